@@ -1,1 +1,13 @@
-//! placeholder
+//! The law of Countersign, and nothing else.
+//!
+//! Everything here is a plain function from values to values: no clock, no files, no environment, no
+//! processes. What comes from outside (time, random ids, bytes, replies) is an argument, so every rule can be
+//! tested as a table and gives the same answer for ever.
+
+pub mod check;
+pub mod criterion;
+pub mod digest;
+pub mod ids;
+pub mod policy;
+pub mod rule;
+pub mod submission;

@@ -1,0 +1,142 @@
+//! Policy: how long a reviewer may take, what blocks in which round, and when a loop must end.
+
+use crate::criterion::Severity;
+use serde::{Deserialize, Serialize};
+
+/// Up to this many files a question gets the base timeout.
+pub const TIMEOUT_BASE_FILES: usize = 5;
+/// The base timeout of a question.
+pub const TIMEOUT_BASE_SECONDS: u64 = 240;
+/// What each further file adds.
+pub const TIMEOUT_FILE_SECONDS: u64 = 30;
+/// Up to this many files a question carries their contents; above, it lists their paths.
+pub const DEFAULT_MAX_INLINE_FILES: usize = 5;
+/// Failing rounds before a review is stopped.
+pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
+/// Rounds in a row with the very same findings before a review is stopped as not converging.
+pub const DEFAULT_MAX_STALLED_ROUNDS: u32 = 3;
+/// How long a ruling stands for unchanged bytes.
+pub const DEFAULT_REUSE_DAYS: u32 = 30;
+/// Rounds in a row without a verdict before nobody is asked for a while.
+pub const MAX_EMPTY_ROUNDS: u32 = 3;
+/// How long nobody is asked then.
+pub const COOL_OFF_MS: i64 = 5 * 60 * 1000;
+/// How often a self-review may be asked for before the review is stopped.
+pub const MAX_SELF_REVIEW_CALLS: u32 = 5;
+
+/// How long a question about this many files may take.
+pub fn timeout_seconds(files: usize) -> u64 {
+    TIMEOUT_BASE_SECONDS + TIMEOUT_FILE_SECONDS * files.saturating_sub(TIMEOUT_BASE_FILES) as u64
+}
+
+/// From which attempt on which severities block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocking {
+    /// The first attempt this line holds for.
+    pub from_round: u32,
+    /// This severity and heavier ones block.
+    pub severity: Severity,
+}
+
+/// How often a review may come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attempts {
+    /// One round and no more: a person who looks at a verdict is not a loop.
+    Once,
+    /// The n-th failing round stops the review.
+    AtMost(u32),
+}
+
+/// Who may override a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overrides {
+    /// Agents too.
+    Allow,
+    /// People only.
+    PeopleOnly,
+    /// Nobody.
+    Forbid,
+}
+
+/// What a review was opened under. Copied into the ledger, so later edits of the configuration cannot
+/// lengthen or loosen a loop that is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// How often the work may come back.
+    pub attempts: Attempts,
+    /// What blocks, by attempt.
+    pub blocking: Vec<Blocking>,
+    /// Rounds in a row with the same findings before it stops.
+    pub max_stalled_rounds: u32,
+    /// How long a ruling stands.
+    pub reuse_days: u32,
+    /// Take "passed" without a ruling per criterion as a pass.
+    pub accept_bare_verdicts: bool,
+    /// Who may override.
+    pub overrides: Overrides,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            attempts: Attempts::AtMost(DEFAULT_MAX_ATTEMPTS),
+            blocking: vec![Blocking { from_round: 1, severity: Severity::Should }],
+            max_stalled_rounds: DEFAULT_MAX_STALLED_ROUNDS,
+            reuse_days: DEFAULT_REUSE_DAYS,
+            accept_bare_verdicts: false,
+            overrides: Overrides::PeopleOnly,
+        }
+    }
+}
+
+impl Policy {
+    /// The lightest severity that blocks in this attempt. Without a matching line `Must` blocks: a policy can
+    /// relax what blocks, never switch the gate off.
+    pub fn threshold(&self, attempt: u32) -> Severity {
+        self.blocking
+            .iter()
+            .filter(|line| line.from_round <= attempt)
+            .max_by_key(|line| line.from_round)
+            .map_or(Severity::Must, |line| line.severity)
+    }
+
+    /// How many failing rounds are left after this many; `None` where it is one round anyway.
+    pub fn attempts_left(&self, used: u32) -> Option<u32> {
+        match self.attempts {
+            Attempts::Once => None,
+            Attempts::AtMost(max) => Some(max.saturating_sub(used)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn req_004_8_1_to_3_timeout_grows_beyond_five_files() {
+        // 004.8.1 base, 004.8.2 up to five files, 004.8.3 thirty seconds for each file beyond.
+        for (files, seconds) in [(0, 240), (1, 240), (5, 240), (6, 270), (7, 300), (25, 840)] {
+            assert_eq!(timeout_seconds(files), seconds, "{files} files");
+        }
+    }
+
+    #[test]
+    fn thresholds_relax_by_attempt_and_never_below_must() {
+        let policy = Policy {
+            blocking: vec![
+                Blocking { from_round: 5, severity: Severity::Must },
+                Blocking { from_round: 1, severity: Severity::May },
+                Blocking { from_round: 3, severity: Severity::Should },
+            ],
+            ..Policy::default()
+        };
+        let seen: Vec<_> = (1..=6).map(|attempt| policy.threshold(attempt)).collect();
+        use Severity::{May, Must, Should};
+        assert_eq!(seen, [May, May, Should, Should, Must, Must]);
+        let silent = Policy { blocking: vec![], ..Policy::default() };
+        assert_eq!(silent.threshold(1), Must);
+    }
+}

@@ -1,0 +1,91 @@
+//! What is handed in: outputs (files), notes, and the digest that names exactly these.
+
+use crate::digest::{Digest, Parts};
+use crate::rule::Rule;
+use serde::{Deserialize, Serialize};
+
+/// Whether an output is one file or a list of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputKind {
+    /// One file.
+    File,
+    /// A list of files.
+    Files,
+}
+
+/// A named part of the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// The name rules refer to.
+    pub name: String,
+    /// One file or a list.
+    pub kind: OutputKind,
+}
+
+/// What kind of thing stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// Valid UTF-8.
+    Text,
+    /// Anything else that could be read.
+    Binary,
+    /// Nothing is there.
+    Missing,
+    /// It is there and could not be read; the reason in words.
+    Unreadable(String),
+}
+
+/// One file of a submission: where it is and exactly which bytes were seen. The bytes themselves are not
+/// kept; they are read again when a question is asked, and must then still have this digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Material {
+    /// Relative to the project root, with `/`.
+    pub path: String,
+    /// Index of its output in [`Submission::outputs`].
+    pub output: usize,
+    /// The digest of all its bytes.
+    pub digest: Digest,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Text, binary, missing, unreadable.
+    pub content: Content,
+}
+
+/// What is handed in, by digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// Names exactly these rules, paths, bytes and notes.
+    pub digest: Digest,
+    /// The named parts.
+    pub outputs: Vec<Output>,
+    /// The files of all outputs, in order.
+    pub files: Vec<Material>,
+    /// The author's notes, by digest: reviewed text is not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Digest>,
+}
+
+impl Submission {
+    /// Names a submission by its rules, paths, bytes and notes.
+    pub fn new(rules: &[Rule], outputs: Vec<Output>, files: Vec<Material>, notes: Option<&str>) -> Self {
+        let mut parts = Parts::new("submission/1");
+        parts.text(&serde_json::to_string(rules).unwrap_or_default());
+        parts.count(outputs.len());
+        for output in &outputs {
+            parts.text(&output.name).count(output.kind as usize);
+        }
+        parts.count(files.len());
+        for file in &files {
+            parts.text(&file.path).count(file.output).text(file.digest.as_str());
+        }
+        let digest = parts.maybe(notes).digest();
+        Self { digest, outputs, files, notes: notes.map(|notes| Digest::of(notes.as_bytes())) }
+    }
+
+    /// The name of the output a file belongs to.
+    pub fn output_name(&self, file: &Material) -> &str {
+        self.outputs.get(file.output).map_or("", |output| output.name.as_str())
+    }
+}
