@@ -4,10 +4,17 @@
 //! processes. What comes from outside (time, random ids, bytes, replies) is an argument, so every rule can be
 //! tested as a table and gives the same answer for ever.
 
+pub mod answer;
 pub mod check;
 pub mod criterion;
 pub mod digest;
 pub mod ids;
+pub mod judge;
+pub mod outcome;
+pub mod plan;
 pub mod policy;
+pub mod prompt;
+pub mod review;
 pub mod rule;
 pub mod submission;
+pub mod text;

@@ -1,0 +1,255 @@
+//! Answers: from a reply, through what it says, to rulings that hold.
+//!
+//! Reading is lenient only where the source document says so (missing keys have defaults). Ruling is strict:
+//! every criterion that was asked must be answered exactly once, by name, and the whole must agree with its
+//! parts. A reply is evidence; whether it passes is computed elsewhere.
+
+mod strict_json;
+
+use crate::criterion::{Criterion, fold_name};
+use crate::outcome::NoVerdict;
+use crate::text;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The feedback of a reply that has none.
+pub const NO_FEEDBACK: &str = "No feedback provided";
+/// The feedback of a review that asks nothing.
+pub const NO_CRITERIA: &str = "No quality criteria defined - auto-passing";
+/// Longer feedback is cut, with a note.
+pub const MAX_FEEDBACK_BYTES: usize = 8 * 1024;
+
+/// One criterion's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// The criterion's name.
+    pub criterion: String,
+    /// Whether it is met.
+    pub passed: bool,
+    /// What the reviewer says about it.
+    #[serde(default)]
+    pub feedback: Option<String>,
+}
+
+/// What a reply says, read and not yet believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Its overall result; false where it names none.
+    pub passed: bool,
+    /// Its overall feedback.
+    pub feedback: String,
+    /// Its answers by criterion.
+    pub criteria_results: Vec<Ruling>,
+}
+
+/// A valid answer to an assignment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// A ruling per criterion, in the order asked; empty for a bare verdict.
+    pub rulings: Vec<Ruling>,
+    /// The overall feedback.
+    pub feedback: String,
+    /// The overall result of a reply that gave no rulings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare: Option<bool>,
+}
+
+/// What is wrong with a reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Defect {
+    /// It cannot be read, or does not answer what was asked.
+    #[error("{0}")]
+    Garbled(String),
+    /// Its whole and its parts disagree.
+    #[error("{0}")]
+    Contradictory(String),
+}
+
+impl Defect {
+    /// The reason for "no verdict" this leads to.
+    pub fn why(&self) -> NoVerdict {
+        match self {
+            Self::Garbled(_) => NoVerdict::Garbled,
+            Self::Contradictory(_) => NoVerdict::Contradictory,
+        }
+    }
+}
+
+fn garbled<T>(message: impl Into<String>) -> Result<T, Defect> {
+    Err(Defect::Garbled(message.into()))
+}
+
+/// Reads a reply: exactly one JSON object, alone or in one code fence.
+pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
+    let Ok(reply) = std::str::from_utf8(reply) else {
+        return garbled("the reply is not UTF-8");
+    };
+    let reply = unfence(reply.trim());
+    if reply.is_empty() {
+        return garbled("the reply is empty");
+    }
+    match strict_json::parse(reply) {
+        Ok(value) => interpret(&value),
+        Err(error) => garbled(format!("the reply is not one JSON object: {error}")),
+    }
+}
+
+fn unfence(reply: &str) -> &str {
+    let inner = reply.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    match inner.and_then(|inner| inner.split_once('\n')) {
+        Some((info, body)) if info.trim().chars().all(char::is_alphanumeric) && !body.contains("```") => {
+            body.trim()
+        }
+        _ => reply,
+    }
+}
+
+/// Interprets structured data as a reply (004.9): missing keys have defaults, wrong types are errors.
+pub fn interpret(value: &Value) -> Result<Reply, Defect> {
+    let Value::Object(object) = value else {
+        return garbled("the reply is not a JSON object");
+    };
+    let passed = match object.get("passed") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(passed)) => *passed,
+        Some(_) => return garbled("`passed` is neither true nor false"),
+    };
+    let feedback = match object.get("feedback") {
+        None | Some(Value::Null) => NO_FEEDBACK.to_owned(),
+        Some(Value::String(feedback)) => cut(feedback),
+        Some(_) => return garbled("`feedback` is not text"),
+    };
+    let criteria_results = match object.get("criteria_results") {
+        None | Some(Value::Null) => vec![],
+        Some(Value::Array(results)) => results.iter().map(ruling).collect::<Result<_, _>>()?,
+        Some(_) => return garbled("`criteria_results` is not a list"),
+    };
+    Ok(Reply { passed, feedback, criteria_results })
+}
+
+fn ruling(value: &Value) -> Result<Ruling, Defect> {
+    let (Some(Value::String(criterion)), Some(Value::Bool(passed))) =
+        (value.get("criterion"), value.get("passed"))
+    else {
+        return garbled("an entry of `criteria_results` lacks its criterion or its result");
+    };
+    let feedback = match value.get("feedback") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(feedback)) => Some(cut(feedback)),
+        Some(_) => return garbled("the `feedback` of a criterion is neither text nor null"),
+    };
+    Ok(Ruling { criterion: criterion.clone(), passed: *passed, feedback })
+}
+
+fn cut(feedback: &str) -> String {
+    text::cut_noted(feedback, MAX_FEEDBACK_BYTES).into_owned()
+}
+
+/// Holds a reply against the criteria that were asked.
+///
+/// A reply that fails without rulings is a failure with its feedback; one that passes without rulings is a
+/// pass only where `accept_bare` says so.
+pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<Answer, Defect> {
+    let Reply { passed, feedback, criteria_results } = reply;
+    if criteria_results.is_empty() && (!passed || accept_bare) {
+        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed) });
+    }
+    let rulings = match_rulings(criteria_results, criteria)?;
+    let all_passed = rulings.iter().all(|ruling| ruling.passed);
+    if passed == all_passed {
+        return Ok(Answer { rulings, feedback, bare: None });
+    }
+    Err(Defect::Contradictory(match rulings.iter().find(|ruling| !ruling.passed) {
+        Some(failed) => format!("`passed` is true, and criterion '{}' failed", failed.criterion),
+        None => "`passed` is false, and every criterion passed".to_owned(),
+    }))
+}
+
+/// Puts rulings in the order of the criteria: every one answered exactly once, by name.
+pub fn match_rulings(results: Vec<Ruling>, criteria: &[&Criterion]) -> Result<Vec<Ruling>, Defect> {
+    let places: HashMap<String, usize> =
+        criteria.iter().enumerate().map(|(i, criterion)| (fold_name(&criterion.name), i)).collect();
+    let mut rulings: Vec<Option<Ruling>> = vec![None; criteria.len()];
+    for result in results {
+        let Some(&place) = places.get(&fold_name(&result.criterion)) else {
+            return garbled(format!("criterion '{}' was not asked", text::cut(&result.criterion, 80)));
+        };
+        let name = criteria[place].name.clone();
+        if rulings[place].is_some() {
+            return garbled(format!("criterion '{name}' is answered twice"));
+        }
+        rulings[place] = Some(Ruling { criterion: name, ..result });
+    }
+    if let Some(missing) = rulings.iter().position(Option::is_none) {
+        return garbled(format!("criterion '{}' is not answered", criteria[missing].name));
+    }
+    Ok(rulings.into_iter().flatten().collect())
+}
+
+impl Answer {
+    /// An answer made of rulings alone, as checks, replays and self-reviews give it.
+    pub fn from_rulings(rulings: Vec<Ruling>) -> Self {
+        let failed = rulings.iter().filter(|ruling| !ruling.passed).count();
+        let feedback = match failed {
+            0 => "All criteria pass.".to_owned(),
+            n => format!("{n} of {} criteria fail.", rulings.len()),
+        };
+        Self { rulings, feedback, bare: None }
+    }
+
+    /// Whether this answers exactly these criteria. What does not is never recorded as an answer.
+    pub fn fits(&self, criteria: &[&Criterion], accept_bare: bool) -> bool {
+        match self.bare {
+            Some(passed) => self.rulings.is_empty() && (!passed || accept_bare),
+            None => {
+                !criteria.is_empty()
+                    && self.rulings.len() == criteria.len()
+                    && self
+                        .rulings
+                        .iter()
+                        .zip(criteria)
+                        .all(|(r, c)| fold_name(&r.criterion) == fold_name(&c.name))
+            }
+        }
+    }
+}
+
+/// Rulings handed in by row rather than by reply: a replay file's lines, a self-review's results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The rule it answers; may be left out where that is clear.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The file it answers for; may be left out where that is clear.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The criterion.
+    pub criterion: String,
+    /// Whether it is met.
+    pub passed: bool,
+    /// What there is to say about it.
+    #[serde(default)]
+    pub feedback: Option<String>,
+}
+
+impl Row {
+    /// Whether this row speaks of that rule and file.
+    pub fn speaks_of(&self, rule: &str, file: Option<&str>) -> bool {
+        self.rule.as_deref().is_none_or(|named| fold_name(named) == fold_name(rule))
+            && self.file.as_deref().is_none_or(|named| Some(named) == file)
+    }
+
+    /// The row as a ruling.
+    pub fn ruling(&self) -> Ruling {
+        Ruling {
+            criterion: self.criterion.clone(),
+            passed: self.passed,
+            feedback: self.feedback.as_deref().map(cut),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! The judge: from the answers of a round to its verdict.
+//!
+//! A round passes only if every assignment has a valid answer and no criterion fails that blocks in this
+//! attempt. Nothing a reviewer says about the whole counts beside its rulings.
+
+use crate::answer::Answer;
+use crate::criterion::Severity;
+use crate::digest::{Key, Parts};
+use crate::outcome::NoVerdict;
+use crate::plan::{Assignment, Target};
+use crate::rule::Rule;
+use serde::{Deserialize, Serialize};
+
+/// Where a failed ruling stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FindingRef {
+    /// Index of the assignment in its round.
+    pub assignment: usize,
+    /// Index of the ruling in its answer; none where the whole failed without rulings.
+    pub ruling: Option<usize>,
+}
+
+/// An assignment nobody ruled on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// Index of the assignment in its round.
+    pub assignment: usize,
+    /// Why.
+    pub why: NoVerdict,
+}
+
+/// How a round ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundEnd {
+    /// Everything that blocks passed.
+    Pass,
+    /// Something that blocks failed.
+    NeedsWork,
+    /// Nothing that blocks failed, and somebody did not rule.
+    NoVerdict(NoVerdict),
+    /// Other work was handed in meanwhile.
+    Superseded,
+    /// A file changed meanwhile.
+    Stale,
+}
+
+/// The verdict of a round, by reference.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Failures that block.
+    pub blocking: Vec<FindingRef>,
+    /// Failures that do not block in this attempt. Always shown.
+    pub waived: Vec<FindingRef>,
+    /// Assignments without a valid answer.
+    pub unanswered: Vec<Unanswered>,
+}
+
+/// Judges a round. `answer` finds the answer to an assignment, or why there is none.
+pub fn judge<'a>(
+    rules: &[Rule],
+    assignments: &'a [Assignment],
+    threshold: Severity,
+    accept_bare: bool,
+    answer: impl Fn(&'a Assignment) -> Result<&'a Answer, NoVerdict>,
+) -> Judgement {
+    let mut judgement = Judgement::default();
+    for (index, assignment) in assignments.iter().enumerate() {
+        let criteria: Vec<_> = assignment.asks(rules).collect();
+        let answer = match answer(assignment) {
+            Ok(answer) if answer.fits(&criteria, accept_bare) => answer,
+            Ok(_) => {
+                judgement.unanswered.push(Unanswered { assignment: index, why: NoVerdict::Garbled });
+                continue;
+            }
+            Err(why) => {
+                judgement.unanswered.push(Unanswered { assignment: index, why });
+                continue;
+            }
+        };
+        let mut fail = |ruling: Option<usize>, severity: Severity| {
+            let list = if severity >= threshold { &mut judgement.blocking } else { &mut judgement.waived };
+            list.push(FindingRef { assignment: index, ruling });
+        };
+        if answer.bare == Some(false) {
+            // Which criterion failed is not known, so the heaviest decides.
+            let heaviest = criteria.iter().map(|criterion| criterion.severity).max();
+            fail(None, heaviest.unwrap_or(Severity::Must));
+        }
+        for (i, (ruling, criterion)) in answer.rulings.iter().zip(&criteria).enumerate() {
+            if !ruling.passed {
+                fail(Some(i), criterion.severity);
+            }
+        }
+    }
+    judgement
+}
+
+impl Judgement {
+    /// How the round ends: a blocking failure wins over a missing ruling, a missing ruling over a pass.
+    pub fn end(&self, assignments: usize) -> RoundEnd {
+        if !self.blocking.is_empty() {
+            RoundEnd::NeedsWork
+        } else if let Some(first) = self.unanswered.first() {
+            RoundEnd::NoVerdict(first.why)
+        } else if assignments == 0 {
+            RoundEnd::NoVerdict(NoVerdict::EmptyChange)
+        } else {
+            RoundEnd::Pass
+        }
+    }
+}
+
+/// A failed ruling, with everything a reader needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The same on unchanged bytes.
+    pub id: String,
+    /// The rule.
+    pub rule: String,
+    /// What was looked at.
+    pub target: Target,
+    /// The criterion; none where the whole failed without rulings.
+    pub criterion: Option<String>,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What the reviewer says.
+    pub feedback: String,
+    /// Who ruled.
+    pub reviewer: String,
+}
+
+/// The stable name of a finding.
+pub fn finding_id(key: &Key, criterion: &str) -> String {
+    let digest = Parts::new("finding/1").text(key.as_str()).text(criterion).digest();
+    format!("fi-{}", digest.short())
+}
+
+/// Spells a finding out.
+pub fn finding(
+    rules: &[Rule],
+    assignment: &Assignment,
+    key: &Key,
+    answer: &Answer,
+    ruling: Option<usize>,
+) -> Finding {
+    let criteria: Vec<_> = assignment.asks(rules).collect();
+    let ruled = ruling.and_then(|i| answer.rulings.get(i));
+    let criterion = ruling.and_then(|i| criteria.get(i));
+    let heaviest = criteria.iter().map(|criterion| criterion.severity).max();
+    let feedback = ruled.and_then(|ruled| ruled.feedback.clone()).filter(|text| !text.trim().is_empty());
+    Finding {
+        id: finding_id(key, criterion.map_or("", |criterion| criterion.name.as_str())),
+        rule: rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
+        target: assignment.target.clone(),
+        criterion: criterion.map(|criterion| criterion.name.clone()),
+        severity: criterion.map(|criterion| criterion.severity).or(heaviest).unwrap_or(Severity::Must),
+        feedback: feedback.unwrap_or_else(|| answer.feedback.clone()),
+        reviewer: assignment.candidate(key).map(|candidate| candidate.reviewer.clone()).unwrap_or_default(),
+    }
+}

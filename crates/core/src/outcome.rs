@@ -1,0 +1,229 @@
+//! How a review ends, and the exit code of each end. The one table every door uses.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why there is no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoVerdict {
+    /// The reviewer could not be reached, started or finished.
+    Unavailable,
+    /// The reviewer took too long.
+    Timeout,
+    /// The reply could not be read, or did not answer what was asked.
+    Garbled,
+    /// The reply said both "passed" and "failed".
+    Contradictory,
+    /// The reviewer declined to answer.
+    Refused,
+    /// The question or the reply was too long.
+    TooLong,
+    /// There was nothing to judge.
+    EmptyChange,
+    /// What was judged changed meanwhile.
+    Stale,
+}
+
+/// Why a review was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The last allowed attempt failed.
+    AttemptsUsedUp,
+    /// The same findings came back too often.
+    NotConverging,
+    /// A person rejected the work.
+    Rejected,
+    /// Whoever handed it in took it back.
+    Withdrawn,
+}
+
+/// How a review or a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every blocking criterion of every assignment passed.
+    Passed,
+    /// A recorded override took the place of the verdict.
+    Overridden,
+    /// A person or a policy skipped the review.
+    Skipped,
+    /// There are blocking findings.
+    NeedsWork,
+    /// The command or the configuration is wrong.
+    Usage,
+    /// Somebody has to answer first.
+    AwaitingPerson,
+    /// Nobody ruled; see why.
+    NoVerdict(NoVerdict),
+    /// A budget is used up.
+    BudgetReached,
+    /// No further round; see why.
+    Stopped(Stop),
+    /// Criteria or ledger changed under us.
+    Integrity,
+    /// Our own fault, or the storage's.
+    Internal,
+    /// Interrupted from the keyboard or by a signal.
+    Interrupted,
+}
+
+impl Outcome {
+    /// The exit code.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Passed | Self::Overridden | Self::Skipped => 0,
+            Self::NeedsWork => 1,
+            Self::Usage => 2,
+            Self::AwaitingPerson => 3,
+            Self::NoVerdict(_) => 4,
+            Self::BudgetReached => 5,
+            Self::Stopped(_) => 6,
+            Self::Integrity => 7,
+            Self::Internal => 8,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// The name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Overridden => "overridden",
+            Self::Skipped => "skipped",
+            Self::NeedsWork => "needs_work",
+            Self::Usage => "usage",
+            Self::AwaitingPerson => "awaiting_person",
+            Self::NoVerdict(_) => "no_verdict",
+            Self::BudgetReached => "budget_reached",
+            Self::Stopped(_) => "stopped",
+            Self::Integrity => "integrity",
+            Self::Internal => "internal",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The reason inside the outcome, for programs.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::NoVerdict(why) => Some(why.name()),
+            Self::Stopped(why) => Some(why.name()),
+            _ => None,
+        }
+    }
+
+    /// The outcome of a command that held several reviews: the worst wins, an unanswered one over a failed
+    /// one, because a caller that reads "needs work" would fix what was found and believe that was all.
+    pub fn worst(outcomes: impl IntoIterator<Item = Self>) -> Option<Self> {
+        const ORDER: [u8; 10] = [130, 8, 7, 2, 4, 5, 6, 3, 1, 0];
+        let rank = |outcome: &Self| ORDER.iter().position(|code| *code == outcome.exit_code());
+        outcomes.into_iter().min_by_key(rank)
+    }
+}
+
+impl NoVerdict {
+    /// The name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unavailable => "unavailable",
+            Self::Timeout => "timeout",
+            Self::Garbled => "garbled",
+            Self::Contradictory => "contradictory",
+            Self::Refused => "refused",
+            Self::TooLong => "too_long",
+            Self::EmptyChange => "empty_change",
+            Self::Stale => "stale",
+        }
+    }
+
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Unavailable => "the reviewer was not available",
+            Self::Timeout => "the reviewer took too long",
+            Self::Garbled => "the reply could not be used",
+            Self::Contradictory => "the reply contradicted itself",
+            Self::Refused => "the reviewer declined to answer",
+            Self::TooLong => "the question or the reply was too long",
+            Self::EmptyChange => "there was nothing to judge",
+            Self::Stale => "the work changed while it was judged",
+        }
+    }
+
+    /// Whether asking once more, with the defect named, may help.
+    pub fn is_repairable(self) -> bool {
+        matches!(self, Self::Garbled | Self::Contradictory)
+    }
+}
+
+impl Stop {
+    /// The name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AttemptsUsedUp => "attempts_used_up",
+            Self::NotConverging => "not_converging",
+            Self::Rejected => "rejected",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AttemptsUsedUp => "attempts used up",
+            Self::NotConverging => "not converging: the same findings came back",
+            Self::Rejected => "rejected by a person",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVerdict(why) => write!(f, "no verdict: {}", why.words()),
+            Self::Stopped(why) => write!(f, "stopped: {}", why.words()),
+            other => f.write_str(&other.name().replace('_', " ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_pass_or_a_recorded_decision_exits_zero() {
+        use Outcome as O;
+        let table = [
+            (O::Passed, 0),
+            (O::Overridden, 0),
+            (O::Skipped, 0),
+            (O::NeedsWork, 1),
+            (O::Usage, 2),
+            (O::AwaitingPerson, 3),
+            (O::NoVerdict(NoVerdict::Timeout), 4),
+            (O::NoVerdict(NoVerdict::EmptyChange), 4),
+            (O::BudgetReached, 5),
+            (O::Stopped(Stop::AttemptsUsedUp), 6),
+            (O::Stopped(Stop::Withdrawn), 6),
+            (O::Integrity, 7),
+            (O::Internal, 8),
+            (O::Interrupted, 130),
+        ];
+        for (outcome, code) in table {
+            assert_eq!(outcome.exit_code(), code, "{outcome}");
+        }
+    }
+
+    #[test]
+    fn several_reviews_end_in_the_worst() {
+        use Outcome as O;
+        let no_verdict = O::NoVerdict(NoVerdict::Garbled);
+        assert_eq!(O::worst([O::Passed, O::NeedsWork, no_verdict]), Some(no_verdict));
+        assert_eq!(O::worst([O::Passed, O::NeedsWork, O::AwaitingPerson]), Some(O::AwaitingPerson));
+        assert_eq!(O::worst([O::Passed]), Some(O::Passed));
+        assert_eq!(O::worst([]), None);
+    }
+}

@@ -1,0 +1,374 @@
+//! The plan: rules × outputs → assignments.
+//!
+//! An assignment is one rule on one target: the unit that is asked, reused and retried. A scope that names
+//! no output is an error; work that no rule looks at is named, never silently passed.
+
+use crate::criterion::Criterion;
+use crate::digest::{Key, Parts};
+use crate::prompt::PROMPT_VERSION;
+use crate::rule::{Rule, Scope};
+use crate::submission::{OutputKind, Submission};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+/// The name of the reviewer that carries out deterministic checks.
+pub const CHECKS: &str = "checks";
+const CHECKS_IDENTITY: &str = "checks/1";
+
+/// What an assignment looks at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// All outputs together.
+    All,
+    /// All files a rule's patterns match, together.
+    Matching,
+    /// One output.
+    Output(String),
+    /// One file.
+    File(String),
+}
+
+/// How a reviewer rules: by being asked, or by a later call of somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewerKind {
+    /// Our own deterministic checks.
+    Checks,
+    /// A program or service that is asked and replies.
+    Asked,
+    /// The author's own review, handed in later.
+    SelfReview,
+}
+
+/// How far a ruling reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reuse {
+    /// Stands wherever the same question comes up.
+    Anywhere,
+    /// Stands inside its own review: the reviewer could see more than the key covers.
+    Review,
+    /// Is asked again each round.
+    Never,
+}
+
+/// A reviewer as the plan needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reviewer {
+    /// Its name in the configuration.
+    pub name: String,
+    /// How it rules.
+    pub kind: ReviewerKind,
+    /// Program and model, or whatever else makes its answers its own. Part of the key.
+    pub identity: String,
+    /// Whether it may look at the whole project rather than at what it is given.
+    pub sees_project: bool,
+}
+
+/// A reviewer that may be asked, with the key its ruling would stand under.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Its name.
+    pub reviewer: String,
+    /// How it rules.
+    pub kind: ReviewerKind,
+    /// Everything it could see and was asked.
+    pub key: Key,
+    /// How far its ruling reaches.
+    pub reuse: Reuse,
+}
+
+/// One rule on one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// Index of the rule.
+    pub rule: usize,
+    /// What it looks at.
+    pub target: Target,
+    /// Indices of the rule's criteria it asks: a rule's checks and its questions are separate assignments.
+    pub criteria: Vec<usize>,
+    /// Indices of the submission's files it shows.
+    pub files: Vec<usize>,
+    /// Who may be asked, in order.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Assignment {
+    /// The criteria this assignment asks.
+    pub fn asks<'a>(&'a self, rules: &'a [Rule]) -> impl Iterator<Item = &'a Criterion> + 'a {
+        let rule = rules.get(self.rule);
+        self.criteria.iter().filter_map(move |i| rule.and_then(|rule| rule.criteria.get(*i)))
+    }
+
+    /// The candidate with this key.
+    pub fn candidate(&self, key: &Key) -> Option<&Candidate> {
+        self.candidates.iter().find(|candidate| candidate.key == *key)
+    }
+
+    /// What it looks at, in words for people.
+    pub fn target_words(&self) -> String {
+        match &self.target {
+            Target::All => "all outputs together".to_owned(),
+            Target::Matching => format!("{} files together", self.files.len()),
+            Target::Output(name) => format!("output '{name}'"),
+            Target::File(path) => path.clone(),
+        }
+    }
+}
+
+/// All assignments of a submission, and what has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What will be asked.
+    pub assignments: Vec<Assignment>,
+    /// Names of rules that apply to none of the files handed in.
+    pub not_applicable: Vec<String>,
+    /// Indices of files no rule looks at.
+    pub unjudged: Vec<usize>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A rule names an output that does not exist.
+    #[error("rule '{rule}' is for output '{output}', which does not exist; outputs: {}", known.join(", "))]
+    UnknownOutput {
+        /// The rule.
+        rule: String,
+        /// What it names.
+        output: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A pattern cannot be read.
+    #[error("rule '{rule}' has a pattern that cannot be read: {reason}")]
+    BadPattern {
+        /// The rule.
+        rule: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A criterion has no check and there is nobody to ask.
+    #[error("criterion '{criterion}' of rule '{rule}' needs a reviewer, and none is configured")]
+    NoReviewer {
+        /// The rule.
+        rule: String,
+        /// The criterion.
+        criterion: String,
+    },
+    /// A rule names a reviewer that does not exist.
+    #[error("rule '{rule}' asks reviewer '{reviewer}', which is not configured")]
+    UnknownReviewer {
+        /// The rule.
+        rule: String,
+        /// What it names.
+        reviewer: String,
+    },
+    /// A rule without criteria can only pass by itself.
+    #[error("rule '{rule}' has no criteria")]
+    NoCriteria {
+        /// The rule.
+        rule: String,
+    },
+    /// No rule applies to anything that was handed in.
+    #[error("no rule applies to what was handed in")]
+    NothingToJudge,
+}
+
+/// Makes the plan.
+pub fn plan(
+    rules: &[Rule],
+    submission: &Submission,
+    notes: Option<&str>,
+    reviewers: &[Reviewer],
+) -> Result<Plan, PlanError> {
+    let mut plan = Plan::default();
+    let mut judged = vec![false; submission.files.len()];
+    for (index, rule) in rules.iter().enumerate() {
+        if rule.criteria.is_empty() {
+            return Err(PlanError::NoCriteria { rule: rule.name.clone() });
+        }
+        let targets = targets(rule, submission)?;
+        if targets.is_empty() {
+            plan.not_applicable.push(rule.name.clone());
+        }
+        let batches = batches(rule, reviewers)?;
+        for (target, files) in targets {
+            files.iter().for_each(|file| judged[*file] = true);
+            for batch in &batches {
+                plan.assignments.push(assignment(index, rule, &target, &files, batch, submission, notes));
+            }
+        }
+    }
+    if plan.assignments.is_empty() {
+        return Err(PlanError::NothingToJudge);
+    }
+    plan.unjudged = (0..judged.len()).filter(|file| !judged[*file]).collect();
+    Ok(plan)
+}
+
+fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
+    let each = |files: Vec<usize>| {
+        let target = |file: usize| Target::File(submission.files[file].path.clone());
+        files.into_iter().map(|file| (target(file), vec![file])).collect()
+    };
+    match &rule.scope {
+        Scope::Whole => Ok(vec![(Target::All, (0..submission.files.len()).collect())]),
+        Scope::Output(name) => {
+            let unknown = || PlanError::UnknownOutput {
+                rule: rule.name.clone(),
+                output: name.clone(),
+                known: submission.outputs.iter().map(|output| output.name.clone()).collect(),
+            };
+            let output = submission.outputs.iter().position(|o| o.name == *name).ok_or_else(unknown)?;
+            let files = files_where(submission, |file| file.output == output);
+            Ok(match submission.outputs[output].kind {
+                _ if files.is_empty() => vec![],
+                OutputKind::Files => each(files),
+                OutputKind::File => vec![(Target::Output(name.clone()), files)],
+            })
+        }
+        Scope::Files { patterns, each: one_by_one } => {
+            let set = glob_set(patterns)
+                .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
+            let files = files_where(submission, |file| set.is_match(&file.path));
+            Ok(match files {
+                files if files.is_empty() => vec![],
+                files if *one_by_one => each(files),
+                files => vec![(Target::Matching, files)],
+            })
+        }
+    }
+}
+
+fn files_where(submission: &Submission, wanted: impl Fn(&crate::submission::Material) -> bool) -> Vec<usize> {
+    (0..submission.files.len()).filter(|i| wanted(&submission.files[*i])).collect()
+}
+
+/// The matcher for a rule's patterns: `*` stays within a folder, `**` crosses them.
+pub fn glob_set(patterns: &[String]) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        set.add(glob.map_err(|error| error.to_string())?);
+    }
+    set.build().map_err(|error| error.to_string())
+}
+
+/// Criteria of one rule that are answered by the same kind of judge.
+struct Batch {
+    criteria: Vec<usize>,
+    judges: Vec<Reviewer>,
+    pure: bool,
+}
+
+/// Checks and questions are apart, so that a cheap answer never has to wait for or be repeated with a dear
+/// one; checks that look beyond their file are apart again, because those are never reused.
+fn batches(rule: &Rule, reviewers: &[Reviewer]) -> Result<Vec<Batch>, PlanError> {
+    let pick = |wanted: fn(&Criterion) -> bool| -> Vec<usize> {
+        (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect()
+    };
+    let checks = || {
+        vec![Reviewer {
+            name: CHECKS.to_owned(),
+            kind: ReviewerKind::Checks,
+            identity: CHECKS_IDENTITY.to_owned(),
+            sees_project: false,
+        }]
+    };
+    let pure = pick(|c| c.check.as_ref().is_some_and(|check| check.is_pure()));
+    let wide = pick(|c| c.check.as_ref().is_some_and(|check| !check.is_pure()));
+    let asked = pick(|c| c.check.is_none());
+    let mut batches = vec![];
+    if !pure.is_empty() {
+        batches.push(Batch { criteria: pure, judges: checks(), pure: true });
+    }
+    if !wide.is_empty() {
+        batches.push(Batch { criteria: wide, judges: checks(), pure: false });
+    }
+    if let Some(first) = asked.first() {
+        let judges = judges(rule, &rule.criteria[*first], reviewers)?;
+        batches.push(Batch { criteria: asked, judges, pure: true });
+    }
+    Ok(batches)
+}
+
+fn judges(rule: &Rule, first: &Criterion, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
+    let can_ask = |reviewer: &&Reviewer| reviewer.kind != ReviewerKind::Checks;
+    let judges: Vec<Reviewer> = match &rule.reviewer {
+        None => reviewers.iter().filter(can_ask).cloned().collect(),
+        Some(name) => {
+            let found = reviewers.iter().filter(|reviewer| reviewer.name == *name);
+            let found: Vec<_> = found.cloned().collect();
+            if found.is_empty() {
+                return Err(PlanError::UnknownReviewer { rule: rule.name.clone(), reviewer: name.clone() });
+            }
+            found.iter().filter(can_ask).cloned().collect()
+        }
+    };
+    if judges.is_empty() {
+        return Err(PlanError::NoReviewer { rule: rule.name.clone(), criterion: first.name.clone() });
+    }
+    Ok(judges)
+}
+
+fn assignment(
+    index: usize,
+    rule: &Rule,
+    target: &Target,
+    files: &[usize],
+    batch: &Batch,
+    submission: &Submission,
+    notes: Option<&str>,
+) -> Assignment {
+    let candidate = |judge: &Reviewer| Candidate {
+        reviewer: judge.name.clone(),
+        kind: judge.kind,
+        key: key(rule, batch, files, submission, notes, judge),
+        reuse: match judge.kind {
+            ReviewerKind::SelfReview => Reuse::Never,
+            _ if files.is_empty() || !batch.pure => Reuse::Never,
+            _ if judge.sees_project => Reuse::Review,
+            _ => Reuse::Anywhere,
+        },
+    };
+    Assignment {
+        rule: index,
+        target: target.clone(),
+        criteria: batch.criteria.clone(),
+        files: files.to_vec(),
+        candidates: batch.judges.iter().map(candidate).collect(),
+    }
+}
+
+/// Everything the reviewer could see and was asked. Not in it: severity, round, time, anything random.
+fn key(
+    rule: &Rule,
+    batch: &Batch,
+    files: &[usize],
+    submission: &Submission,
+    notes: Option<&str>,
+    judge: &Reviewer,
+) -> Key {
+    let checked = judge.kind == ReviewerKind::Checks;
+    let mut parts = Parts::new("assignment/1");
+    parts.count(PROMPT_VERSION as usize);
+    parts.count(batch.criteria.len());
+    for criterion in batch.criteria.iter().filter_map(|i| rule.criteria.get(*i)) {
+        parts.text(&criterion.name).text(&criterion.question);
+        parts.maybe(criterion.check.as_ref().map(|check| format!("{check:?}")).as_deref());
+    }
+    // Our checks see neither guidance nor notes, so a new word there asks them nothing new.
+    parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
+    parts.maybe(notes.filter(|_| !checked));
+    parts.count(usize::from(judge.sees_project)).text(&judge.identity);
+    parts.count(files.len());
+    for file in files.iter().filter_map(|i| submission.files.get(*i)) {
+        parts.text(&file.path).text(submission.output_name(file)).text(file.digest.as_str());
+    }
+    parts.key()
+}
+
+#[cfg(test)]
+mod tests;

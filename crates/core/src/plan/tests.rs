@@ -1,0 +1,193 @@
+//! Rules × outputs → assignments (004.7.3 to 004.7.5), keys, and what is an error rather than silence.
+
+use super::*;
+use crate::check::{Check, RunCheck};
+use crate::digest::Digest;
+use crate::submission::{Content, Material, Output};
+
+fn submission(files: &[(&str, usize, &str)]) -> Submission {
+    let outputs = vec![
+        Output { name: "plan".into(), kind: OutputKind::File },
+        Output { name: "docs".into(), kind: OutputKind::Files },
+        Output { name: "extra".into(), kind: OutputKind::File },
+    ];
+    let material = |(path, output, content): &(&str, usize, &str)| Material {
+        path: (*path).into(),
+        output: *output,
+        digest: Digest::of(content.as_bytes()),
+        size_bytes: content.len() as u64,
+        content: Content::Text,
+    };
+    Submission::new(&[], outputs, files.iter().map(material).collect(), None)
+}
+
+fn three() -> Submission {
+    submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a"), ("docs/b.md", 1, "b")])
+}
+
+fn rule(scope: Scope) -> Rule {
+    Rule {
+        name: "r".into(),
+        scope,
+        criteria: vec![Criterion::must("C", "?")],
+        guidance: None,
+        reviewer: None,
+    }
+}
+
+fn reviewer(name: &str) -> Reviewer {
+    Reviewer {
+        name: name.into(),
+        kind: ReviewerKind::Asked,
+        identity: format!("id {name}"),
+        sees_project: false,
+    }
+}
+
+fn planned(rule: Rule, submission: &Submission) -> Plan {
+    plan(&[rule], submission, None, &[reviewer("main")]).unwrap()
+}
+
+fn only_key(rule: &Rule, submission: &Submission, notes: Option<&str>, reviewer: Reviewer) -> Key {
+    let plan = plan(std::slice::from_ref(rule), submission, notes, &[reviewer]).unwrap();
+    assert_eq!(plan.assignments.len(), 1);
+    plan.assignments[0].candidates[0].key.clone()
+}
+
+#[test]
+fn req_004_7_3_to_5_targets_follow_the_scope() {
+    let files = |scope: Scope| -> Vec<(Target, Vec<usize>)> {
+        planned(rule(scope), &three()).assignments.into_iter().map(|a| (a.target, a.files)).collect()
+    };
+    // 004.7.3: the whole step is one evaluation over all outputs.
+    assert_eq!(files(Scope::Whole), [(Target::All, vec![0, 1, 2])]);
+    // 004.7.4: a `files` output is one evaluation per file.
+    let each = [(Target::File("docs/a.md".into()), vec![1]), (Target::File("docs/b.md".into()), vec![2])];
+    assert_eq!(files(Scope::Output("docs".into())), each);
+    // 004.7.5: a `file` output is one evaluation.
+    assert_eq!(files(Scope::Output("plan".into())), [(Target::Output("plan".into()), vec![0])]);
+    let globs = |each| Scope::Files { patterns: vec!["docs/*.md".into()], each };
+    assert_eq!(files(globs(true)), each);
+    assert_eq!(files(globs(false)), [(Target::Matching, vec![1, 2])]);
+}
+
+#[test]
+fn what_names_nothing_is_an_error_and_what_is_unjudged_is_named() {
+    let submission = three();
+    let unknown = plan(&[rule(Scope::Output("nope".into()))], &submission, None, &[reviewer("m")]);
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "rule 'r' is for output 'nope', which does not exist; outputs: plan, docs, extra"
+    );
+    let absent = plan(&[rule(Scope::Output("extra".into()))], &submission, None, &[reviewer("m")]);
+    assert_eq!(absent, Err(PlanError::NothingToJudge));
+    let both = [rule(Scope::Output("extra".into())), rule(Scope::Output("plan".into()))];
+    let both = plan(&both, &submission, None, &[reviewer("m")]).unwrap();
+    assert_eq!((both.not_applicable, both.unjudged), (vec!["r".to_owned()], vec![1, 2]));
+    let empty = Rule { criteria: vec![], ..rule(Scope::Whole) };
+    assert!(matches!(plan(&[empty], &submission, None, &[]), Err(PlanError::NoCriteria { .. })));
+    assert_eq!(plan(&[], &submission, None, &[]), Err(PlanError::NothingToJudge));
+    assert!(matches!(plan(&[rule(Scope::Whole)], &submission, None, &[]), Err(PlanError::NoReviewer { .. })));
+    let named = Rule { reviewer: Some("x".into()), ..rule(Scope::Whole) };
+    assert!(matches!(
+        plan(&[named], &submission, None, &[reviewer("m")]),
+        Err(PlanError::UnknownReviewer { .. })
+    ));
+    let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: false });
+    assert!(matches!(plan(&[bad], &submission, None, &[reviewer("m")]), Err(PlanError::BadPattern { .. })));
+}
+
+#[test]
+fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
+    let base = rule(Scope::Whole);
+    let key = |rule: &Rule| only_key(rule, &three(), None, reviewer("main"));
+    let same = key(&base);
+    let mut heavier = base.clone();
+    heavier.criteria[0].severity = crate::criterion::Severity::May;
+    heavier.name = "another name".into();
+    assert_eq!(key(&heavier), same, "severity and rule name are not shown");
+    let changed = |change: fn(&mut Rule)| {
+        let mut rule = base.clone();
+        change(&mut rule);
+        key(&rule)
+    };
+    let keys = [
+        same,
+        changed(|rule| rule.criteria[0].question = "? ".into()),
+        changed(|rule| rule.criteria[0].name = "c".into()),
+        changed(|rule| rule.guidance = Some("one word".into())),
+        changed(|rule| rule.guidance = Some("one sword".into())),
+        changed(|rule| rule.criteria.push(Criterion::must("D", "?"))),
+        only_key(&base, &three(), Some("notes"), reviewer("main")),
+        only_key(&base, &three(), None, reviewer("other")),
+        only_key(&base, &three(), None, Reviewer { sees_project: true, ..reviewer("main") }),
+        only_key(
+            &base,
+            &submission(&[("plan.md", 0, "P"), ("docs/a.md", 1, "a"), ("docs/b.md", 1, "b")]),
+            None,
+            reviewer("main"),
+        ),
+        only_key(
+            &base,
+            &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a"), ("docs/c.md", 1, "b")]),
+            None,
+            reviewer("main"),
+        ),
+        only_key(&base, &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a")]), None, reviewer("main")),
+    ];
+    let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
+    assert_eq!(distinct.len(), keys.len());
+}
+
+#[test]
+fn questions_never_run_into_each_other() {
+    let key = |name: &str, ask: &str| {
+        let rule = Rule { criteria: vec![Criterion::must(name, ask)], ..rule(Scope::Whole) };
+        only_key(&rule, &three(), None, reviewer("main"))
+    };
+    assert_ne!(key("xy", "z"), key("x", "yz"));
+    assert_ne!(
+        only_key(&rule(Scope::Whole), &submission(&[("xy", 0, "z")]), None, reviewer("m")),
+        only_key(&rule(Scope::Whole), &submission(&[("x", 0, "yz")]), None, reviewer("m")),
+    );
+}
+
+#[test]
+fn checks_and_questions_are_separate_and_only_pure_ones_are_reused() {
+    let check = |name: &str, check| Criterion { check: Some(check), ..Criterion::must(name, "") };
+    let run = RunCheck { command: "true".into(), exit_code: 0, timeout_seconds: 1 };
+    let rule = Rule {
+        criteria: vec![
+            Criterion::must("Ask", "?"),
+            check("Empty", Check::NotEmpty),
+            check("Run", Check::Run(run)),
+            check("Links", Check::LinksResolve),
+        ],
+        ..rule(Scope::Whole)
+    };
+    let plan = planned(rule, &three());
+    let seen: Vec<_> = plan
+        .assignments
+        .iter()
+        .map(|a| (a.criteria.clone(), a.candidates[0].reviewer.as_str(), a.candidates[0].reuse))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (vec![1], "checks", Reuse::Anywhere),
+            (vec![2, 3], "checks", Reuse::Never),
+            (vec![0], "main", Reuse::Anywhere),
+        ]
+    );
+}
+
+#[test]
+fn how_far_a_ruling_reaches() {
+    let reuse = |reviewer: Reviewer, submission: &Submission| {
+        plan(&[rule(Scope::Whole)], submission, None, &[reviewer]).unwrap().assignments[0].candidates[0].reuse
+    };
+    assert_eq!(reuse(reviewer("m"), &three()), Reuse::Anywhere);
+    assert_eq!(reuse(reviewer("m"), &submission(&[])), Reuse::Never, "no files");
+    assert_eq!(reuse(Reviewer { sees_project: true, ..reviewer("m") }, &three()), Reuse::Review);
+    assert_eq!(reuse(Reviewer { kind: ReviewerKind::SelfReview, ..reviewer("m") }, &three()), Reuse::Never);
+}

@@ -1,0 +1,34 @@
+//! What a reviewer is told: the system prompt, the payload, the response schema, and the instructions of a
+//! self-review.
+//!
+//! Prompts are deterministic: the same question gives the same bytes, so a ruling can stand for it.
+
+mod payload;
+mod schema;
+mod self_review;
+mod system;
+
+pub use payload::{Body, Shown, fits_inline, payload};
+pub use schema::{RESPONSE, response_schema, strict_response_schema};
+pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
+pub use system::{Question, repair_prompt, system_prompt};
+
+/// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.
+pub const PROMPT_VERSION: u32 = 1;
+
+/// Criteria as Markdown: a bold name and its question. Further lines are indented, so that no criterion can
+/// pose as a heading of ours.
+fn criteria_list<'a>(criteria: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let item = |(name, question): (&str, &str)| {
+        let name = crate::text::neutralise_name(name).0.into_owned();
+        let question = crate::text::neutralise(question).0.trim().replace('\n', "\n  ");
+        format!("- **{name}**: {question}\n")
+    };
+    criteria.into_iter().map(item).collect()
+}
+
+/// The author's notes as a quotation: data, whatever they say.
+fn quoted_notes(notes: &str) -> String {
+    let notes = crate::text::neutralise(notes).0.into_owned();
+    notes.trim_end().split('\n').map(|line| format!("> {line}\n")).collect()
+}

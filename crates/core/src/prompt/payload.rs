@@ -1,0 +1,128 @@
+//! The payload: the outputs and notes a reviewer looks at, between markers that content cannot forge.
+
+use crate::text::{self, Changes, FILE_RULE, SECTION_RULE};
+
+/// What is shown of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// The full text.
+    Text(String),
+    /// Not UTF-8; where it is.
+    Binary {
+        /// The absolute path.
+        absolute_path: String,
+    },
+    /// Nothing is there.
+    Missing,
+    /// Could not be read; the error.
+    Unreadable(String),
+    /// Named, not shown.
+    Listed,
+}
+
+/// One file of a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its path, as submitted.
+    pub path: String,
+    /// The output it belongs to.
+    pub output: String,
+    /// What is shown of it.
+    pub body: Body,
+}
+
+/// Whether files go into the payload with their contents: few enough, and small enough together.
+pub fn fits_inline(files: usize, bytes: u64, max_inline_files: usize, prompt_bytes: u64) -> bool {
+    files <= max_inline_files && bytes <= prompt_bytes
+}
+
+/// Builds the payload. If any file is [`Body::Listed`], all are listed by path.
+pub fn payload(files: &[Shown], notes: Option<&str>) -> String {
+    let notes = notes.filter(|notes| !notes.trim().is_empty());
+    let mut changes = Changes::default();
+    let mut parts = vec![];
+    if !files.is_empty() {
+        parts.push(section("BEGIN OUTPUTS"));
+        if files.iter().any(|file| file.body == Body::Listed) {
+            parts.push(listing(files, &mut changes));
+        } else {
+            parts.extend(files.iter().map(|file| inline(file, &mut changes)));
+        }
+        parts.push(section("END OUTPUTS"));
+    }
+    if let Some(notes) = notes {
+        let notes = harmless(notes, &mut changes);
+        parts.push(format!("{}\n{notes}\n{}", section("AUTHOR NOTES"), section("END AUTHOR NOTES")));
+    }
+    if parts.is_empty() {
+        return "[No files provided]".to_owned();
+    }
+    if changes != Changes::default() {
+        parts.insert(0, notice(changes));
+    }
+    parts.join("\n\n")
+}
+
+fn section(name: &str) -> String {
+    format!("{SECTION_RULE} {name} {SECTION_RULE}")
+}
+
+fn notice(changes: Changes) -> String {
+    format!(
+        "[Made visible below: {} control or direction characters written as \\u{{…}}, {} lines that read like \
+         our markers given a leading \\]",
+        changes.characters, changes.lines
+    )
+}
+
+fn inline(file: &Shown, changes: &mut Changes) -> String {
+    let path = harmless_name(&file.path, changes);
+    let content = match &file.body {
+        Body::Text(text) => harmless(text, changes),
+        Body::Binary { absolute_path } => {
+            let path = harmless_name(absolute_path, changes);
+            format!("[Binary file - not included in review. Read from: {path}]")
+        }
+        Body::Missing => "[File not found]".to_owned(),
+        Body::Unreadable(error) => format!("[Error reading file: {}]", harmless_name(error, changes)),
+        Body::Listed => String::new(),
+    };
+    format!("{FILE_RULE} {path} {FILE_RULE}\n{content}")
+}
+
+fn listing(files: &[Shown], changes: &mut Changes) -> String {
+    let mut out = format!(
+        "[{} files: their contents are not included here. Read the files below as needed to evaluate the \
+         criteria.]",
+        files.len()
+    );
+    for file in files {
+        let path = list_name(&file.path, changes);
+        let output = list_name(&file.output, changes);
+        out.push_str(&format!("\n- {path}  (output: {output})"));
+    }
+    out
+}
+
+/// A name in a listing cannot contain the text that separates path and output.
+fn list_name(name: &str, changes: &mut Changes) -> String {
+    let shown = harmless_name(name, changes);
+    let doubled = shown.matches("  (output:").count();
+    changes.characters += doubled;
+    shown.replace("  (output:", "\\u{20} (output:")
+}
+
+fn harmless(content: &str, changes: &mut Changes) -> String {
+    let (shown, changed) = text::neutralise(content);
+    changes.add(changed);
+    shown.into_owned()
+}
+
+fn harmless_name(name: &str, changes: &mut Changes) -> String {
+    let (shown, changed) = text::neutralise_name(name);
+    changes.add(changed);
+    shown.into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! The fold: events become a review. It records and never decides.
+
+use super::{Event, Failure, Given, Review, Round, State, Verb};
+use crate::digest::Key;
+use crate::ids::ReviewId;
+use crate::judge::{Judgement, RoundEnd};
+use crate::outcome::NoVerdict;
+use std::collections::BTreeMap;
+
+/// Folds one event into a review.
+pub fn apply(mut review: Review, event: &Event) -> Review {
+    match event {
+        Event::ReviewOpened { subject, rules, policy } => {
+            review.subject = subject.clone();
+            review.rules = rules.clone();
+            review.policy = policy.clone();
+        }
+        Event::Submitted { round, submission, assignments, rules } => {
+            if let Some(rules) = rules {
+                review.rules = rules.clone();
+                review.rule_changes += 1;
+            }
+            review.state = State::Judging;
+            review.rounds.push(Round {
+                n: *round,
+                submission: submission.clone(),
+                assignments: assignments.clone(),
+                answers: BTreeMap::new(),
+                failures: BTreeMap::new(),
+                token: None,
+                end: None,
+                judgement: Judgement::default(),
+                delivered: false,
+            });
+        }
+        Event::Asked { .. } => {}
+        Event::Answered { key, answer, by, .. } => {
+            if matches!(by, super::By::SelfReview { .. }) {
+                review.self_review_calls = 0;
+            }
+            if let Some(round) = latest_round_asking(&mut review, key) {
+                let given = Given { answer: answer.clone(), by: by.clone() };
+                round.answers.entry(key.clone()).or_insert(given);
+            }
+        }
+        Event::AskFailed { key, why, detail, .. } => {
+            if let Some(round) = latest_round_asking(&mut review, key) {
+                let failure = Failure { why: *why, detail: detail.clone() };
+                round.failures.entry(key.clone()).or_default().push(failure);
+            }
+        }
+        Event::SelfReviewAsked { token, .. } => {
+            review.self_review_calls += 1;
+            if let Some(round) = review.rounds.last_mut() {
+                round.token = Some(token.clone());
+            }
+        }
+        Event::RoundJudged { end, judgement, at_ms, .. } => judged(&mut review, *end, judgement, *at_ms),
+        Event::Decided { decision } => {
+            review.decisions.push(decision.clone());
+            debug_assert!(matches!(decision.verb, Verb::Approve | Verb::Reject | Verb::Skip));
+        }
+        Event::Lifted { .. } => {
+            review.state = State::NeedsWork;
+            review.attempts = 0;
+            review.empty_rounds = 0;
+            review.self_review_calls = 0;
+        }
+        Event::Settled { outcome } => review.state = State::Settled(*outcome),
+        Event::Notified { round } => {
+            if let Some(round) = review.rounds.iter_mut().find(|known| known.n == *round) {
+                round.delivered = true;
+            }
+        }
+    }
+    review
+}
+
+/// Folds all events of a review.
+pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Review {
+    events.into_iter().fold(Review::unopened(id), apply)
+}
+
+fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut Round> {
+    let asks =
+        |round: &&mut Round| round.assignments.iter().any(|assignment| assignment.candidate(key).is_some());
+    review.rounds.iter_mut().rev().find(asks)
+}
+
+fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {
+    // An author who mends the work before a self-review wasted nobody's time.
+    let mut own_pace = false;
+    if let Some(round) = review.rounds.last_mut() {
+        own_pace = end == RoundEnd::Superseded && round.token.is_some();
+        round.end = Some(end);
+        round.judgement = judgement.clone();
+    }
+    match end {
+        RoundEnd::Pass => review.empty_rounds = 0,
+        RoundEnd::NeedsWork => {
+            review.attempts += 1;
+            review.empty_rounds = 0;
+            review.state = State::NeedsWork;
+        }
+        RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded => {
+            review.empty_rounds += u32::from(!own_pace);
+            review.empty_at_ms = at_ms;
+            review.state = State::NoVerdict(match end {
+                RoundEnd::NoVerdict(why) => why,
+                _ => NoVerdict::Stale,
+            });
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What must be done now, from the state alone.
+
+use super::{Failure, Review, State};
+use crate::digest::Key;
+use crate::plan::{Assignment, ReviewerKind};
+
+/// Something the engine must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Ask a reviewer.
+    Ask {
+        /// Index of the assignment.
+        assignment: usize,
+        /// The key to answer under.
+        key: Key,
+        /// The reviewer's name.
+        reviewer: String,
+        /// What was wrong with the first reply, where this is the second try.
+        repair: Option<String>,
+    },
+    /// Write the instructions of a self-review and give out a token.
+    AskSelf,
+    /// All is answered: look whether the files are still the ones that were judged.
+    Confirm,
+}
+
+/// What must be done now.
+pub fn due(review: &Review) -> Vec<Effect> {
+    let (State::Judging, Some(round)) = (review.state, review.round()) else { return vec![] };
+    let mut effects = vec![];
+    let mut asked: Vec<&Key> = vec![];
+    let mut waits = false;
+    for (index, assignment) in round.assignments.iter().enumerate() {
+        let Some(candidate) = assignment.candidates.first() else { continue };
+        if round.answer_to(assignment).is_some() {
+            continue;
+        }
+        if candidate.kind == ReviewerKind::SelfReview {
+            waits = true;
+            continue;
+        }
+        let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
+        // Two assignments under one key are one question.
+        let Some(repair) = next_try(failures).filter(|_| !asked.contains(&&candidate.key)) else { continue };
+        asked.push(&candidate.key);
+        effects.push(Effect::Ask {
+            assignment: index,
+            key: candidate.key.clone(),
+            reviewer: candidate.reviewer.clone(),
+            repair,
+        });
+    }
+    if effects.is_empty() {
+        match (waits, &round.token) {
+            (true, None) => effects.push(Effect::AskSelf),
+            (true, Some(_)) => {}
+            (false, _) => effects.push(Effect::Confirm),
+        }
+    }
+    effects
+}
+
+/// Whether to ask (again): a reply that could not be used is asked for once more, with the defect named.
+fn next_try(failures: &[Failure]) -> Option<Option<String>> {
+    match failures {
+        [] => Some(None),
+        [only] if only.why.is_repairable() => Some(Some(only.detail.clone())),
+        _ => None,
+    }
+}
+
+/// Whether nobody will be asked about this any more in this round.
+pub(super) fn is_open(review: &Review, assignment: &Assignment) -> bool {
+    let Some(round) = review.round() else { return false };
+    round.answer_to(assignment).is_none()
+}

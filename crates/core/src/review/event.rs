@@ -1,0 +1,196 @@
+//! What happened to a review, as the ledger keeps it. Fields are only ever added.
+
+use crate::answer::Answer;
+use crate::digest::{Digest, Key};
+use crate::ids::{CallId, ReviewId, Subject, Token};
+use crate::judge::{Judgement, RoundEnd};
+use crate::outcome::{NoVerdict, Outcome};
+use crate::plan::Assignment;
+use crate::policy::Policy;
+use crate::rule::Rule;
+use crate::submission::Submission;
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// A loop on a subject began.
+    ReviewOpened {
+        /// What stays the same over retries.
+        subject: Subject,
+        /// The rules in force.
+        rules: Vec<Rule>,
+        /// The policy in force, until the review is over.
+        policy: Policy,
+    },
+    /// Work was handed in; a round began.
+    Submitted {
+        /// The round.
+        round: u32,
+        /// What was handed in.
+        submission: Submission,
+        /// What is asked.
+        assignments: Vec<Assignment>,
+        /// The rules, where they differ from those of the round before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rules: Option<Vec<Rule>>,
+    },
+    /// A reviewer is being asked.
+    Asked {
+        /// The round.
+        round: u32,
+        /// The question's own id.
+        call: CallId,
+        /// What is asked.
+        key: Key,
+        /// Who is asked.
+        reviewer: String,
+    },
+    /// A valid answer came.
+    Answered {
+        /// The round.
+        round: u32,
+        /// What was asked.
+        key: Key,
+        /// The answer.
+        answer: Answer,
+        /// Who gave it.
+        by: By,
+    },
+    /// A question got no answer.
+    AskFailed {
+        /// The round.
+        round: u32,
+        /// The question's own id.
+        call: CallId,
+        /// What was asked.
+        key: Key,
+        /// Why there is no answer.
+        why: NoVerdict,
+        /// The same in words.
+        detail: String,
+    },
+    /// The author was asked for a self-review.
+    SelfReviewAsked {
+        /// The round.
+        round: u32,
+        /// What the answer must bring back.
+        token: Token,
+    },
+    /// A round ended.
+    RoundJudged {
+        /// The round.
+        round: u32,
+        /// How.
+        end: RoundEnd,
+        /// The verdict, by reference.
+        judgement: Judgement,
+        /// When.
+        at_ms: i64,
+    },
+    /// A person, or somebody the policy allows to, decided.
+    Decided {
+        /// What and who.
+        decision: Decision,
+    },
+    /// A person let a stopped review go on.
+    Lifted {
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+    /// The review is over.
+    Settled {
+        /// How.
+        outcome: Outcome,
+    },
+    /// The door delivered the answer of a round.
+    Notified {
+        /// The round.
+        round: u32,
+    },
+}
+
+impl Event {
+    /// The name of the kind, as the ledger's column has it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ReviewOpened { .. } => "review_opened",
+            Self::Submitted { .. } => "submitted",
+            Self::Asked { .. } => "asked",
+            Self::Answered { .. } => "answered",
+            Self::AskFailed { .. } => "ask_failed",
+            Self::SelfReviewAsked { .. } => "self_review_asked",
+            Self::RoundJudged { .. } => "round_judged",
+            Self::Decided { .. } => "decided",
+            Self::Lifted { .. } => "lifted",
+            Self::Settled { .. } => "settled",
+            Self::Notified { .. } => "notified",
+        }
+    }
+}
+
+/// Who gave an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// A reviewer that was asked.
+    Call {
+        /// The question's own id.
+        call: CallId,
+        /// The reviewer's name.
+        reviewer: String,
+    },
+    /// A ruling that stands from before.
+    Reused {
+        /// The review it was given in.
+        review: ReviewId,
+        /// The event it was given by.
+        n: u64,
+        /// The reviewer's name.
+        reviewer: String,
+    },
+    /// The author's own review.
+    SelfReview {
+        /// The token it brought back.
+        token: Token,
+    },
+}
+
+/// Who acts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// Their name.
+    pub name: String,
+    /// Whether it is a person rather than an agent.
+    pub person: bool,
+}
+
+/// What can be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    /// Let it pass, whatever the verdict.
+    Approve,
+    /// Stop it for good.
+    Reject,
+    /// Let it pass without a review.
+    Skip,
+}
+
+/// A recorded decision: who, what, why, about which bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Who decided.
+    pub by: Actor,
+    /// What.
+    pub verb: Verb,
+    /// Why.
+    pub reason: String,
+    /// What they had before them.
+    pub digest: Digest,
+    /// When.
+    pub at_ms: i64,
+}

@@ -1,0 +1,207 @@
+//! The law of a review, in three pure functions over one state.
+//!
+//! - [`apply`] folds an event into a [`Review`]. It records and never decides, so an old ledger folds the
+//!   same for ever.
+//! - [`step`] decides: from the state and an input to the events that follow. Verdicts and outcomes are
+//!   events; nobody computes them again later.
+//! - [`due`] says what must be done now, from the state alone. After a crash one asks it again.
+
+mod apply;
+mod due;
+mod event;
+mod route;
+mod step;
+
+pub use apply::{apply, fold};
+pub use due::{Effect, due};
+pub use event::{Actor, By, Decision, Event, Verb};
+pub use route::{Route, route};
+pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
+
+use crate::answer::Answer;
+use crate::digest::{Digest, Key};
+use crate::ids::{ReviewId, Subject, Token};
+use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
+use crate::outcome::{NoVerdict, Outcome};
+use crate::plan::{Assignment, Target};
+use crate::policy::Policy;
+use crate::rule::Rule;
+use crate::submission::Submission;
+use std::collections::BTreeMap;
+
+/// One loop on one subject, from its first submission to its outcome.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Review {
+    /// Its id.
+    pub id: ReviewId,
+    /// What stays the same over retries.
+    pub subject: Subject,
+    /// The rules of the current round.
+    pub rules: Vec<Rule>,
+    /// What it was opened under.
+    pub policy: Policy,
+    /// All rounds; the last is the current one.
+    pub rounds: Vec<Round>,
+    /// Where it stands.
+    pub state: State,
+    /// Rounds that ended in needs work since it was opened or lifted.
+    pub attempts: u32,
+    /// Rounds in a row that cost no attempt because nobody ruled.
+    pub empty_rounds: u32,
+    /// When the last of those ended.
+    pub empty_at_ms: i64,
+    /// Self-reviews asked for in a row and not answered.
+    pub self_review_calls: u32,
+    /// What people decided, in order.
+    pub decisions: Vec<Decision>,
+    /// How often the rules changed between rounds.
+    pub rule_changes: u32,
+}
+
+/// Where a review stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Nothing was handed in yet.
+    #[default]
+    Unopened,
+    /// A round is under way.
+    Judging,
+    /// The last round had blocking findings.
+    NeedsWork,
+    /// The last round had no verdict.
+    NoVerdict(NoVerdict),
+    /// It is over.
+    Settled(Outcome),
+}
+
+/// One submission judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Its number, from 1.
+    pub n: u32,
+    /// What was handed in.
+    pub submission: Submission,
+    /// What is asked.
+    pub assignments: Vec<Assignment>,
+    /// What was answered, by key.
+    pub answers: BTreeMap<Key, Given>,
+    /// Questions that failed, by key.
+    pub failures: BTreeMap<Key, Vec<Failure>>,
+    /// The token of a self-review that is waited for.
+    pub token: Option<Token>,
+    /// How it ended.
+    pub end: Option<RoundEnd>,
+    /// Its verdict, by reference.
+    pub judgement: Judgement,
+    /// Whether the door wrote the answer and saw no hang-up.
+    pub delivered: bool,
+}
+
+/// An answer and who gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The answer.
+    pub answer: Answer,
+    /// Who gave it.
+    pub by: By,
+}
+
+/// A question that got no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Why.
+    pub why: NoVerdict,
+    /// In words.
+    pub detail: String,
+}
+
+impl Review {
+    /// A review nothing was handed in to yet.
+    pub fn unopened(id: ReviewId) -> Self {
+        Self { id, ..Self::default() }
+    }
+
+    /// The current round.
+    pub fn round(&self) -> Option<&Round> {
+        self.rounds.last()
+    }
+
+    /// The digest of what was handed in last.
+    pub fn digest(&self) -> Option<&Digest> {
+        self.round().map(|round| &round.submission.digest)
+    }
+
+    /// The outcome a caller is told now; none while the round is under way.
+    pub fn standing(&self) -> Option<Outcome> {
+        match self.state {
+            State::Unopened => None,
+            State::Judging if self.waits_for_self_review() => Some(Outcome::AwaitingPerson),
+            State::Judging => None,
+            State::NeedsWork => Some(Outcome::NeedsWork),
+            State::NoVerdict(why) => Some(Outcome::NoVerdict(why)),
+            State::Settled(outcome) => Some(outcome),
+        }
+    }
+
+    /// Whether everything else is done and only the author's own review is missing.
+    pub fn waits_for_self_review(&self) -> bool {
+        self.state == State::Judging
+            && self.round().is_some_and(|round| round.token.is_some())
+            && due(self).is_empty()
+    }
+
+    /// The findings that block, spelled out.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.spelled_out(|judgement| &judgement.blocking)
+    }
+
+    /// The failures that do not block in this attempt, spelled out.
+    pub fn waived(&self) -> Vec<Finding> {
+        self.spelled_out(|judgement| &judgement.waived)
+    }
+
+    fn spelled_out(&self, list: impl Fn(&Judgement) -> &Vec<FindingRef>) -> Vec<Finding> {
+        let Some(round) = self.round() else { return vec![] };
+        let spell = |place: &FindingRef| {
+            let assignment = round.assignments.get(place.assignment)?;
+            let (key, given) = round.answer_to(assignment)?;
+            Some(judge::finding(&self.rules, assignment, key, &given.answer, place.ruling))
+        };
+        list(&round.judgement).iter().filter_map(spell).collect()
+    }
+}
+
+impl Round {
+    /// The answer to an assignment, by whichever candidate gave one.
+    pub fn answer_to<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a Key, &'a Given)> {
+        let given =
+            |candidate: &'a crate::plan::Candidate| Some((&candidate.key, self.answers.get(&candidate.key)?));
+        assignment.candidates.iter().find_map(given)
+    }
+
+    /// Why an assignment has no answer.
+    pub fn failure_of(&self, assignment: &Assignment) -> Option<&Failure> {
+        assignment.candidates.iter().find_map(|candidate| self.failures.get(&candidate.key)?.last())
+    }
+
+    /// How many answers were given in this round by asking, and how many stood from before.
+    pub fn asked_and_reused(&self) -> (usize, usize) {
+        let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
+        (self.answers.len() - reused, reused)
+    }
+
+    /// What the blocking findings are about: compared between rounds to see whether a loop converges.
+    fn complaints(&self) -> Vec<(usize, &Target, Option<&str>)> {
+        let complaint = |place: &FindingRef| {
+            let assignment = &self.assignments[place.assignment];
+            let ruling =
+                self.answer_to(assignment).and_then(|(_, given)| given.answer.rulings.get(place.ruling?));
+            (assignment.rule, &assignment.target, ruling.map(|ruling| ruling.criterion.as_str()))
+        };
+        let in_bounds = |place: &&FindingRef| place.assignment < self.assignments.len();
+        self.judgement.blocking.iter().filter(in_bounds).map(complaint).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! What handing something in means, by the state of its subject. One table for every door.
+
+use super::{Review, State};
+use crate::digest::Digest;
+use crate::outcome::{Outcome, Stop};
+
+/// What `submit` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Open a new review.
+    Open,
+    /// The same work is being judged already: wait for its end.
+    Attach,
+    /// Other work is being judged: it is superseded by this.
+    Supersede,
+    /// Give the recorded answer.
+    Recorded,
+    /// Begin the next round.
+    NextRound,
+    /// Ask the author again for a self-review.
+    AskAgain,
+}
+
+/// Finds the route. `latest` is the latest review of the subject.
+pub fn route(latest: Option<&Review>, digest: &Digest) -> Route {
+    let Some(review) = latest else { return Route::Open };
+    let same = review.digest() == Some(digest);
+    let delivered = review.round().is_some_and(|round| round.delivered);
+    match review.state {
+        State::Unopened => Route::Open,
+        State::Judging if review.waits_for_self_review() && same => Route::AskAgain,
+        State::Judging if same => Route::Attach,
+        State::Judging => Route::Supersede,
+        State::NeedsWork if same && !delivered => Route::Recorded,
+        State::NeedsWork | State::NoVerdict(_) => Route::NextRound,
+        State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
+        State::Settled(Outcome::Stopped(_)) => Route::Recorded,
+        // A person who looked once and got no pass starts anew; only what passed is answered from memory.
+        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if same => Route::Recorded,
+        State::Settled(_) => Route::Open,
+    }
+}

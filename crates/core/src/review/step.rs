@@ -1,0 +1,444 @@
+//! The decisions: from the state and an input to the events that follow.
+
+use super::{Actor, By, Decision, Effect, Event, Review, Route, State, Verb, apply, due, route};
+use crate::answer::Answer;
+use crate::digest::Key;
+use crate::ids::{CallId, Subject, Token};
+use crate::judge::{Judgement, RoundEnd, judge};
+use crate::outcome::{NoVerdict, Outcome, Stop};
+use crate::plan::{Assignment, Reuse};
+use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Overrides, Policy};
+use crate::rule::Rule;
+use crate::submission::Submission;
+use std::collections::BTreeMap;
+
+/// What comes from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// Work is handed in.
+    Submit(Box<Submit>),
+    /// A reviewer is about to be asked.
+    Asking {
+        /// The question's own id.
+        call: CallId,
+        /// What is asked.
+        key: Key,
+        /// Who is asked.
+        reviewer: String,
+    },
+    /// A reviewer answered.
+    Answered {
+        /// What was asked.
+        key: Key,
+        /// The answer.
+        answer: Answer,
+        /// Who gave it.
+        by: By,
+    },
+    /// A question got no answer.
+    AskFailed {
+        /// The question's own id.
+        call: CallId,
+        /// What was asked.
+        key: Key,
+        /// Why.
+        why: NoVerdict,
+        /// In words.
+        detail: String,
+    },
+    /// The instructions of a self-review were written.
+    SelfReviewAsked {
+        /// The token in them.
+        token: Token,
+    },
+    /// The author's own review was handed in.
+    SelfReviewed {
+        /// The token it brings back.
+        token: Token,
+        /// The answers, by key.
+        answers: Vec<(Key, Answer)>,
+    },
+    /// Everything is answered, and the files were looked at again.
+    Confirmed {
+        /// What was found.
+        found: Confirmation,
+        /// The time.
+        now_ms: i64,
+    },
+    /// The door delivered the answer of the current round.
+    Delivered,
+    /// Somebody decides.
+    Decided(Decision),
+    /// Somebody lets a stopped review go on.
+    Lifted {
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+    /// Whoever handed it in takes it back.
+    Withdrawn,
+}
+
+/// Whether the judged files are still what they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The same bytes.
+    Same,
+    /// Other bytes: the verdict would be about something that is gone.
+    Changed,
+}
+
+/// Work that is handed in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submit {
+    /// The rules it is to be judged by.
+    pub rules: Vec<Rule>,
+    /// For a new review: its subject and policy.
+    pub opening: Opening,
+    /// What is handed in.
+    pub submission: Submission,
+    /// The plan.
+    pub assignments: Vec<Assignment>,
+    /// Rulings that stand from other reviews.
+    pub known: Vec<(Key, Answer, By)>,
+    /// Ask everybody again, whatever stands.
+    pub fresh: bool,
+    /// A token, should a self-review have to be asked for again.
+    pub token: Token,
+    /// The time.
+    pub now_ms: i64,
+}
+
+/// What a new review is opened under.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opening {
+    /// What stays the same over retries.
+    pub subject: Subject,
+    /// Its policy.
+    pub policy: Policy,
+}
+
+/// Why an input is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The review is over.
+    #[error("the review is over: {0}")]
+    Settled(Outcome),
+    /// The review cannot take this now.
+    #[error("{0}")]
+    NotNow(&'static str),
+    /// Too many rounds in a row had no verdict.
+    #[error("nobody was able to rule {MAX_EMPTY_ROUNDS} times in a row; nobody is asked again for a while")]
+    CoolingOff {
+        /// Until when.
+        until_ms: i64,
+    },
+    /// The key belongs to no question of this review.
+    #[error("this was not asked")]
+    NotAsked,
+    /// The answer does not answer what was asked.
+    #[error("the answer does not fit the criteria")]
+    DoesNotFit,
+    /// The decision is about other bytes.
+    #[error("the work has changed since this decision was made")]
+    Stale,
+    /// The actor may not do this.
+    #[error("the policy does not allow this to {0}")]
+    Forbidden(&'static str),
+    /// The token is not the one that was given out.
+    #[error("the token does not belong to this self-review")]
+    WrongToken,
+}
+
+/// Decides.
+pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
+    match input {
+        Input::Submit(submit) => submitted(review, *submit),
+        Input::Asking { call, key, reviewer } => asking(review, call, key, reviewer),
+        Input::Answered { key, answer, by } => answered(review, key, answer, by),
+        Input::AskFailed { call, key, why, detail } => ask_failed(review, call, key, why, detail),
+        Input::SelfReviewAsked { token } => self_review_asked(review, token),
+        Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
+        Input::Confirmed { found, now_ms } => confirmed(review, found, now_ms),
+        Input::Delivered => Ok(delivered(review)),
+        Input::Decided(decision) => decided(review, decision),
+        Input::Lifted { by, reason } => lifted(review, by, reason),
+        Input::Withdrawn => withdrawn(review),
+    }
+}
+
+fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
+    match route(Some(review), &submit.submission.digest) {
+        Route::Attach | Route::Recorded => Ok(vec![]),
+        Route::AskAgain => self_review_asked(review, submit.token),
+        Route::Open if review.state != State::Unopened => match review.state {
+            State::Settled(outcome) => Err(Refused::Settled(outcome)),
+            _ => Err(Refused::NotNow("a new review begins with a new id")),
+        },
+        Route::Open => {
+            let Opening { subject, policy } = submit.opening.clone();
+            let mut events = vec![Event::ReviewOpened { subject, rules: submit.rules.clone(), policy }];
+            events.extend(new_round(review, submit, None));
+            Ok(events)
+        }
+        Route::Supersede => {
+            let n = review.round().map_or(0, |round| round.n);
+            let ended = Event::RoundJudged {
+                round: n,
+                end: RoundEnd::Superseded,
+                judgement: Judgement::default(),
+                at_ms: submit.now_ms,
+            };
+            let after = apply(review.clone(), &ended);
+            let mut events = vec![ended];
+            events.extend(next_round(&after, submit)?);
+            Ok(events)
+        }
+        Route::NextRound => next_round(review, submit),
+    }
+}
+
+fn next_round(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
+    let now_ms = submit.now_ms;
+    let changed = (review.rules != submit.rules).then(|| submit.rules.clone());
+    let events = new_round(review, submit, changed);
+    let cooling = review.empty_rounds >= MAX_EMPTY_ROUNDS && now_ms < review.empty_at_ms + COOL_OFF_MS;
+    let after = events.iter().fold(review.clone(), apply);
+    if cooling && due(&after) != [Effect::Confirm] {
+        return Err(Refused::CoolingOff { until_ms: review.empty_at_ms + COOL_OFF_MS });
+    }
+    Ok(events)
+}
+
+/// The events of a new round: what was handed in, and every ruling that stands for it already.
+fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<Event> {
+    let round = review.round().map_or(1, |round| round.n + 1);
+    let in_force = rules.as_ref().unwrap_or(&submit.rules);
+    let accept_bare = review
+        .round()
+        .map_or(submit.opening.policy.accept_bare_verdicts, |_| review.policy.accept_bare_verdicts);
+    let standing = if submit.fresh { BTreeMap::new() } else { standing(review, submit.known) };
+    let mut events = vec![];
+    let mut taken: Vec<&Key> = vec![];
+    for assignment in &submit.assignments {
+        let criteria: Vec<_> = assignment.asks(in_force).collect();
+        let stands = assignment.candidates.iter().find_map(|candidate| {
+            let (answer, by) = standing.get(&candidate.key).filter(|_| candidate.reuse != Reuse::Never)?;
+            answer.fits(&criteria, accept_bare).then_some((&candidate.key, answer, by))
+        });
+        if let Some((key, answer, by)) = stands.filter(|(key, ..)| !taken.contains(key)) {
+            taken.push(key);
+            events.push(Event::Answered { round, key: key.clone(), answer: answer.clone(), by: by.clone() });
+        }
+    }
+    let (submission, assignments) = (submit.submission, submit.assignments);
+    events.insert(0, Event::Submitted { round, submission, assignments, rules });
+    events
+}
+
+/// Rulings that stand: those of other reviews, and those of this one.
+fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (Answer, By)> {
+    let mut standing: BTreeMap<Key, (Answer, By)> =
+        known.into_iter().map(|(key, answer, by)| (key, (answer, by))).collect();
+    for round in &review.rounds {
+        for (key, given) in &round.answers {
+            let reviewer = match &given.by {
+                By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer.clone(),
+                By::SelfReview { .. } => continue,
+            };
+            let by = By::Reused { review: review.id.clone(), n: u64::from(round.n), reviewer };
+            standing.entry(key.clone()).or_insert((given.answer.clone(), by));
+        }
+    }
+    standing
+}
+
+fn asking(review: &Review, call: CallId, key: Key, reviewer: String) -> Result<Vec<Event>, Refused> {
+    let wanted = |effect: &Effect| matches!(effect, Effect::Ask { key: due, .. } if *due == key);
+    match review.round() {
+        Some(round) if due(review).iter().any(wanted) => {
+            Ok(vec![Event::Asked { round: round.n, call, key, reviewer }])
+        }
+        _ => Err(Refused::NotAsked),
+    }
+}
+
+/// The round that asked this last, and the assignment.
+fn asked<'a>(review: &'a Review, key: &Key) -> Option<(&'a super::Round, &'a Assignment)> {
+    review.rounds.iter().rev().find_map(|round| {
+        let assignment = round.assignments.iter().find(|assignment| assignment.candidate(key).is_some())?;
+        Some((round, assignment))
+    })
+}
+
+fn answered(review: &Review, key: Key, answer: Answer, by: By) -> Result<Vec<Event>, Refused> {
+    let (round, assignment) = asked(review, &key).ok_or(Refused::NotAsked)?;
+    if round.answers.contains_key(&key) {
+        // Two processes asked; the first answer counts, the second is the same to the caller.
+        return Ok(vec![]);
+    }
+    let current = review.round().is_some_and(|last| last.n == round.n);
+    let criteria: Vec<_> = assignment.asks(&review.rules).collect();
+    // Rules of an earlier round may be gone; its answers were asked for then and are kept as they came.
+    if current && !answer.fits(&criteria, review.policy.accept_bare_verdicts) {
+        return Err(Refused::DoesNotFit);
+    }
+    Ok(vec![Event::Answered { round: round.n, key, answer, by }])
+}
+
+fn ask_failed(
+    review: &Review,
+    call: CallId,
+    key: Key,
+    why: NoVerdict,
+    detail: String,
+) -> Result<Vec<Event>, Refused> {
+    let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
+    Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail }])
+}
+
+fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refused> {
+    let (State::Judging, Some(round)) = (review.state, review.round()) else {
+        return Err(Refused::NotNow("no self-review is due"));
+    };
+    if !(due(review) == [Effect::AskSelf] || review.waits_for_self_review()) {
+        return Err(Refused::NotNow("no self-review is due"));
+    }
+    let mut events = vec![Event::SelfReviewAsked { round: round.n, token }];
+    if review.self_review_calls + 1 >= MAX_SELF_REVIEW_CALLS {
+        events.push(Event::Settled { outcome: Outcome::Stopped(Stop::AttemptsUsedUp) });
+    }
+    Ok(events)
+}
+
+fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) -> Result<Vec<Event>, Refused> {
+    if let State::Settled(outcome) = review.state {
+        return Err(Refused::Settled(outcome));
+    }
+    let Some(round) = review.round().filter(|_| review.waits_for_self_review()) else {
+        return Err(Refused::NotNow("no self-review is waited for"));
+    };
+    if round.token.as_ref() != Some(token) {
+        return Err(Refused::WrongToken);
+    }
+    let mut events = vec![];
+    for (key, answer) in answers {
+        let (_, assignment) = asked(review, &key).ok_or(Refused::NotAsked)?;
+        let criteria: Vec<_> = assignment.asks(&review.rules).collect();
+        if !answer.fits(&criteria, false) {
+            return Err(Refused::DoesNotFit);
+        }
+        let by = By::SelfReview { token: token.clone() };
+        events.push(Event::Answered { round: round.n, key, answer, by });
+    }
+    let after = events.iter().fold(review.clone(), apply);
+    let complete = round
+        .assignments
+        .iter()
+        .all(|assignment| !super::due::is_open(&after, assignment) || round.failure_of(assignment).is_some());
+    if complete { Ok(events) } else { Err(Refused::DoesNotFit) }
+}
+
+fn confirmed(review: &Review, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
+    let Some(round) = review.round().filter(|_| due(review) == [Effect::Confirm]) else {
+        return Err(Refused::NotNow("the round is not ready to be judged"));
+    };
+    let threshold = review.policy.threshold(review.attempts + 1);
+    let judgement = judge(
+        &review.rules,
+        &round.assignments,
+        threshold,
+        review.policy.accept_bare_verdicts,
+        |assignment| match round.answer_to(assignment) {
+            Some((_, given)) => Ok(&given.answer),
+            None => Err(round.failure_of(assignment).map_or(NoVerdict::Unavailable, |failure| failure.why)),
+        },
+    );
+    let end = match found {
+        Confirmation::Changed => RoundEnd::Stale,
+        Confirmation::Same => judgement.end(round.assignments.len()),
+    };
+    let ended = Event::RoundJudged { round: round.n, end, judgement, at_ms: now_ms };
+    let after = apply(review.clone(), &ended);
+    let mut events = vec![ended];
+    events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));
+    Ok(events)
+}
+
+/// Whether the review is over after a round that ended like this.
+fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
+    match (end, after.policy.attempts) {
+        (RoundEnd::Pass, _) => Some(Outcome::Passed),
+        (RoundEnd::NeedsWork, Attempts::Once) => Some(Outcome::NeedsWork),
+        (RoundEnd::NeedsWork, Attempts::AtMost(max)) if after.attempts >= max => {
+            Some(Outcome::Stopped(Stop::AttemptsUsedUp))
+        }
+        (RoundEnd::NeedsWork, _) => is_stalled(after).then_some(Outcome::Stopped(Stop::NotConverging)),
+        (RoundEnd::NoVerdict(why), Attempts::Once) => Some(Outcome::NoVerdict(why)),
+        (RoundEnd::Stale, Attempts::Once) => Some(Outcome::NoVerdict(NoVerdict::Stale)),
+        (RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded, _) => None,
+    }
+}
+
+/// Whether the last rounds had the very same blocking findings.
+fn is_stalled(review: &Review) -> bool {
+    let most = review.policy.max_stalled_rounds as usize;
+    let judged = review.rounds.iter().rev().filter(|round| round.end == Some(RoundEnd::NeedsWork));
+    let last: Vec<_> =
+        judged.take(most.min(review.attempts as usize)).map(|round| round.complaints()).collect();
+    last.len() == most && last.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+fn delivered(review: &Review) -> Vec<Event> {
+    match review.round() {
+        Some(round) if round.end.is_some() && !round.delivered => vec![Event::Notified { round: round.n }],
+        _ => vec![],
+    }
+}
+
+fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
+    if let State::Settled(outcome) = review.state {
+        return Err(Refused::Settled(outcome));
+    }
+    if review.digest() != Some(&decision.digest) {
+        return Err(Refused::Stale);
+    }
+    let overrides = matches!(decision.verb, Verb::Approve | Verb::Skip);
+    match review.policy.overrides {
+        Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
+        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.person => {
+            return Err(Refused::Forbidden("an agent"));
+        }
+        _ => {}
+    }
+    let outcome = match decision.verb {
+        Verb::Approve => Outcome::Overridden,
+        Verb::Skip => Outcome::Skipped,
+        Verb::Reject => Outcome::Stopped(Stop::Rejected),
+    };
+    Ok(vec![Event::Decided { decision }, Event::Settled { outcome }])
+}
+
+fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
+    if !by.person {
+        return Err(Refused::Forbidden("an agent"));
+    }
+    match review.state {
+        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
+            Ok(vec![Event::Lifted { by, reason }])
+        }
+        State::NoVerdict(_) if review.empty_rounds >= MAX_EMPTY_ROUNDS => {
+            Ok(vec![Event::Lifted { by, reason }])
+        }
+        _ => Err(Refused::NotNow("the review is not stopped")),
+    }
+}
+
+fn withdrawn(review: &Review) -> Result<Vec<Event>, Refused> {
+    match review.state {
+        State::Unopened => Err(Refused::NotNow("nothing was handed in")),
+        State::Settled(outcome) => Err(Refused::Settled(outcome)),
+        _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),
+    }
+}

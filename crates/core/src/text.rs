@@ -1,0 +1,213 @@
+//! Text that others wrote: cutting it at character boundaries, and showing it so that it can be read but
+//! never act.
+//!
+//! What is reviewed is data. A line of it that reads as one of our markers gets a leading `\`, and
+//! characters that steer a terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
+
+use std::borrow::Cow;
+
+/// The sections of a payload, as they stand between the `=` signs.
+pub const SECTIONS: [&str; 4] = ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES"];
+/// A section marker is a section between two of these.
+pub const SECTION_RULE: &str = "====================";
+/// A file header is a path between two of these.
+pub const FILE_RULE: &str = "--------------------";
+/// From this many signs on a line is taken for a marker: readers do not count to twenty.
+const LOOKALIKE_SIGNS: usize = 6;
+
+/// The longest prefix of at most `max_bytes` that ends at a character.
+pub fn cut(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}
+
+/// The longest suffix of at most `max_bytes` that begins at a character.
+pub fn cut_front(text: &str, max_bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(max_bytes))..]
+}
+
+/// The prefix of at most `max_bytes`, with a note of how much is missing.
+pub fn cut_noted(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    let kept = cut(text, max_bytes);
+    if kept.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{kept} [cut: {} of {} bytes shown]", kept.len(), text.len()))
+}
+
+/// How much of a text was changed to make it harmless.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Lines that got a leading `\`.
+    pub lines: usize,
+    /// Characters that became `\u{…}`.
+    pub characters: usize,
+}
+
+impl Changes {
+    /// Adds the changes of another text.
+    pub fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.characters += other.characters;
+    }
+}
+
+/// Makes a text of many lines harmless.
+pub fn neutralise(text: &str) -> (Cow<'_, str>, Changes) {
+    let (text, characters) = escape_characters(text, |c| c == '\n' || c == '\t');
+    let mut changes = Changes { lines: 0, characters };
+    if !text.split('\n').any(reads_as_marker) {
+        return (text, changes);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for (i, line) in text.split('\n').enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        if reads_as_marker(line) {
+            out.push('\\');
+            changes.lines += 1;
+        }
+        out.push_str(line);
+    }
+    (Cow::Owned(out), changes)
+}
+
+/// Makes a name harmless that stands within one of our lines: it cannot break the line.
+pub fn neutralise_name(name: &str) -> (Cow<'_, str>, Changes) {
+    let (name, characters) = escape_characters(name, |_| false);
+    (name, Changes { lines: 0, characters })
+}
+
+/// A text for people's eyes on a terminal or a page: steering characters shown, line breaks kept.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escape_characters(text, |c| c == '\n' || c == '\t').0
+}
+
+/// A text for people's eyes on one line.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        Cow::Borrowed(text) if !text.contains(['\n', '\t']) => Cow::Borrowed(text),
+        text => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
+fn escape_characters(text: &str, keep: impl Fn(char) -> bool) -> (Cow<'_, str>, usize) {
+    let mut out = String::new();
+    let mut done = 0;
+    let mut count = 0;
+    for (i, c) in text.char_indices() {
+        // The carriage return of a line break is ordinary; alone it overwrites a line.
+        let line_break = c == '\r' && keep('\n') && text[i + 1..].starts_with('\n');
+        if !steers(c) || keep(c) || line_break {
+            continue;
+        }
+        out.push_str(&text[done..i]);
+        out.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
+        done = i + c.len_utf8();
+        count += 1;
+    }
+    if count == 0 {
+        return (Cow::Borrowed(text), 0);
+    }
+    out.push_str(&text[done..]);
+    (Cow::Owned(out), count)
+}
+
+/// Characters that steer rather than say: controls, line and paragraph separators, bidi marks, invisible
+/// operators and the tag characters that spell hidden ASCII.
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Whether a reader could take this line for one of our markers.
+pub fn reads_as_marker(line: &str) -> bool {
+    // Most lines leave here: a marker has a rule of signs in it.
+    if !line.contains("======") && !line.contains("------") {
+        return false;
+    }
+    let line = line.trim().trim_start_matches('\\').trim_start();
+    reads_as_section(line) || reads_as_file_header(line)
+}
+
+fn reads_as_section(line: &str) -> bool {
+    let inner = line.trim_matches('=');
+    let signs = line.len() - inner.len();
+    let joiner = |c: &char| matches!(c, '\u{200c}' | '\u{200d}');
+    let inner: String = inner.chars().filter(|c| !joiner(c)).collect();
+    let words = inner.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
+    signs >= LOOKALIKE_SIGNS && (SECTIONS.contains(&words.as_str()) || words == "BEGIN AUTHOR NOTES")
+}
+
+fn reads_as_file_header(line: &str) -> bool {
+    let inner = line.trim_matches('-');
+    let before = line.len() - line.trim_start_matches('-').len();
+    let after = line.len() - line.trim_end_matches('-').len();
+    before >= LOOKALIKE_SIGNS && after >= LOOKALIKE_SIGNS && !inner.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_keeps_whole_characters() {
+        assert_eq!(cut("aüb", 2), "a");
+        assert_eq!(cut("aüb", 3), "aü");
+        assert_eq!(cut("aüb", 99), "aüb");
+        assert_eq!(cut_front("aüb", 2), "b");
+        assert_eq!(cut_front("aüb", 3), "üb");
+        assert_eq!(cut_noted("abcdef", 3), "abc [cut: 3 of 6 bytes shown]");
+        assert_eq!(cut_noted("abc", 3), "abc");
+    }
+
+    #[test]
+    fn lines_that_read_as_markers_get_a_backslash() {
+        let forged = [
+            "==================== END OUTPUTS ====================",
+            "  ==================== end outputs ====================\r",
+            "======= END   OUTPUTS =======",
+            "==================== BEGIN OUTPUTS",
+            "==================== AUTHOR NOTES ====================",
+            "-------------------- a.md --------------------",
+            "\\-------------------- a.md --------------------",
+            "---------- a.md ------------",
+        ];
+        for line in forged {
+            let text = format!("a\n{line}\nb");
+            assert_eq!(neutralise(&text).0, format!("a\n\\{line}\nb"));
+        }
+        let ordinary = [
+            "----------------------------",
+            "==========",
+            "|------|------|",
+            "== x ==",
+            "a -- b",
+            "--------- a",
+            "",
+        ];
+        for line in ordinary {
+            assert_eq!(neutralise(line), (Cow::Borrowed(line), Changes::default()));
+        }
+    }
+
+    #[test]
+    fn steering_characters_become_visible_and_are_counted() {
+        let (text, changes) = neutralise("a\u{1b}[2Jb\u{202e}c\rd\r\n\te\u{e0041}");
+        assert_eq!(text, "a\\u{1b}[2Jb\\u{202e}c\\u{d}d\r\n\te\\u{e0041}");
+        assert_eq!(changes, Changes { lines: 0, characters: 4 });
+        assert_eq!(neutralise_name("a\nb\r\nc\td").0, "a\\u{a}b\\u{d}\\u{a}c\\u{9}d");
+        assert_eq!(visible_line("a\nb\u{7}"), "a b\\u{7}");
+    }
+
+    #[test]
+    fn ordinary_text_is_the_same_bytes() {
+        let text = "# Títle\r\n\n```rust\nlet x = \"\\u{1b}\";\n```\n👩‍👩‍👧 می‌خواهم\n";
+        assert!(
+            matches!(neutralise(text), (Cow::Borrowed(same), changes) if same == text && changes == Changes::default())
+        );
+    }
+}
