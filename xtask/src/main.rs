@@ -1,1 +1,45 @@
-fn main() {}
+//! What contributors run: the tests as CI runs them, the benchmarks, the generated files.
+//!
+//! Standard library only, so that `cargo xtask` starts within seconds on a fresh clone. One file per command;
+//! [`args`] reads the command line, [`cargo`] runs cargo, [`watch`] follows test output and [`libtest`]
+//! understands it.
+
+mod args;
+mod bench;
+mod cargo;
+mod failure;
+mod libtest;
+mod schema;
+mod setup;
+mod test;
+mod watch;
+
+use args::Request;
+use cargo::Workspace;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let request = args::parse(std::env::args_os().skip(1)).map_err(Failure::Usage)?;
+    if let Request::Help = request {
+        print!("{}", args::HELP);
+        return Ok(());
+    }
+    let workspace = Workspace::find()?;
+    match request {
+        Request::Help => Ok(()),
+        Request::Test(amount) => test::run(&workspace, amount),
+        Request::Bench(extra) => bench::run(&workspace, &extra),
+        Request::Schema => schema::run(&workspace),
+    }
+}

@@ -1,0 +1,139 @@
+//! The command line of xtask: text in, a request out.
+
+use std::ffi::OsString;
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+What contributors run.
+
+Usage: cargo xtask <command> [options]
+
+Commands:
+  test             Everything CI checks, in order: format, clippy, unit and integration tests,
+                   documentation tests, documentation. Missing programs that the tests start are
+                   installed when run as root on Debian, otherwise named. Ends with the slowest tests.
+  test --quick     Without tests that have `slow_` in their path, documentation tests and documentation.
+  bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
+  schema           Write the published JSON schema again after a configuration type changed.
+
+Options:
+  -h, --help       Print this help.
+
+Examples:
+  cargo xtask test --quick    while working
+  cargo xtask test            before handing in
+
+Exit codes: 0 all passed; 2 the command line is wrong; otherwise the exit code of the program that failed,
+or 1.
+";
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Print the help.
+    Help,
+    /// Run the checks.
+    Test(Amount),
+    /// Run the benchmark with these arguments.
+    Bench(Vec<OsString>),
+    /// Publish the schema.
+    Schema,
+}
+
+/// How much of the checks to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// All of them: what CI runs.
+    Full,
+    /// What is worth running after every edit.
+    Quick,
+}
+
+/// Reads the arguments after the program name.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
+    let mut args = args.into_iter();
+    let Some(command) = args.next() else {
+        return Err("no command given, expected one of: test, bench, schema".into());
+    };
+    let rest: Vec<OsString> = args.collect();
+    let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
+    match command.to_str() {
+        Some("--help" | "-h" | "help") => Ok(Request::Help),
+        Some("test" | "bench" | "schema") if wants_help => Ok(Request::Help),
+        Some("test") => amount(&rest).map(Request::Test),
+        Some("bench") => Ok(Request::Bench(without_separator(rest))),
+        Some("schema") => match rest.first() {
+            None => Ok(Request::Schema),
+            Some(arg) => Err(format!("`schema` takes no argument, got `{}`", arg.display())),
+        },
+        _ => Err(format!("unknown command `{}`, expected one of: test, bench, schema", command.display())),
+    }
+}
+
+fn amount(args: &[OsString]) -> Result<Amount, String> {
+    let mut amount = Amount::Full;
+    for arg in args {
+        if arg != "--quick" {
+            return Err(format!("unknown option `{}` of `test`, expected --quick", arg.display()));
+        }
+        amount = Amount::Quick;
+    }
+    Ok(amount)
+}
+
+/// `bench -- --help` reaches the benchmark; the separator itself is ours.
+fn without_separator(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.first().is_some_and(|arg| arg == "--") {
+        args.remove(0);
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Request, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn bench(args: &[&str]) -> Request {
+        Request::Bench(args.iter().map(OsString::from).collect())
+    }
+
+    #[test]
+    fn command_lines_that_mean_something() {
+        let table = [
+            ("--help", Request::Help),
+            ("-h", Request::Help),
+            ("help", Request::Help),
+            ("test --help", Request::Help),
+            ("test", Request::Test(Amount::Full)),
+            ("test --quick", Request::Test(Amount::Quick)),
+            ("test --quick --quick", Request::Test(Amount::Quick)),
+            ("bench", bench(&[])),
+            ("bench --rounds 5", bench(&["--rounds", "5"])),
+            ("bench -h", Request::Help),
+            ("bench -- --help", bench(&["--help"])),
+            ("schema", Request::Schema),
+        ];
+        for (line, expected) in table {
+            assert_eq!(read(line), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn command_lines_that_are_refused_name_the_word() {
+        let table = [
+            ("", "no command given"),
+            ("tset", "unknown command `tset`, expected one of: test, bench, schema"),
+            ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
+            ("test name", "unknown option `name` of `test`"),
+            ("schema now", "`schema` takes no argument, got `now`"),
+        ];
+        for (line, expected) in table {
+            let refused = read(line).unwrap_err();
+            assert!(refused.contains(expected), "{line}: {refused}");
+        }
+    }
+}
