@@ -1,0 +1,391 @@
+//! The law, shown: as stories here, as random inputs in random order in [`random`].
+
+mod random;
+
+use super::*;
+use crate::answer::Ruling;
+use crate::criterion::{Criterion, Severity};
+use crate::ids::CallId;
+use crate::outcome::Stop;
+use crate::plan::{Candidate, Reuse, ReviewerKind};
+use crate::policy::{Attempts, COOL_OFF_MS, Overrides};
+use crate::rule::Scope;
+use crate::submission::{Content, Material, Output, OutputKind};
+
+const CRITERIA: [&str; 2] = ["Complete", "Clear"];
+
+fn rules() -> Vec<Rule> {
+    let criteria = vec![
+        Criterion::must(CRITERIA[0], "?"),
+        Criterion { severity: Severity::Should, ..Criterion::must(CRITERIA[1], "?") },
+    ];
+    vec![Rule { name: "docs".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None }]
+}
+
+fn key(name: &str) -> Key {
+    Key::from(name.to_owned())
+}
+
+fn assignment(name: &str, kind: ReviewerKind) -> Assignment {
+    let reuse = if kind == ReviewerKind::SelfReview { Reuse::Never } else { Reuse::Anywhere };
+    Assignment {
+        rule: 0,
+        target: Target::File(name.split('@').next().unwrap_or(name).into()),
+        criteria: vec![0, 1],
+        files: vec![0],
+        candidates: vec![Candidate { reviewer: "main".into(), kind, key: key(name), reuse }],
+    }
+}
+
+/// A submission whose assignments are named like `file@version`: the name is the key.
+fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Submit {
+    let material = Material {
+        path: names.join(","),
+        output: 0,
+        digest: Digest::of(names.join(",").as_bytes()),
+        size_bytes: 1,
+        content: Content::Text,
+    };
+    let outputs = vec![Output { name: "docs".into(), kind: OutputKind::Files }];
+    Submit {
+        rules: rules(),
+        opening: Opening { subject: Subject::new("cli", ["test"]), policy },
+        submission: Submission::new(&rules(), outputs, vec![material], None),
+        assignments: names.iter().map(|name| assignment(name, kind)).collect(),
+        known: vec![],
+        fresh: false,
+        token: Token::from_text("sr-again"),
+        now_ms,
+    }
+}
+
+fn answer(complete: bool, clear: bool) -> Answer {
+    let ruling = |name: &str, passed| Ruling { criterion: name.into(), passed, feedback: None };
+    Answer::from_rulings(vec![ruling(CRITERIA[0], complete), ruling(CRITERIA[1], clear)])
+}
+
+fn call() -> CallId {
+    CallId::from_text("ca-test")
+}
+
+/// A review with its events, as the ledger would hold it.
+struct Story {
+    review: Review,
+    events: Vec<Event>,
+}
+
+impl Story {
+    fn new() -> Self {
+        Self { review: Review::unopened(ReviewId::from_text("rv-test")), events: vec![] }
+    }
+
+    fn input(&mut self, input: Input) -> Result<&mut Self, Refused> {
+        for event in step(&self.review, input)? {
+            self.review = apply(std::mem::take(&mut self.review), &event);
+            self.events.push(event);
+        }
+        Ok(self)
+    }
+
+    fn take(&mut self, input: Input) -> &mut Self {
+        self.input(input).unwrap()
+    }
+
+    fn submit(&mut self, names: &[&str]) -> &mut Self {
+        self.take(Input::Submit(Box::new(submit(names, ReviewerKind::Asked, Policy::default(), 0))))
+    }
+
+    fn answered(&mut self, name: &str, answer: Answer) -> &mut Self {
+        let by = By::Call { call: call(), reviewer: "main".into() };
+        self.take(Input::Answered { key: key(name), answer, by })
+    }
+
+    fn failed(&mut self, name: &str, why: NoVerdict) -> &mut Self {
+        self.take(Input::AskFailed { call: call(), key: key(name), why, detail: "because".into() })
+    }
+
+    fn confirmed(&mut self) -> &mut Self {
+        self.take(Input::Confirmed { found: Confirmation::Same, now_ms: 0 })
+    }
+
+    fn delivered(&mut self) -> &mut Self {
+        self.take(Input::Delivered)
+    }
+
+    fn questions(&self) -> Vec<(String, Option<String>)> {
+        let ask = |effect| match effect {
+            Effect::Ask { key, repair, .. } => Some((key.to_string(), repair)),
+            _ => None,
+        };
+        due(&self.review).into_iter().filter_map(ask).collect()
+    }
+
+    fn asks(&self, names: &[&str]) {
+        let asked: Vec<_> = self.questions().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(asked, names);
+    }
+
+    fn stands(&self, outcome: Outcome) {
+        assert_eq!(self.review.standing(), Some(outcome));
+    }
+}
+
+#[test]
+fn a_review_is_sent_back_and_passes() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).asks(&["a@1", "b@1"]);
+    story.answered("a@1", answer(true, true)).asks(&["b@1"]);
+    story.answered("b@1", answer(false, true));
+    assert_eq!(due(&story.review), [Effect::Confirm]);
+    story.confirmed().stands(Outcome::NeedsWork);
+    let findings = story.review.findings();
+    assert_eq!((findings.len(), findings[0].criterion.as_deref()), (1, Some("Complete")));
+    assert_eq!(findings[0].target, Target::File("b".into()));
+    // One file changed: only that is asked again.
+    story.delivered().submit(&["a@1", "b@2"]).asks(&["b@2"]);
+    assert_eq!(story.review.round().unwrap().asked_and_reused(), (0, 1));
+    story.answered("b@2", answer(true, true)).confirmed().stands(Outcome::Passed);
+    assert_eq!(fold(story.review.id.clone(), &story.events), story.review);
+}
+
+#[test]
+fn the_same_failing_bytes_ask_nobody_and_count() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().stands(Outcome::NeedsWork);
+    // Not delivered: the recorded answer, no new round.
+    story.submit(&["a@1"]).stands(Outcome::NeedsWork);
+    assert_eq!((story.review.rounds.len(), story.review.attempts), (1, 1));
+    for attempt in 2..=3 {
+        story.delivered().submit(&["a@1"]).asks(&[]);
+        story.confirmed();
+        assert_eq!(story.review.attempts, attempt);
+    }
+    story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+    // Stopped is stopped, for these bytes and for others.
+    story.submit(&["a@1"]).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+    story.submit(&["a@2"]).asks(&[]);
+    let person = Actor { name: "ann".into(), person: true };
+    story.take(Input::Lifted { by: person, reason: "go on".into() }).submit(&["a@2"]).asks(&["a@2"]);
+    story.answered("a@2", answer(true, true)).confirmed().stands(Outcome::Passed);
+}
+
+#[test]
+fn a_defective_reply_is_asked_for_once_more_then_there_is_no_verdict() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).answered("b@1", answer(true, true));
+    story.failed("a@1", NoVerdict::Garbled);
+    assert_eq!(story.questions(), [("a@1".to_owned(), Some("because".to_owned()))]);
+    story.failed("a@1", NoVerdict::Contradictory).asks(&[]);
+    story.confirmed().stands(Outcome::NoVerdict(NoVerdict::Contradictory));
+    assert_eq!(story.review.attempts, 0, "no verdict costs no attempt");
+    // What was ruled stays ruled; only the rest is asked again.
+    story.submit(&["a@1", "b@1"]).asks(&["a@1"]);
+}
+
+#[test]
+fn a_failure_wins_over_a_missing_ruling() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).answered("b@1", answer(false, true)).failed("a@1", NoVerdict::Timeout);
+    story.confirmed().stands(Outcome::NeedsWork);
+    let unanswered = &story.review.round().unwrap().judgement.unanswered;
+    assert_eq!((unanswered.len(), unanswered[0].why), (1, NoVerdict::Timeout));
+}
+
+#[test]
+fn work_that_changed_while_it_was_judged_is_stale() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(true, true));
+    story.take(Input::Confirmed { found: Confirmation::Changed, now_ms: 0 });
+    story.stands(Outcome::NoVerdict(NoVerdict::Stale));
+}
+
+#[test]
+fn other_work_supersedes_and_given_rulings_stay() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).answered("a@1", answer(true, true));
+    story.submit(&["a@1", "b@2"]).asks(&["b@2"]);
+    assert_eq!(story.review.rounds[0].end, Some(RoundEnd::Superseded));
+    // A late answer to the old round is kept, and used when the old bytes come back.
+    story.answered("b@1", answer(true, true)).asks(&["b@2"]);
+    story.submit(&["a@1", "b@1"]).asks(&[]);
+}
+
+#[test]
+fn nobody_is_asked_for_a_while_after_three_rounds_without_a_verdict() {
+    let mut story = Story::new();
+    for _ in 0..3 {
+        story.submit(&["a@1"]).failed("a@1", NoVerdict::Unavailable).confirmed();
+    }
+    let again =
+        |now_ms| Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, Policy::default(), now_ms)));
+    let refused = story.input(again(COOL_OFF_MS - 1)).err();
+    assert_eq!(refused, Some(Refused::CoolingOff { until_ms: COOL_OFF_MS }));
+    story.take(again(COOL_OFF_MS)).asks(&["a@1"]);
+}
+
+#[test]
+fn the_same_findings_again_and_again_do_not_converge() {
+    let policy = Policy { attempts: Attempts::AtMost(10), ..Policy::default() };
+    let mut story = Story::new();
+    for version in ["a@1", "a@2", "a@3"] {
+        let submit = submit(&[version], ReviewerKind::Asked, policy.clone(), 0);
+        story
+            .take(Input::Submit(Box::new(submit)))
+            .answered(version, answer(false, true))
+            .confirmed()
+            .delivered();
+    }
+    story.stands(Outcome::Stopped(Stop::NotConverging));
+}
+
+#[test]
+fn what_does_not_block_any_more_is_waived_and_shown() {
+    let blocking = vec![
+        crate::policy::Blocking { from_round: 1, severity: Severity::Should },
+        crate::policy::Blocking { from_round: 2, severity: Severity::Must },
+    ];
+    let policy = Policy { blocking, ..Policy::default() };
+    let mut story = Story::new();
+    let one = |names: &[&str]| Input::Submit(Box::new(submit(names, ReviewerKind::Asked, policy.clone(), 0)));
+    story.take(one(&["a@1"])).answered("a@1", answer(true, false)).confirmed().stands(Outcome::NeedsWork);
+    story.delivered().take(one(&["a@1"])).confirmed().stands(Outcome::Passed);
+    assert_eq!((story.review.findings().len(), story.review.waived().len()), (0, 1));
+}
+
+#[test]
+fn one_look_is_one_round() {
+    let policy = Policy { attempts: Attempts::Once, ..Policy::default() };
+    let one = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy.clone(), 0)));
+    let mut failing = Story::new();
+    failing.take(one()).answered("a@1", answer(false, true)).confirmed();
+    assert_eq!(failing.review.state, State::Settled(Outcome::NeedsWork));
+    let mut silent = Story::new();
+    silent.take(one()).failed("a@1", NoVerdict::Timeout).confirmed();
+    assert_eq!(silent.review.state, State::Settled(Outcome::NoVerdict(NoVerdict::Timeout)));
+}
+
+#[test]
+fn a_self_review_needs_its_token_and_a_ruling_per_criterion() {
+    let own = |names: &[&str]| {
+        Input::Submit(Box::new(submit(names, ReviewerKind::SelfReview, Policy::default(), 0)))
+    };
+    let token = Token::from_text("sr-one");
+    let mut story = Story::new();
+    story.take(own(&["a@1", "b@1"]));
+    assert_eq!(due(&story.review), [Effect::AskSelf]);
+    story.take(Input::SelfReviewAsked { token: token.clone() }).stands(Outcome::AwaitingPerson);
+    let both = |complete| vec![(key("a@1"), answer(true, true)), (key("b@1"), answer(complete, true))];
+    let wrong = Input::SelfReviewed { token: Token::from_text("sr-two"), answers: both(true) };
+    assert_eq!(story.input(wrong).err(), Some(Refused::WrongToken));
+    let half = Input::SelfReviewed { token: token.clone(), answers: both(true)[..1].to_vec() };
+    assert_eq!(story.input(half).err(), Some(Refused::DoesNotFit));
+    let bare = Answer { rulings: vec![], feedback: String::new(), bare: Some(false) };
+    let bare = Input::SelfReviewed { token: token.clone(), answers: vec![(key("a@1"), bare)] };
+    assert!(story.input(bare).is_err());
+    story.take(Input::SelfReviewed { token, answers: both(false) }).confirmed().stands(Outcome::NeedsWork);
+}
+
+#[test]
+fn the_fifth_unanswered_self_review_stops() {
+    let own = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0)));
+    let mut story = Story::new();
+    story.take(own()).take(Input::SelfReviewAsked { token: Token::from_text("sr-one") });
+    for _ in 0..3 {
+        story.take(own()).stands(Outcome::AwaitingPerson);
+    }
+    story.take(own()).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+}
+
+#[test]
+fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
+    let decide = |story: &Story, verb, person| {
+        let by = Actor { name: "x".into(), person };
+        let digest = story.review.digest().unwrap().clone();
+        Decision { by, verb, reason: "r".into(), digest, at_ms: 0 }
+    };
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
+    let old = decide(&story, Verb::Approve, true);
+    let agent = decide(&story, Verb::Approve, false);
+    assert_eq!(story.input(Input::Decided(agent)).err(), Some(Refused::Forbidden("an agent")));
+    story.submit(&["a@2"]);
+    assert_eq!(story.input(Input::Decided(old)).err(), Some(Refused::Stale));
+    let approve = decide(&story, Verb::Approve, true);
+    story.take(Input::Decided(approve)).stands(Outcome::Overridden);
+    assert_eq!(story.review.decisions.len(), 1);
+    let late = decide(&story, Verb::Reject, true);
+    assert_eq!(story.input(Input::Decided(late)).err(), Some(Refused::Settled(Outcome::Overridden)));
+    for (overrides, person, allowed) in [
+        (Overrides::Allow, false, true),
+        (Overrides::PeopleOnly, true, true),
+        (Overrides::PeopleOnly, false, false),
+        (Overrides::Forbid, true, false),
+    ] {
+        let mut story = Story::new();
+        let policy = Policy { overrides, ..Policy::default() };
+        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
+        let skip = decide(&story, Verb::Skip, person);
+        assert_eq!(story.input(Input::Decided(skip)).is_ok(), allowed, "{overrides:?} {person}");
+    }
+}
+
+/// The table of what handing in means, by the state of the subject.
+#[test]
+fn routes_by_state() {
+    let same = |story: &Story| {
+        route(
+            Some(&story.review),
+            &submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0).submission.digest,
+        )
+    };
+    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"));
+    let check = |story: &Story, expected: (Route, Route)| assert_eq!((same(story), other(story)), expected);
+    assert_eq!(route(None, &Digest::of(b"")), Route::Open);
+    let mut story = Story::new();
+    check(&story, (Route::Open, Route::Open));
+    check(story.submit(&["a@1"]), (Route::Attach, Route::Supersede));
+    check(story.answered("a@1", answer(false, true)).confirmed(), (Route::Recorded, Route::NextRound));
+    check(story.delivered(), (Route::NextRound, Route::NextRound));
+    story.submit(&["a@1"]).confirmed().delivered().submit(&["a@1"]).confirmed();
+    check(&story, (Route::Recorded, Route::Recorded));
+    let mut passed = Story::new();
+    passed.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
+    check(&passed, (Route::Recorded, Route::Open));
+    let mut silent = Story::new();
+    silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
+    check(&silent, (Route::NextRound, Route::NextRound));
+    let mut withdrawn = Story::new();
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn);
+    check(&withdrawn, (Route::Open, Route::Open));
+}
+
+#[test]
+fn changed_rules_hold_for_the_next_round_and_are_counted() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
+    let mut other = submit(
+        &["a@9"],
+        ReviewerKind::Asked,
+        Policy { attempts: Attempts::AtMost(99), ..Policy::default() },
+        0,
+    );
+    other.rules[0].guidance = Some("new".into());
+    story.take(Input::Submit(Box::new(other)));
+    assert_eq!((story.review.rule_changes, story.review.rules[0].guidance.as_deref()), (1, Some("new")));
+    assert_eq!(story.review.policy, Policy::default(), "the policy stays what it was opened under");
+}
+
+#[test]
+fn events_survive_the_ledger() {
+    let mut story = Story::new();
+    story
+        .submit(&["a@1", "b@1"])
+        .answered("a@1", answer(false, true))
+        .failed("b@1", NoVerdict::Timeout)
+        .confirmed();
+    for event in &story.events {
+        let json = serde_json::to_string(event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), *event);
+        assert!(json.starts_with(&format!("{{\"kind\":\"{}\"", event.kind())));
+    }
+}
