@@ -1,1 +1,6 @@
-//! placeholder
+//! What Countersign does: the loop, and the rooms it works in.
+//!
+//! The rooms (`workspace`, …) do not call each other; the engine calls them. What decides anything is in
+//! `countersign_core`.
+
+pub mod workspace;

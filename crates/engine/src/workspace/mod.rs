@@ -1,0 +1,17 @@
+//! The workspace: from paths to exact bytes.
+//!
+//! Paths stay inside the project root. Every file is named by the digest of all its bytes; contents are read
+//! only when a question needs them, and only if they still have that digest. So memory is bounded by the
+//! prompt, not by the project, and what was hashed is what is sent.
+
+mod copy;
+mod gather;
+mod path;
+mod read;
+mod walk;
+
+pub use copy::copy_into;
+pub use gather::gather;
+pub use path::{PathProblem, Root, require_file};
+pub use read::{Changed, read_body, read_notes};
+pub use walk::{Found, walk};

@@ -1,0 +1,222 @@
+//! Paths that stay inside the project root.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+/// The project root, resolved once.
+#[derive(Clone, Debug)]
+pub struct Root(PathBuf);
+
+/// Why a path is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum PathProblem {
+    /// It leads out of the project.
+    #[error("`{path}` is outside the project root `{root}`")]
+    Outside {
+        /// As given.
+        path: String,
+        /// The root.
+        root: String,
+    },
+    /// Nothing is there.
+    #[error("`{path}` does not exist")]
+    Missing {
+        /// As given.
+        path: String,
+    },
+    /// It is something that cannot be judged.
+    #[error("`{path}` is {what}, not a file")]
+    NotAFile {
+        /// As given.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Its name is not text.
+    #[error("`{path}` has a name that is not valid UTF-8")]
+    NotText {
+        /// As well as it can be shown.
+        path: String,
+    },
+    /// It could not be looked at.
+    #[error("`{path}` could not be read: {error}")]
+    Unreadable {
+        /// As given.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Root {
+    /// Resolves the root.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        path.canonicalize().map(Self)
+    }
+
+    /// The root as an absolute path without links.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The absolute path of a project path.
+    pub fn join(&self, path: &str) -> PathBuf {
+        self.0.join(path)
+    }
+
+    /// Makes a path relative to the root, whether or not something is there. Links and `..` are followed as
+    /// far as the path exists, and must stay inside.
+    pub fn relative(&self, base: &Path, given: &Path) -> Result<String, PathProblem> {
+        let outside = || PathProblem::Outside { path: shown(given), root: shown(&self.0) };
+        let absolute = base.join(given);
+        let cleaned = clean(&absolute);
+        let resolved = resolve_existing(&cleaned)
+            .map_err(|error| PathProblem::Unreadable { path: shown(given), error })?;
+        let real = resolved.strip_prefix(&self.0).map_err(|_| outside())?;
+        // A link inside the project keeps the name it was given by; a path with `..` in it has no such name.
+        let named = cleaned.strip_prefix(&self.0).unwrap_or(real);
+        let plain = !given.components().any(|part| part == Component::ParentDir);
+        let relative = if plain { named } else { real };
+        relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText { path: shown(given) })
+    }
+}
+
+fn shown(path: &Path) -> String {
+    countersign_core::text::visible_line(&path.to_string_lossy()).into_owned()
+}
+
+/// Takes out `.` and, from the left, `..`.
+fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// Follows the links of the longest part of a path that exists.
+fn resolve_existing(path: &Path) -> io::Result<PathBuf> {
+    for ancestor in path.ancestors() {
+        match ancestor.canonicalize() {
+            Ok(real) => {
+                let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+                return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+            }
+            // A link to nowhere must not be taken for a name that is free.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !ancestor.is_symlink() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(path.to_owned())
+}
+
+/// Opens a regular file of the project; never waits for a pipe, never leaves the root.
+pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
+    let absolute = root.join(path);
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
+    let file = File::options().read(true).custom_flags(nonblock as i32).open(&absolute)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("it is {}, not a file", kind(&metadata)),
+        ));
+    }
+    if !absolute.canonicalize()?.starts_with(root.path()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
+    }
+    Ok((file, metadata))
+}
+
+/// Refuses what cannot be judged, before anybody is asked.
+pub fn require_file(root: &Root, path: &str) -> Result<(), PathProblem> {
+    let given = || countersign_core::text::visible_line(path).into_owned();
+    match std::fs::metadata(root.join(path)) {
+        Ok(metadata) if metadata.is_file() => {
+            open(root, path).map(drop).map_err(|error| PathProblem::Unreadable { path: given(), error })
+        }
+        Ok(metadata) => Err(PathProblem::NotAFile { path: given(), what: kind(&metadata) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(PathProblem::Missing { path: given() }),
+        Err(error) => Err(PathProblem::Unreadable { path: given(), error }),
+    }
+}
+
+fn kind(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_dir() => "a directory",
+        () if kind.is_fifo() => "a FIFO",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_block_device() || kind.is_char_device() => "a device",
+        () => "something special",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn paths_stay_inside_the_root() {
+        let outer = tempfile::tempdir().unwrap();
+        let project = outer.path().join("project");
+        std::fs::create_dir_all(project.join("docs")).unwrap();
+        std::fs::write(project.join("docs/a.md"), "a").unwrap();
+        std::fs::write(outer.path().join("secret"), "s").unwrap();
+        symlink("../secret", project.join("out")).unwrap();
+        symlink("..", project.join("up")).unwrap();
+        symlink("docs/a.md", project.join("in.md")).unwrap();
+        symlink("/nowhere/at/all", project.join("dangling")).unwrap();
+        let root = Root::new(&project).unwrap();
+        let relative = |given: &str| root.relative(root.path(), Path::new(given));
+        let absolute = root.join("docs/a.md").to_string_lossy().into_owned();
+        for (given, expected) in [
+            ("docs/a.md", "docs/a.md"),
+            ("./docs/./a.md", "docs/a.md"),
+            ("docs/../docs/a.md", "docs/a.md"),
+            ("in.md", "in.md"),
+            ("missing.md", "missing.md"),
+            (absolute.as_str(), "docs/a.md"),
+        ] {
+            assert_eq!(relative(given).unwrap(), expected, "{given}");
+        }
+        for given in
+            ["../secret", "out", "up/secret", "docs/../../secret", "/etc/passwd", "up/project/../secret"]
+        {
+            assert!(matches!(relative(given), Err(PathProblem::Outside { .. })), "{given}");
+        }
+        assert!(relative("dangling").is_err());
+        assert!(open(&root, "out").is_err(), "a link that appears later is refused when it is read");
+    }
+
+    #[test]
+    fn only_files_are_judged() {
+        let project = tempfile::tempdir().unwrap();
+        let root = Root::new(project.path()).unwrap();
+        std::fs::create_dir(project.path().join("dir")).unwrap();
+        std::fs::write(project.path().join("file"), "").unwrap();
+        let fifo = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            project.path().join("pipe"),
+            rustix::fs::FileType::Fifo,
+            fifo,
+            0,
+        )
+        .unwrap();
+        let said = |path: &str| require_file(&root, path).map_err(|problem| problem.to_string());
+        assert_eq!(said("file"), Ok(()));
+        assert_eq!(said("dir"), Err("`dir` is a directory, not a file".into()));
+        assert_eq!(said("pipe"), Err("`pipe` is a FIFO, not a file".into()));
+        assert_eq!(said("none"), Err("`none` does not exist".into()));
+    }
+}

@@ -1,0 +1,82 @@
+//! Reading a file's contents for a question: only the bytes that were gathered, or nothing.
+
+use super::path::{self, Root};
+use countersign_core::digest::Digest;
+use countersign_core::prompt::Body;
+use countersign_core::submission::{Content, Material};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A file is no longer what it was when the work was handed in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` changed while it was being judged")]
+pub struct Changed {
+    /// The file.
+    pub path: String,
+}
+
+/// What is shown of a file, off the async runtime. Text must still have the digest it was gathered with.
+pub async fn read_body(root: &Root, material: &Material) -> Result<Body, Changed> {
+    match &material.content {
+        Content::Missing => Ok(Body::Missing),
+        Content::Unreadable(error) => Ok(Body::Unreadable(error.clone())),
+        Content::Binary => {
+            Ok(Body::Binary { absolute_path: root.join(&material.path).to_string_lossy().into_owned() })
+        }
+        Content::Text => {
+            let changed = Changed { path: material.path.clone() };
+            let (root, wanted) = (root.clone(), material.clone());
+            let read = tokio::task::spawn_blocking(move || read_text(&root, &wanted)).await;
+            read.ok().flatten().map(Body::Text).ok_or(changed)
+        }
+    }
+}
+
+fn read_text(root: &Root, material: &Material) -> Option<String> {
+    let (file, _) = path::open(root, &material.path).ok()?;
+    // One byte more than expected is enough to see that it has grown.
+    let mut bytes = Vec::with_capacity(usize::try_from(material.size_bytes).ok()? + 1);
+    file.take(material.size_bytes + 1).read_to_end(&mut bytes).ok()?;
+    (Digest::of(&bytes) == material.digest).then(|| String::from_utf8(bytes).ok())?
+}
+
+/// Reads the author's notes: a small text file, anywhere.
+pub async fn read_notes(path: &Path, limit_bytes: u64) -> io::Result<String> {
+    let path = path.to_owned();
+    let read = move || {
+        let mut bytes = vec![];
+        std::fs::File::open(&path)?.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit_bytes {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("more than {limit_bytes} bytes"),
+            ));
+        }
+        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not valid UTF-8"))
+    };
+    tokio::task::spawn_blocking(read).await.map_err(io::Error::other)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gather;
+    use super::*;
+
+    #[tokio::test]
+    async fn req_004_4_1_and_4_2_the_full_text_or_nothing() {
+        // 004.4.1 read off the runtime, 004.4.2 the full text of valid UTF-8.
+        let project = tempfile::tempdir().unwrap();
+        let root = Root::new(project.path()).unwrap();
+        let file = project.path().join("a.md");
+        let text = "ü".repeat(200_000);
+        std::fs::write(&file, &text).unwrap();
+        let material = gather(&root, vec![("a.md".into(), 0)]).await.unwrap().remove(0);
+        assert_eq!(read_body(&root, &material).await, Ok(Body::Text(text.clone())));
+        for other in [format!("{text}x"), "x".to_owned(), text.replacen('ü', "ö", 1)] {
+            std::fs::write(&file, other).unwrap();
+            assert_eq!(read_body(&root, &material).await, Err(Changed { path: "a.md".into() }));
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert!(read_body(&root, &material).await.is_err());
+    }
+}
