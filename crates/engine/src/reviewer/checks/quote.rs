@@ -1,0 +1,79 @@
+//! Showing a piece of a reviewed file: short, on one line, and nothing that acts on a terminal or hides.
+
+/// No quotation is longer than this many characters.
+pub(super) const MAX_QUOTE_CHARS: usize = 80;
+
+/// The words of a parser are cut here: they may quote the text too, after some words of their own.
+const MAX_REASON_CHARS: usize = 100;
+
+/// What a parser says is wrong, as far as it can be shown.
+pub(super) fn reason(said: &str) -> String {
+    visible(said, MAX_REASON_CHARS)
+}
+
+/// The text between backticks, cut to [`MAX_QUOTE_CHARS`].
+pub(super) fn quote(text: &str) -> String {
+    format!("`{}`", visible(text.trim(), MAX_QUOTE_CHARS).replace('`', "'"))
+}
+
+/// The text on one line, with control and hiding characters written out, cut to `max_chars`.
+pub(super) fn visible(text: &str, max_chars: usize) -> String {
+    let mut shown = String::new();
+    let mut used_chars = 0;
+    for (offset, c) in text.char_indices() {
+        let piece = visible_char(c);
+        used_chars += piece.chars().count();
+        // Unless the text ends right here, one place is kept for the mark of the cut.
+        let is_last = offset + c.len_utf8() == text.len();
+        if used_chars > max_chars || (used_chars == max_chars && !is_last) {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&piece);
+    }
+    shown
+}
+
+fn visible_char(c: char) -> String {
+    match c {
+        '\n' | '\r' | '\t' => " ".into(),
+        _ if c.is_control() || is_invisible(c) => c.escape_unicode().to_string(),
+        _ => c.into(),
+    }
+}
+
+/// Characters that take no place or change the order of others: they can make a text read as another one.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_short_and_harmless() {
+        for (text, shown) in [
+            ("TODO", "`TODO`"),
+            ("", "``"),
+            (" a\tb\r\nc ", "`a b  c`"),
+            ("a`b", "`a'b`"),
+            ("\u{1b}[31m", "`\\u{1b}[31m`"),
+            ("a\u{202e}b", "`a\\u{202e}b`"),
+        ] {
+            assert_eq!(quote(text), shown);
+        }
+    }
+
+    #[test]
+    fn the_cut_is_marked_and_exact() {
+        assert_eq!(visible("abcde", 5), "abcde");
+        assert_eq!(visible("abcdef", 5), "abcd…");
+        assert_eq!(visible("\u{1b}abcd", 9), "\\u{1b}ab…");
+        assert_eq!(visible("ééééé", 5), "ééééé");
+        assert_eq!(visible("abcd\u{1b}", 5), "abcd…");
+        assert_eq!(visible(&"\u{1b}".repeat(1000), 80).chars().count(), 79);
+    }
+}
