@@ -1,0 +1,128 @@
+//! Relative Markdown links that must lead to a file or folder of the project.
+//!
+//! Inline links, images and reference definitions count; what stands in code does not. Links in raw HTML
+//! are not Markdown and not looked at.
+
+use super::defect::{Defect, Found};
+use super::lines::Lines;
+use super::quote::quote;
+use super::target::{Target, target};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
+use std::collections::HashMap;
+
+/// Each distinct path costs a look at the disk; a file with more of them does not pass.
+const MAX_PATHS: usize = 2_000;
+
+pub(super) fn look(from: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Defect> {
+    let mut found = Found::default();
+    let mut lines = Lines::new(text);
+    let mut known = HashMap::new();
+    for (offset, link) in links(text) {
+        let wrong = match target(from, &link) {
+            Target::Elsewhere => continue,
+            Target::Outside => "leaves the project".to_owned(),
+            Target::Broken(why) => why.to_owned(),
+            Target::Inside(path) if known.len() == MAX_PATHS && !known.contains_key(&path) => {
+                found.add(None, || format!("links to more than {MAX_PATHS} paths; not all were followed"));
+                found.cut_short();
+                break;
+            }
+            Target::Inside(path) => {
+                // The root is always there.
+                if *known.entry(path.clone()).or_insert_with_key(|path| path.is_empty() || exists(path)) {
+                    continue;
+                }
+                format!("leads to nothing: there is no {}", quote(&path))
+            }
+        };
+        found.add(Some(lines.line_of(offset)), || format!("the link {} {wrong}", quote(&link)));
+    }
+    found.list()
+}
+
+/// Where each link stands and its destination, in the order of the text.
+fn links(text: &str) -> Vec<(usize, String)> {
+    // Without footnotes `[^1]: [x](y.md)` would read as a definition and hide its link.
+    let parser = Parser::new_ext(text, Options::ENABLE_FOOTNOTES);
+    let mut links: Vec<_> = parser
+        .reference_definitions()
+        .iter()
+        .map(|(_, definition)| (definition.span.start, definition.dest.to_string()))
+        .collect();
+    links.extend(parser.into_offset_iter().filter_map(|(event, range)| match event {
+        // A use of a definition is wrong where its definition is; an address between `<>` is absolute.
+        Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. })
+        | Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, .. }) => {
+            Some((range.start, dest_url.to_string()))
+        }
+        _ => None,
+    }));
+    links.sort();
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn broken(text: &str) -> Vec<(Option<usize>, String)> {
+        let exists = |path: &str| matches!(path, "docs/here.md" | "docs/a b.md" | "src" | "pic.png");
+        look("docs/a.md", text, &exists).into_iter().map(|defect| (defect.line, defect.message)).collect()
+    }
+
+    #[test]
+    fn good_links_pass() {
+        for text in [
+            "",
+            "[a](here.md) [b](here.md#x 'title') ![c](../pic.png) [d](/src) [e](..)",
+            "[a](<a b.md>) [b](a%20b.md) [c](#x) [d](https://a.b/gone) <me@a.b> <https://a.b> <mailto:me@a.b>",
+            "[a][r]\n\n[r]: here.md\n",
+            "`[a](gone.md)`\n\n```\n[b](gone.md)\n[r]: gone.md\n```\n\n    [c](gone.md)\n",
+            "<!-- [a](gone.md) -->",
+            "\\[a](gone.md) [a] (gone.md)",
+            "text[^1]\n\n[^1]: Word\n",
+            "[[gone]] [x] [ ] a task",
+            "[a](here.md)[b](./here.md)\r\n",
+        ] {
+            assert_eq!(broken(text), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bad_links_have_line_and_reason() {
+        for (text, line, said) in [
+            ("\n[a](gone.md)", 2, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
+            ("![a](x.png)", 1, "the link `x.png` leads to nothing: there is no `docs/x.png`"),
+            ("a\n\n[r]: gone.md\n", 3, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
+            (
+                "[a][r]\n\n[r]: gone.md\n",
+                3,
+                "the link `gone.md` leads to nothing: there is no `docs/gone.md`",
+            ),
+            ("[^1]: [a](gone.md)", 1, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
+            ("[![i](https://a.b)](gone)", 1, "the link `gone` leads to nothing: there is no `docs/gone`"),
+            ("| a |\n|---|\n| [x](gone) |", 3, "the link `gone` leads to nothing: there is no `docs/gone`"),
+            ("[a](../../x)", 1, "the link `../../x` leaves the project"),
+            ("[a]()", 1, "the link `` has no destination"),
+            ("---\na: '[x](gone)'\n---\n", 2, "the link `gone` leads to nothing: there is no `docs/gone`"),
+        ] {
+            assert_eq!(broken(text), [(Some(line), said.to_owned())], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn each_path_is_asked_for_once_and_not_for_ever() {
+        let asked = Cell::new(0);
+        let exists = |_: &str| {
+            asked.set(asked.get() + 1);
+            true
+        };
+        assert_eq!(look("a.md", &"[a](b.md)\n".repeat(50), &exists), []);
+        assert_eq!(asked.get(), 1);
+
+        let many: String = (0..MAX_PATHS * 2).map(|i| format!("[a]({i})\n")).collect();
+        let defects = look("a.md", &many, &exists);
+        assert_eq!(defects, [Defect::of_file("links to more than 2000 paths; not all were followed".into())]);
+    }
+}
