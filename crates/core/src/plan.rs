@@ -177,12 +177,7 @@ pub enum PlanError {
 }
 
 /// Makes the plan.
-pub fn plan(
-    rules: &[Rule],
-    submission: &Submission,
-    notes: Option<&str>,
-    reviewers: &[Reviewer],
-) -> Result<Plan, PlanError> {
+pub fn plan(rules: &[Rule], submission: &Submission, reviewers: &[Reviewer]) -> Result<Plan, PlanError> {
     let mut plan = Plan::default();
     let mut judged = vec![false; submission.files.len()];
     for (index, rule) in rules.iter().enumerate() {
@@ -197,7 +192,7 @@ pub fn plan(
         for (target, files) in targets {
             files.iter().for_each(|file| judged[*file] = true);
             for batch in &batches {
-                plan.assignments.push(assignment(index, rule, &target, &files, batch, submission, notes));
+                plan.assignments.push(assignment(index, rule, &target, &files, batch, submission));
             }
         }
     }
@@ -320,12 +315,11 @@ fn assignment(
     files: &[usize],
     batch: &Batch,
     submission: &Submission,
-    notes: Option<&str>,
 ) -> Assignment {
     let candidate = |judge: &Reviewer| Candidate {
         reviewer: judge.name.clone(),
         kind: judge.kind,
-        key: key(rule, batch, files, submission, notes, judge),
+        key: key(rule, batch, files, submission, judge),
         reuse: match judge.kind {
             ReviewerKind::SelfReview => Reuse::Never,
             _ if files.is_empty() || !batch.pure => Reuse::Never,
@@ -343,14 +337,7 @@ fn assignment(
 }
 
 /// Everything the reviewer could see and was asked. Not in it: severity, round, time, anything random.
-fn key(
-    rule: &Rule,
-    batch: &Batch,
-    files: &[usize],
-    submission: &Submission,
-    notes: Option<&str>,
-    judge: &Reviewer,
-) -> Key {
+fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, judge: &Reviewer) -> Key {
     let checked = judge.kind == ReviewerKind::Checks;
     let mut parts = Parts::new("assignment/1");
     parts.count(PROMPT_VERSION as usize);
@@ -361,7 +348,7 @@ fn key(
     }
     // Our checks see neither guidance nor notes, so a new word there asks them nothing new.
     parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
-    parts.maybe(notes.filter(|_| !checked));
+    parts.maybe(submission.notes.as_ref().filter(|_| !checked).map(|notes| notes.as_str()));
     parts.count(usize::from(judge.sees_project)).text(&judge.identity);
     parts.count(files.len());
     for file in files.iter().filter_map(|i| submission.files.get(*i)) {

@@ -69,7 +69,7 @@ pub struct Submission {
 
 impl Submission {
     /// Names a submission by its rules, paths, bytes and notes.
-    pub fn new(rules: &[Rule], outputs: Vec<Output>, files: Vec<Material>, notes: Option<&str>) -> Self {
+    pub fn new(rules: &[Rule], outputs: Vec<Output>, files: Vec<Material>, notes: Option<Digest>) -> Self {
         let mut parts = Parts::new("submission/1");
         // The debug form names every field; should it ever change, work is judged again, never wrongly reused.
         parts.text(&format!("{rules:?}"));
@@ -81,8 +81,8 @@ impl Submission {
         for file in &files {
             parts.text(&file.path).count(file.output).text(file.digest.as_str());
         }
-        let digest = parts.maybe(notes).digest();
-        Self { digest, outputs, files, notes: notes.map(|notes| Digest::of(notes.as_bytes())) }
+        let digest = parts.maybe(notes.as_ref().map(Digest::as_str)).digest();
+        Self { digest, outputs, files, notes }
     }
 
     /// The name of the output a file belongs to.

@@ -45,11 +45,11 @@ fn reviewer(name: &str) -> Reviewer {
 }
 
 fn planned(rule: Rule, submission: &Submission) -> Plan {
-    plan(&[rule], submission, None, &[reviewer("main")]).unwrap()
+    plan(&[rule], submission, &[reviewer("main")]).unwrap()
 }
 
-fn only_key(rule: &Rule, submission: &Submission, notes: Option<&str>, reviewer: Reviewer) -> Key {
-    let plan = plan(std::slice::from_ref(rule), submission, notes, &[reviewer]).unwrap();
+fn only_key(rule: &Rule, submission: &Submission, reviewer: Reviewer) -> Key {
+    let plan = plan(std::slice::from_ref(rule), submission, &[reviewer]).unwrap();
     assert_eq!(plan.assignments.len(), 1);
     plan.assignments[0].candidates[0].key.clone()
 }
@@ -74,33 +74,30 @@ fn req_004_7_3_to_5_targets_follow_the_scope() {
 #[test]
 fn what_names_nothing_is_an_error_and_what_is_unjudged_is_named() {
     let submission = three();
-    let unknown = plan(&[rule(Scope::Output("nope".into()))], &submission, None, &[reviewer("m")]);
+    let unknown = plan(&[rule(Scope::Output("nope".into()))], &submission, &[reviewer("m")]);
     assert_eq!(
         unknown.unwrap_err().to_string(),
         "rule 'r' is for output 'nope', which does not exist; outputs: plan, docs, extra"
     );
-    let absent = plan(&[rule(Scope::Output("extra".into()))], &submission, None, &[reviewer("m")]);
+    let absent = plan(&[rule(Scope::Output("extra".into()))], &submission, &[reviewer("m")]);
     assert_eq!(absent, Err(PlanError::NothingToJudge));
     let both = [rule(Scope::Output("extra".into())), rule(Scope::Output("plan".into()))];
-    let both = plan(&both, &submission, None, &[reviewer("m")]).unwrap();
+    let both = plan(&both, &submission, &[reviewer("m")]).unwrap();
     assert_eq!((both.not_applicable, both.unjudged), (vec!["r".to_owned()], vec![1, 2]));
     let empty = Rule { criteria: vec![], ..rule(Scope::Whole) };
-    assert!(matches!(plan(&[empty], &submission, None, &[]), Err(PlanError::NoCriteria { .. })));
-    assert_eq!(plan(&[], &submission, None, &[]), Err(PlanError::NothingToJudge));
-    assert!(matches!(plan(&[rule(Scope::Whole)], &submission, None, &[]), Err(PlanError::NoReviewer { .. })));
+    assert!(matches!(plan(&[empty], &submission, &[]), Err(PlanError::NoCriteria { .. })));
+    assert_eq!(plan(&[], &submission, &[]), Err(PlanError::NothingToJudge));
+    assert!(matches!(plan(&[rule(Scope::Whole)], &submission, &[]), Err(PlanError::NoReviewer { .. })));
     let named = Rule { reviewer: Some("x".into()), ..rule(Scope::Whole) };
-    assert!(matches!(
-        plan(&[named], &submission, None, &[reviewer("m")]),
-        Err(PlanError::UnknownReviewer { .. })
-    ));
+    assert!(matches!(plan(&[named], &submission, &[reviewer("m")]), Err(PlanError::UnknownReviewer { .. })));
     let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: false });
-    assert!(matches!(plan(&[bad], &submission, None, &[reviewer("m")]), Err(PlanError::BadPattern { .. })));
+    assert!(matches!(plan(&[bad], &submission, &[reviewer("m")]), Err(PlanError::BadPattern { .. })));
 }
 
 #[test]
 fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
     let base = rule(Scope::Whole);
-    let key = |rule: &Rule| only_key(rule, &three(), None, reviewer("main"));
+    let key = |rule: &Rule| only_key(rule, &three(), reviewer("main"));
     let same = key(&base);
     let mut heavier = base.clone();
     heavier.criteria[0].severity = crate::criterion::Severity::May;
@@ -118,22 +115,20 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
         changed(|rule| rule.guidance = Some("one word".into())),
         changed(|rule| rule.guidance = Some("one sword".into())),
         changed(|rule| rule.criteria.push(Criterion::must("D", "?"))),
-        only_key(&base, &three(), Some("notes"), reviewer("main")),
-        only_key(&base, &three(), None, reviewer("other")),
-        only_key(&base, &three(), None, Reviewer { sees_project: true, ..reviewer("main") }),
+        only_key(&base, &Submission { notes: Some(Digest::of(b"notes")), ..three() }, reviewer("main")),
+        only_key(&base, &three(), reviewer("other")),
+        only_key(&base, &three(), Reviewer { sees_project: true, ..reviewer("main") }),
         only_key(
             &base,
             &submission(&[("plan.md", 0, "P"), ("docs/a.md", 1, "a"), ("docs/b.md", 1, "b")]),
-            None,
             reviewer("main"),
         ),
         only_key(
             &base,
             &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a"), ("docs/c.md", 1, "b")]),
-            None,
             reviewer("main"),
         ),
-        only_key(&base, &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a")]), None, reviewer("main")),
+        only_key(&base, &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a")]), reviewer("main")),
     ];
     let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
@@ -143,12 +138,12 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
 fn questions_never_run_into_each_other() {
     let key = |name: &str, ask: &str| {
         let rule = Rule { criteria: vec![Criterion::must(name, ask)], ..rule(Scope::Whole) };
-        only_key(&rule, &three(), None, reviewer("main"))
+        only_key(&rule, &three(), reviewer("main"))
     };
     assert_ne!(key("xy", "z"), key("x", "yz"));
     assert_ne!(
-        only_key(&rule(Scope::Whole), &submission(&[("xy", 0, "z")]), None, reviewer("m")),
-        only_key(&rule(Scope::Whole), &submission(&[("x", 0, "yz")]), None, reviewer("m")),
+        only_key(&rule(Scope::Whole), &submission(&[("xy", 0, "z")]), reviewer("m")),
+        only_key(&rule(Scope::Whole), &submission(&[("x", 0, "yz")]), reviewer("m")),
     );
 }
 
@@ -184,7 +179,7 @@ fn checks_and_questions_are_separate_and_only_pure_ones_are_reused() {
 #[test]
 fn how_far_a_ruling_reaches() {
     let reuse = |reviewer: Reviewer, submission: &Submission| {
-        plan(&[rule(Scope::Whole)], submission, None, &[reviewer]).unwrap().assignments[0].candidates[0].reuse
+        plan(&[rule(Scope::Whole)], submission, &[reviewer]).unwrap().assignments[0].candidates[0].reuse
     };
     assert_eq!(reuse(reviewer("m"), &three()), Reuse::Anywhere);
     assert_eq!(reuse(reviewer("m"), &submission(&[])), Reuse::Never, "no files");
