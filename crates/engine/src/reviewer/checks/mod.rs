@@ -1,0 +1,113 @@
+//! Deterministic checks on the text of one file: the criteria our own code answers.
+//!
+//! Everything in a reviewed file is hostile. No input panics, time is linear in its size, and what is
+//! quoted is short and free of control characters. Whatever cannot be judged is a defect, never a pass:
+//! a file that is not text, a text beyond [`MAX_TEXT_BYTES`], a check that makes no sense.
+//!
+//! `Check::Run` is not done here: a command runs under the process guard.
+
+mod conflicts;
+mod defect;
+mod headings;
+mod json;
+mod lines;
+mod links;
+mod pattern;
+mod placeholders;
+mod quote;
+mod target;
+mod toml;
+mod yaml;
+
+pub use defect::{Defect, MAX_DEFECTS, feedback};
+
+use countersign_core::check::{Check, RunCheck};
+
+/// A longer text is not looked at, and therefore does not pass.
+pub const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// One file as the checks see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Path from the project root, with `/`.
+    pub path: &'a str,
+    /// The whole content; `None` when it is not text.
+    pub text: Option<&'a str>,
+    /// How many bytes the file has, also when it is not text.
+    pub size_bytes: u64,
+}
+
+/// All that is wrong with a file under one check; nothing wrong is a pass.
+///
+/// At most [`MAX_DEFECTS`] are listed, one more says how many were left out. `links` says whether a path
+/// from the project root exists; it only ever gets paths inside the root.
+pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> Vec<Defect> {
+    if let Some(problem) = problem(check) {
+        return vec![Defect::of_file(format!("the check cannot be carried out: {problem}"))];
+    }
+    let text = |look: &dyn Fn(&str) -> Vec<Defect>| match text_of(file) {
+        Ok(text) => look(text),
+        Err(defect) => vec![defect],
+    };
+    match check {
+        Check::NotEmpty => not_empty(file),
+        Check::NoConflictMarkers => text(&conflicts::look),
+        Check::NoPlaceholders => text(&placeholders::look),
+        Check::ValidJson => text(&json::look),
+        Check::ValidYaml => text(&yaml::look),
+        Check::ValidToml => text(&toml::look),
+        Check::RequiredHeadings(wanted) => text(&|text| headings::look(wanted, text)),
+        Check::RequiredPattern(wanted) => text(&|text| pattern::look_required(wanted, text)),
+        Check::ForbiddenPattern(unwanted) => text(&|text| pattern::look_forbidden(unwanted, text)),
+        Check::LinksResolve => text(&|text| links::look(file.path, text, links)),
+        Check::Run(_) => vec![Defect::of_file("a command cannot be judged from the text of a file".into())],
+    }
+}
+
+/// The text to look at, or why there is none.
+fn text_of<'a>(file: &Subject<'a>) -> Result<&'a str, Defect> {
+    match file.text {
+        None => Err(Defect::of_file("is not text, so it cannot be checked".into())),
+        Some(text) if text.len() > MAX_TEXT_BYTES => Err(Defect::of_file(format!(
+            "has {} bytes of text; checks look at no more than {MAX_TEXT_BYTES}",
+            text.len()
+        ))),
+        Some(text) => Ok(text),
+    }
+}
+
+/// Why a check can never work, whatever it is given: an error of whoever configured it.
+pub fn problem(check: &Check) -> Option<String> {
+    match check {
+        Check::RequiredHeadings(wanted) => headings::problem(wanted),
+        Check::RequiredPattern(pattern) => pattern::problem(pattern, "so it can never fail"),
+        Check::ForbiddenPattern(pattern) => pattern::problem(pattern, "so it can never pass"),
+        Check::Run(run) => run_problem(run),
+        Check::NoConflictMarkers
+        | Check::NoPlaceholders
+        | Check::NotEmpty
+        | Check::ValidJson
+        | Check::ValidYaml
+        | Check::ValidToml
+        | Check::LinksResolve => None,
+    }
+}
+
+fn run_problem(run: &RunCheck) -> Option<String> {
+    if run.command.trim().is_empty() {
+        return Some("the command is empty".into());
+    }
+    (run.timeout_seconds == 0).then(|| "a command with a timeout of 0 seconds can never end in time".into())
+}
+
+/// Marks that show nothing (a byte order mark, a zero-width space) do not fill a file.
+fn not_empty(file: &Subject<'_>) -> Vec<Defect> {
+    let filled = match file.text {
+        Some(text) => text.chars().any(|c| !c.is_whitespace() && !quote::is_invisible(c)),
+        None => file.size_bytes > 0,
+    };
+    if filled { Vec::new() } else { vec![Defect::of_file("is empty".into())] }
+}
+
+#[cfg(test)]
+mod tests;
