@@ -1,7 +1,8 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
-//! The rooms (`workspace`, `reviewer`, …) do not call each other; the engine calls them. What decides
-//! anything is in `countersign_core`.
+//! The rooms (`ledger`, `reviewer`, `workspace`, `config`) do not call each other; the engine calls them.
+//! `process` is the ground floor that every room may call. What decides anything is in `countersign_core`.
 
+pub mod ledger;
 pub mod reviewer;
 pub mod workspace;

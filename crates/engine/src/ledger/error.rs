@@ -1,0 +1,174 @@
+//! What can go wrong with the ledger, in words, and what to do about it.
+
+use countersign_core::outcome::Outcome;
+use libsqlite3_sys as sqlite;
+use std::io;
+use std::path::Path;
+
+/// Below this much free space a failed write is put down to a full disk.
+const FULL_BELOW_BYTES: u64 = 256 * 1024;
+
+/// Why the ledger could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// A newer version wrote it.
+    #[error("the ledger has format {found}, and this version of Countersign knows format {ours}")]
+    Newer {
+        /// The format of the file.
+        found: i64,
+        /// The newest format we know.
+        ours: i64,
+    },
+    /// It is no readable database, or a damaged one.
+    #[error("the ledger is damaged: {0}")]
+    Corrupt(String),
+    /// There is no room for it.
+    #[error("the disk is full; nothing was recorded")]
+    DiskFull,
+    /// It may not be written.
+    #[error("the ledger cannot be written: {0}")]
+    ReadOnly(String),
+    /// Somebody else kept it locked for too long.
+    #[error("another process keeps the ledger locked")]
+    Busy,
+    /// Somebody else was faster: load again and decide again.
+    #[error("the review changed meanwhile")]
+    Conflict,
+    /// An event is not what was recorded, or is gone.
+    #[error("event {seq} of the ledger was changed or removed after it was recorded")]
+    Tampered {
+        /// Its number in the ledger.
+        seq: u64,
+    },
+    /// What is read quickly and what was recorded do not agree.
+    #[error("the summary of review {review} does not agree with its events")]
+    Mismatch {
+        /// The review.
+        review: String,
+    },
+    /// It is a database, and not a ledger.
+    #[error("the file in the ledger's place is a database of another program")]
+    NotALedger,
+    /// An event that this version cannot read.
+    #[error("event {seq} of the ledger is of a kind this version of Countersign cannot read: {kind}")]
+    UnknownEvent {
+        /// Its number in the ledger.
+        seq: u64,
+        /// Its kind.
+        kind: String,
+    },
+    /// There is no such review or call.
+    #[error("the ledger has no {0}")]
+    Missing(String),
+    /// The disk or the database failed in some other way.
+    #[error("the ledger failed: {0}")]
+    Other(String),
+}
+
+impl LedgerError {
+    /// How a command ends that meets this.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Tampered { .. } | Self::Mismatch { .. } => Outcome::Integrity,
+            _ => Outcome::Internal,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Newer { .. } | Self::UnknownEvent { .. } => {
+                "update Countersign; the ledger was not touched"
+            }
+            Self::Corrupt(_) => {
+                "nothing was changed: restore .countersign/ledger.db from a copy, or move it away to begin anew"
+            }
+            Self::DiskFull => "free some space and run the command again",
+            Self::ReadOnly(_) => "make the .countersign folder and its files writable",
+            Self::Busy => "run the command again; if it stays so, end the process that has the ledger open",
+            Self::Conflict => "run the command again",
+            Self::Tampered { .. } | Self::Mismatch { .. } => {
+                "somebody edited .countersign/ledger.db: restore it from a copy, or move it away to begin anew"
+            }
+            Self::NotALedger => "nothing was changed: move .countersign/ledger.db away",
+            Self::Missing(_) => "run `countersign status` to see what there is",
+            Self::Other(_) => "run the command again; if it stays so, look after the disk",
+        }
+    }
+
+    /// Looks at the disk where SQLite does not say enough: it reports a missing page of a full disk as a
+    /// failed read or write.
+    pub(super) fn at(self, dir: &Path) -> Self {
+        match self {
+            Self::Other(_) if is_full(dir) => Self::DiskFull,
+            other => other,
+        }
+    }
+}
+
+fn is_full(dir: &Path) -> bool {
+    let Ok(room) = rustix::fs::statvfs(dir) else { return false };
+    let no_files_left = room.f_files > 0 && room.f_favail == 0;
+    no_files_left || room.f_bavail.saturating_mul(room.f_frsize) < FULL_BELOW_BYTES
+}
+
+impl From<io::Error> for LedgerError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::ReadOnly(error.to_string())
+            }
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<sqlx::Error> for LedgerError {
+    fn from(error: sqlx::Error) -> Self {
+        let database = match error {
+            sqlx::Error::Database(database) => database,
+            sqlx::Error::Io(error) => return error.into(),
+            sqlx::Error::PoolTimedOut => return Self::Busy,
+            // A text where a number belongs: only a hand that edits the file does that.
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+                return Self::Corrupt(error.to_string());
+            }
+            other => return Self::Other(other.to_string()),
+        };
+        let words = database.message().to_owned();
+        if database.is_unique_violation() {
+            return Self::Conflict;
+        }
+        // The low byte is the kind of failure, the rest its circumstances.
+        let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(sqlite::SQLITE_ERROR);
+        match code & 0xff {
+            sqlite::SQLITE_BUSY | sqlite::SQLITE_LOCKED => Self::Busy,
+            sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Corrupt(words),
+            sqlite::SQLITE_FULL => Self::DiskFull,
+            sqlite::SQLITE_READONLY | sqlite::SQLITE_PERM | sqlite::SQLITE_CANTOPEN => Self::ReadOnly(words),
+            _ => Self::Other(format!("{words} (SQLite code {code})")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
+        let edited = [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch { review: "rv-a".into() }];
+        let storage = [
+            LedgerError::Newer { found: 2, ours: 1 },
+            LedgerError::Corrupt("x".into()),
+            LedgerError::DiskFull,
+            LedgerError::ReadOnly("x".into()),
+            LedgerError::Busy,
+            LedgerError::NotALedger,
+            LedgerError::UnknownEvent { seq: 1, kind: "x".into() },
+        ];
+        assert!(edited.iter().all(|error| error.outcome().exit_code() == 7));
+        assert!(storage.iter().all(|error| error.outcome().exit_code() == 8));
+    }
+}

@@ -1,0 +1,249 @@
+//! The ledger: every event of every review, in one SQLite file that several processes may use at once.
+//!
+//! `events` is the truth; a [`Review`] is the fold of its stream. Everything else is written in the same
+//! transaction and computed from that fold, for quick reading. Writers begin by locking ([`Transaction`]), so
+//! a decision made on what was read still holds when it is recorded; readers never wait for them. Each event
+//! carries a hash over itself and the one before it, and is checked whenever it is read.
+
+mod calls;
+mod chain;
+mod entry;
+mod error;
+mod holder;
+mod open;
+mod projection;
+mod rulings;
+mod schema;
+mod transaction;
+mod verify;
+mod watch;
+
+pub use calls::{Call, CallState, MAX_REPLY_BYTES, Report};
+pub use entry::Entry;
+pub use error::LedgerError;
+pub use holder::{Holder, is_alive};
+pub use projection::{Count, Row};
+pub use transaction::Transaction;
+pub use watch::Watcher;
+
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::review::Review;
+use entry::{Line, lines};
+use open::{Access, BUSY_SECONDS};
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, SqlitePool};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+/// How many readers work at the same time in one process.
+const MAX_READERS: u32 = 4;
+/// How many matches of a prefix are named.
+pub const MAX_MATCHES: u32 = 16;
+
+/// The ledger of a project.
+#[derive(Clone)]
+pub struct Ledger(Arc<Inner>);
+
+struct Inner {
+    dir: PathBuf,
+    access: Access,
+    readers: SqlitePool,
+    /// At most one transaction at a time in this process; the connection rests here in between.
+    writer: Arc<Mutex<Option<SqliteConnection>>>,
+    changes: tokio::sync::watch::Sender<u64>,
+    poller: Mutex<Weak<watch::Poller>>,
+}
+
+/// A review as it is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The fold of its events.
+    pub review: Review,
+    /// How many events that is.
+    pub n: u64,
+    /// The process that does what is due.
+    pub holder: Option<String>,
+    /// When its first event was recorded.
+    pub opened_ms: i64,
+    /// When its last event was recorded.
+    pub changed_ms: i64,
+}
+
+/// Which reviews to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those that are not over.
+    pub open_only: bool,
+    /// Only those opened before this one: the [`Row::opened_seq`] of the last row of the page before.
+    pub before: Option<u64>,
+    /// The most rows of a page.
+    pub limit: u32,
+}
+
+impl Ledger {
+    /// Opens the ledger in this folder; makes the folder and the ledger where there are none.
+    pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
+        let writer = open::writer(dir).await.map_err(|error| error.at(dir))?;
+        Ok(Self::new(dir, Access::Write, Some(writer)))
+    }
+
+    /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
+    /// written.
+    pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
+        let access = open::look(dir).await.map_err(|error| error.at(dir))?;
+        Ok(access.map(|access| Self::new(dir, access, None)))
+    }
+
+    fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
+        // Connections to a file do not grow old, and a broken one says so when it is used.
+        let readers = SqlitePoolOptions::new()
+            .max_connections(MAX_READERS)
+            .acquire_timeout(Duration::from_secs(BUSY_SECONDS))
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .connect_lazy_with(open::options(dir, access));
+        Self(Arc::new(Inner {
+            dir: dir.to_owned(),
+            access,
+            readers,
+            writer: Arc::new(Mutex::new(writer)),
+            changes: tokio::sync::watch::Sender::new(0),
+            poller: Mutex::new(Weak::new()),
+        }))
+    }
+
+    /// The folder it is in.
+    pub fn dir(&self) -> &Path {
+        &self.0.dir
+    }
+
+    /// Begins to write; waits for other writers.
+    pub async fn transaction(&self) -> Result<Transaction, LedgerError> {
+        if self.0.access != Access::Write {
+            return Err(LedgerError::ReadOnly("it was opened for reading only".to_owned()));
+        }
+        let mut slot = Arc::clone(&self.0.writer).lock_owned().await;
+        let begun = async {
+            let connection = match slot.take() {
+                Some(connection) => connection,
+                None => open::options(self.dir(), Access::Write).connect().await?,
+            };
+            Transaction::begin(self.clone(), slot, connection).await
+        };
+        begun.await.map_err(|error: LedgerError| error.at(self.dir()))
+    }
+
+    /// A review; none where nothing is recorded under this id.
+    pub async fn review(&self, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+        entry::load(&mut *self.reader().await?, id).await
+    }
+
+    /// The latest review of a subject.
+    pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>, LedgerError> {
+        let mut reader = self.reader().await?;
+        match projection::latest_for(&mut reader, subject).await? {
+            None => Ok(None),
+            Some(id) => entry::load(&mut reader, &id).await,
+        }
+    }
+
+    /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].
+    pub async fn find(&self, prefix: &str) -> Result<Vec<ReviewId>, LedgerError> {
+        let typed = prefix.trim().to_ascii_lowercase();
+        let letters = typed.strip_prefix(ReviewId::PREFIX).unwrap_or(&typed);
+        if letters.is_empty() {
+            return Ok(vec![]);
+        }
+        let prefix = format!("{}{letters}", ReviewId::PREFIX);
+        projection::find(&mut *self.reader().await?, &prefix, MAX_MATCHES).await
+    }
+
+    /// A page of reviews, newest first.
+    pub async fn list(&self, filter: Filter) -> Result<Vec<Row>, LedgerError> {
+        projection::list(&mut *self.reader().await?, filter).await
+    }
+
+    /// How many reviews stand how.
+    pub async fn counts(&self) -> Result<Vec<Count>, LedgerError> {
+        projection::counts(&mut *self.reader().await?).await
+    }
+
+    /// The calls of a review, in the order they were asked.
+    pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+        calls::of(&mut *self.reader().await?, review).await
+    }
+
+    /// The events of a review after its `after_n`-th.
+    pub async fn events(&self, id: &ReviewId, after_n: u64, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+        const SQL: &str = lines!("WHERE e.stream = $1 AND e.n > $2 ORDER BY e.n LIMIT $3");
+        let query = sqlx::query(SQL).bind(id.as_str()).bind(after_n.cast_signed()).bind(limit);
+        entries(&query.fetch_all(&mut *self.reader().await?).await?)
+    }
+
+    /// The latest events of all reviews, newest first; with `before` those before that number.
+    pub async fn recent(&self, before: Option<u64>, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+        const SQL: &str = lines!("WHERE e.seq < $1 ORDER BY e.seq DESC LIMIT $2");
+        let query = sqlx::query(SQL).bind(before.map_or(i64::MAX, u64::cast_signed)).bind(limit);
+        entries(&query.fetch_all(&mut *self.reader().await?).await?)
+    }
+
+    /// The events of all reviews after this number, oldest first: what a watcher reads.
+    pub async fn since(&self, after: u64, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+        const SQL: &str = lines!("WHERE e.seq > $1 ORDER BY e.seq LIMIT $2");
+        let query = sqlx::query(SQL).bind(after.cast_signed()).bind(limit);
+        entries(&query.fetch_all(&mut *self.reader().await?).await?)
+    }
+
+    /// Watches for changes, by this process and by others.
+    pub async fn watch(&self) -> Result<Watcher, LedgerError> {
+        Watcher::new(self).await
+    }
+
+    /// Checks every event and every review; returns how many events there are.
+    pub async fn verify(&self) -> Result<u64, LedgerError> {
+        // A connection of its own, because it holds on to one state of the file for as long as it takes.
+        let mut connection = open::options(self.dir(), self.0.access).connect().await?;
+        let events = verify::all(&mut connection).await?;
+        connection.close().await?;
+        Ok(events)
+    }
+
+    /// Closes the file in order, which leaves nothing beside it. Without it nothing is lost either.
+    pub async fn close(self) {
+        if let Some(connection) = self.0.writer.lock().await.take() {
+            // The next one to open it tidies up instead.
+            connection.close().await.ok();
+        }
+        self.0.readers.close().await;
+    }
+
+    async fn reader(&self) -> Result<PoolConnection<Sqlite>, LedgerError> {
+        Ok(self.0.readers.acquire().await?)
+    }
+
+    fn changes(&self) -> &tokio::sync::watch::Sender<u64> {
+        &self.0.changes
+    }
+
+    fn tell_watchers(&self) {
+        self.0.changes.send_modify(|count| *count += 1);
+    }
+
+    async fn poller(&self) -> Result<Arc<watch::Poller>, LedgerError> {
+        let mut known = self.0.poller.lock().await;
+        if let Some(poller) = known.upgrade() {
+            return Ok(poller);
+        }
+        let poller = Arc::new(watch::Poller::start(self, self.0.access).await?);
+        *known = Arc::downgrade(&poller);
+        Ok(poller)
+    }
+}
+
+fn entries(rows: &[sqlx::sqlite::SqliteRow]) -> Result<Vec<Entry>, LedgerError> {
+    rows.iter().map(|row| Line::read(row)?.entry()).collect()
+}

@@ -1,0 +1,108 @@
+//! Opening the file: who may write, how connections are made, and how a new ledger comes to be.
+
+use super::LedgerError;
+use super::schema::{self, Found};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a connection waits for another process.
+pub(super) const BUSY_SECONDS: u64 = 10;
+/// How long to wait before asking again for what SQLite itself does not wait for.
+const AGAIN_MS: u64 = 5;
+
+/// What may be done with the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Everything.
+    Write,
+    /// Reading; others may write.
+    Read,
+    /// Reading a file that nobody can write, and that needs no files beside it.
+    Immutable,
+}
+
+/// Where the database is, inside its folder.
+pub(super) fn file(dir: &Path) -> PathBuf {
+    dir.join("ledger.db")
+}
+
+/// A connection that is not made yet.
+pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file(dir))
+        .read_only(access != Access::Write)
+        .immutable(access == Access::Immutable)
+        .foreign_keys(false)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(BUSY_SECONDS))
+        .disable_statement_logging()
+}
+
+/// Opens for writing; makes the folder and the tables where there are none.
+pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> {
+    fs::create_dir_all(dir.join("holders"))?;
+    ignore_by_git(dir)?;
+    let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
+    if schema::inspect(&mut connection).await? == Found::Empty {
+        use_wal(&mut connection).await?;
+        schema::create(&mut connection).await?;
+    }
+    Ok(connection)
+}
+
+/// Whether there is a ledger to read, and how it may be opened.
+pub(super) async fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
+    match fs::metadata(file(dir)) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+        Ok(found) if found.len() == 0 => return Ok(None),
+        Ok(_) => {}
+    }
+    let access = access(dir);
+    let mut connection = options(dir, access).connect().await?;
+    let found = schema::inspect(&mut connection).await?;
+    connection.close().await?;
+    Ok((found == Found::Ledger).then_some(access))
+}
+
+/// Even reading a WAL database writes beside it. Where that is not possible and no writer left anything
+/// there, the file is read as it stands.
+fn access(dir: &Path) -> Access {
+    use rustix::fs::Access as Mode;
+    let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
+    if writable(dir) && writable(&file(dir)) {
+        return Access::Write;
+    }
+    let beside = fs::metadata(dir.join("ledger.db-wal"));
+    if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
+}
+
+fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
+    match OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore")) {
+        Ok(mut file) => Ok(file.write_all(b"*\n")?),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Readers and a writer at the same time. SQLite does not wait for others when it changes this, so we do.
+async fn use_wal(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+    let started = Instant::now();
+    loop {
+        match sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut *connection).await {
+            Ok(_) => return Ok(()),
+            Err(error) => match LedgerError::from(error) {
+                LedgerError::Busy if started.elapsed().as_secs() < BUSY_SECONDS => {
+                    tokio::time::sleep(Duration::from_millis(AGAIN_MS)).await;
+                }
+                other => return Err(other),
+            },
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The tables, and whether a file has them.
+
+use super::LedgerError;
+use sqlx::{Row, SqliteConnection};
+
+/// The format of the ledger, kept as SQLite's `user_version`.
+pub(super) const FORMAT: i64 = 1;
+
+// Older ones can corrupt a WAL file under two connections.
+const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
+
+/// `events` is the truth. `reviews` is what the fold of a stream says, for quick reading; `rulings` points to
+/// the event that answered a key; `calls` keeps what questions cost and what came back.
+const TABLES: &str = "
+    CREATE TABLE events (
+        seq    INTEGER PRIMARY KEY AUTOINCREMENT,
+        stream TEXT    NOT NULL,
+        n      INTEGER NOT NULL,
+        at_ms  INTEGER NOT NULL,
+        kind   TEXT    NOT NULL,
+        body   TEXT    NOT NULL,
+        chain  BLOB    NOT NULL,
+        UNIQUE (stream, n)
+    );
+    CREATE TABLE reviews (
+        opened_seq INTEGER PRIMARY KEY,
+        id         TEXT    NOT NULL UNIQUE,
+        n          INTEGER NOT NULL,
+        subject    TEXT    NOT NULL,
+        door       TEXT    NOT NULL,
+        state      TEXT    NOT NULL,
+        outcome    TEXT,
+        round      INTEGER NOT NULL,
+        attempts   INTEGER NOT NULL,
+        digest     TEXT,
+        holder     TEXT,
+        opened_ms  INTEGER NOT NULL,
+        changed_ms INTEGER NOT NULL
+    );
+    CREATE UNIQUE INDEX reviews_one_open ON reviews (subject) WHERE state <> 'settled';
+    CREATE INDEX reviews_by_subject ON reviews (subject, opened_seq);
+    CREATE INDEX reviews_by_state ON reviews (state, outcome);
+    CREATE TABLE rulings (
+        key    TEXT    PRIMARY KEY,
+        stream TEXT    NOT NULL,
+        n      INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE calls (
+        id              TEXT    PRIMARY KEY,
+        review          TEXT    NOT NULL,
+        round           INTEGER NOT NULL,
+        assignment      INTEGER,
+        reviewer        TEXT    NOT NULL,
+        model           TEXT,
+        state           TEXT    NOT NULL,
+        reserved_tokens INTEGER NOT NULL DEFAULT 0,
+        tokens_in       INTEGER,
+        tokens_out      INTEGER,
+        cost_microusd   INTEGER,
+        reply           TEXT
+    );
+    CREATE INDEX calls_by_review ON calls (review);
+    PRAGMA user_version = 1;
+";
+
+/// One statement, so that it sees one state of the file even while another process makes the tables.
+const INSPECT: &str = "
+    SELECT (SELECT user_version FROM pragma_user_version) AS format,
+           (SELECT COUNT(*) FROM sqlite_schema) AS things,
+           (SELECT COUNT(*) FROM sqlite_schema
+             WHERE type = 'table' AND name IN ('events', 'reviews', 'rulings', 'calls')) AS ours
+";
+
+/// What a database file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A ledger of our format.
+    Ledger,
+    /// Nothing yet.
+    Empty,
+}
+
+/// Looks what a database file is, and refuses what is not ours.
+pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, LedgerError> {
+    let row = sqlx::query(INSPECT).fetch_one(connection).await?;
+    let (format, things, ours): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    match (format, things, ours) {
+        (0, 0, _) => Ok(Found::Empty),
+        (FORMAT, _, 4) => Ok(Found::Ledger),
+        (newer, ..) if newer > FORMAT => Err(LedgerError::Newer { found: newer, ours: FORMAT }),
+        _ => Err(LedgerError::NotALedger),
+    }
+}
+
+/// Makes the tables, unless another process was faster.
+pub(super) async fn create(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+    if inspect(connection).await? == Found::Empty {
+        sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
+    }
+    sqlx::raw_sql("COMMIT").execute(connection).await?;
+    Ok(())
+}

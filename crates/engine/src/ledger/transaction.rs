@@ -1,0 +1,141 @@
+//! Writing: one transaction at a time, begun before anything is read, so that what was read still holds when
+//! it is written.
+
+use super::entry::{self, load};
+use super::projection::{self, Row};
+use super::{Ledger, LedgerError, Report, Stored, calls, rulings};
+use countersign_core::answer::Answer;
+use countersign_core::digest::Key;
+use countersign_core::ids::{CallId, ReviewId, Subject};
+use countersign_core::review::{By, Event};
+use sqlx::SqliteConnection;
+use tokio::sync::OwnedMutexGuard;
+
+/// A write transaction. Dropped without [`commit`](Self::commit), or after a failed write, nothing of it
+/// stays.
+///
+/// The connection leaves its slot for as long as the transaction lasts and comes back after a successful
+/// commit only. Closing it is the one way of rolling back that cannot fail half-way: SQLite itself ends a
+/// transaction after some errors and keeps it after others.
+pub struct Transaction {
+    ledger: Ledger,
+    slot: OwnedMutexGuard<Option<SqliteConnection>>,
+    connection: Option<SqliteConnection>,
+}
+
+impl Transaction {
+    pub(super) async fn begin(
+        ledger: Ledger,
+        slot: OwnedMutexGuard<Option<SqliteConnection>>,
+        mut connection: SqliteConnection,
+    ) -> Result<Self, LedgerError> {
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await?;
+        Ok(Self { ledger, slot, connection: Some(connection) })
+    }
+
+    /// The latest review of a subject.
+    pub async fn latest_for(&mut self, subject: &Subject) -> Result<Option<Stored>, LedgerError> {
+        let connection = self.connection()?;
+        match projection::latest_for(connection, subject).await? {
+            None => Ok(None),
+            Some(id) => load(connection, &id).await,
+        }
+    }
+
+    /// A review; none where nothing is recorded under this id.
+    pub async fn review(&mut self, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+        load(self.connection()?, id).await
+    }
+
+    /// Appends events to the stream of `from`, which is a review as it was read, or [`Stored::unopened`].
+    /// Where more is recorded by now it is a [`LedgerError::Conflict`], and nothing was written.
+    pub async fn append(
+        &mut self,
+        from: &Stored,
+        events: &[Event],
+        at_ms: i64,
+    ) -> Result<Stored, LedgerError> {
+        const COUNT: &str = "SELECT COALESCE(MAX(n), 0) FROM events WHERE stream = $1";
+        let connection = self.connection()?;
+        let id = from.review.id.as_str();
+        let recorded: i64 = sqlx::query_scalar(COUNT).bind(id).fetch_one(&mut *connection).await?;
+        if recorded != from.n.cast_signed() {
+            return Err(LedgerError::Conflict);
+        }
+        let written = write(connection, from, events, at_ms).await;
+        self.or_give_up(written)
+    }
+
+    /// Says which process does what is due for a review.
+    pub async fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<(), LedgerError> {
+        const SQL: &str = "UPDATE reviews SET holder = $2 WHERE id = $1";
+        let done = sqlx::query(SQL).bind(id.as_str()).bind(holder).execute(self.connection()?).await;
+        match self.or_give_up(done.map_err(LedgerError::from))?.rows_affected() {
+            0 => Err(LedgerError::Missing(format!("review {id}"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The rulings under these keys that stand beyond their review and were given at `not_before_ms` or later.
+    pub async fn rulings(
+        &mut self,
+        keys: &[Key],
+        not_before_ms: i64,
+    ) -> Result<Vec<(Key, Answer, By)>, LedgerError> {
+        rulings::look_up(self.connection()?, keys, not_before_ms).await
+    }
+
+    /// Notes what a reviewer reported about a call.
+    pub async fn record_call(&mut self, call: &CallId, report: &Report) -> Result<(), LedgerError> {
+        let done = calls::report(self.connection()?, call, report).await;
+        self.or_give_up(done)
+    }
+
+    /// Makes it stay, also after a loss of power.
+    pub async fn commit(mut self) -> Result<(), LedgerError> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
+        done.map_err(|error| LedgerError::from(error).at(self.ledger.dir()))?;
+        *self.slot = Some(connection);
+        self.ledger.tell_watchers();
+        Ok(())
+    }
+
+    fn connection(&mut self) -> Result<&mut SqliteConnection, LedgerError> {
+        self.connection.as_mut().ok_or_else(given_up)
+    }
+
+    /// After a failed write nothing of the transaction may stay, whatever the caller does next.
+    fn or_give_up<T>(&mut self, done: Result<T, LedgerError>) -> Result<T, LedgerError> {
+        done.map_err(|error| {
+            self.connection = None;
+            error.at(self.ledger.dir())
+        })
+    }
+}
+
+fn given_up() -> LedgerError {
+    LedgerError::Other("this transaction failed before".to_owned())
+}
+
+/// Writes the events, and everything that is read quickly instead of them.
+async fn write(
+    connection: &mut SqliteConnection,
+    from: &Stored,
+    events: &[Event],
+    at_ms: i64,
+) -> Result<Stored, LedgerError> {
+    let mut stored = from.clone();
+    let mut first = None;
+    for event in events {
+        stored.record(event, at_ms);
+        let seq = entry::insert(connection, stored.review.id.as_str(), stored.n, at_ms, event).await?;
+        first.get_or_insert(seq);
+        rulings::index(connection, &stored.review, stored.n, event).await?;
+        calls::follow(connection, &stored.review, event).await?;
+    }
+    if let Some(first) = first {
+        projection::write(connection, &Row::of(&stored, first.cast_unsigned())).await?;
+    }
+    Ok(stored)
+}
