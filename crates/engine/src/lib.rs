@@ -1,8 +1,9 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
-//! The rooms (`ledger`, `reviewer`, `workspace`, `config`) do not call each other; the engine calls them.
+//! The rooms (`config`, `ledger`, `reviewer`, `workspace`) do not call each other; the engine calls them.
 //! `process` is the ground floor that every room may call. What decides anything is in `countersign_core`.
 
+pub mod config;
 pub mod ledger;
 pub mod reviewer;
 pub mod workspace;

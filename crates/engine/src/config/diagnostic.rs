@@ -1,0 +1,181 @@
+//! What is wrong with a configuration, as data. The binary draws it; nothing here prints.
+
+use super::source::Place;
+use std::fmt;
+
+/// More problems than this are counted, not listed: nobody reads further.
+pub const MAX_PROBLEMS: usize = 50;
+
+/// Text from a file is quoted up to this many characters.
+const MAX_QUOTED_CHARS: usize = 60;
+
+/// One problem, where it is, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// A short stable word for programs.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// Another place that belongs to it, such as the first of two equal names.
+    pub related: Option<Box<Related>>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// A second place, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Where.
+    pub place: Place,
+    /// What is there.
+    pub label: String,
+}
+
+impl Diagnostic {
+    /// A problem at a place.
+    pub fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), place, related: None, hint: None }
+    }
+
+    /// The same with a hint.
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with a second place.
+    pub fn with_related(self, place: Place, label: impl Into<String>) -> Self {
+        Self { related: Some(Box::new(Related { place, label: label.into() })), ..self }
+    }
+
+    /// `file:line:column: message`, and the hint on a line of its own.
+    pub fn plain(&self) -> String {
+        let Self { message, place, .. } = self;
+        let mut text = format!("{}:{}:{}: {message}", place.file().display(), place.line(), place.column());
+        if let Some(hint) = &self.hint {
+            text.push_str("\n  ");
+            text.push_str(hint);
+        }
+        text
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.plain())
+    }
+}
+
+/// Everything that is wrong, in the order of the files: at least one problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    /// The first [`MAX_PROBLEMS`].
+    pub listed: Vec<Diagnostic>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+impl Problems {
+    /// Nothing if nothing is wrong; otherwise the problems, sorted by place within each file.
+    pub(super) fn of(mut all: Vec<Diagnostic>) -> Option<Self> {
+        all.sort_by(|a, b| {
+            let (a, b) = (&a.place, &b.place);
+            a.file().cmp(b.file()).then_with(|| a.span().start.cmp(&b.span().start))
+        });
+        // What stands once and is used twice, through an alias, is one problem.
+        all.dedup();
+        let left_out = all.len().saturating_sub(MAX_PROBLEMS);
+        all.truncate(MAX_PROBLEMS);
+        (!all.is_empty()).then_some(Self { listed: all, left_out })
+    }
+}
+
+impl From<Diagnostic> for Problems {
+    fn from(one: Diagnostic) -> Self {
+        Self { listed: vec![one], left_out: 0 }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<_> = self.listed.iter().map(Diagnostic::plain).collect();
+        f.write_str(&lines.join("\n"))?;
+        match self.left_out {
+            0 => Ok(()),
+            more => write!(f, "\n… and {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Text from a file inside a message: in backticks, short, and unable to act on a terminal.
+pub(super) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
+        Some((end, _)) => format!("`{}…`", visible(text.get(..end).unwrap_or_default())),
+        None => format!("`{}`", visible(text)),
+    }
+}
+
+/// Text with everything in it that would act rather than be seen spelled out.
+pub(super) fn visible(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        match is_invisible(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Characters that do something other than being seen: controls, line separators, text direction.
+pub(super) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A list for a sentence: `` `a`, `b`, `c` ``.
+pub(super) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// The known name that is meant, if one is close enough to be a slip of the finger.
+pub(super) fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    // Comparing is quadratic in the length, and nothing this long is a misspelling of ours.
+    if name.len() > 4 * MAX_QUOTED_CHARS {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let distances = known.into_iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));
+    let near = |&(distance, known): &(usize, &str)| distance <= known.chars().count().max(3) / 3;
+    distances.filter(near).min_by_key(|&(distance, _)| distance).map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_are_close_or_none() {
+        let known = ["criteria", "name", "for", "each"];
+        for (name, expect) in [
+            ("critera", Some("criteria")),
+            ("Criteria", Some("criteria")),
+            ("fro", Some("for")),
+            ("nmae", Some("name")),
+            ("elephant", None),
+            ("", None),
+        ] {
+            assert_eq!(closest(name, known), expect, "{name}");
+        }
+        assert_eq!(closest(&"x".repeat(100_000), known), None);
+    }
+
+    #[test]
+    fn quoted_text_is_short_and_harmless() {
+        assert_eq!(quoted("a\u{1b}[31m\u{202e}b"), r"`a\u{1b}[31m\u{202e}b`");
+        assert_eq!(quoted(&"x".repeat(100)).chars().count(), MAX_QUOTED_CHARS + 3);
+    }
+}
