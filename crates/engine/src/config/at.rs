@@ -1,0 +1,83 @@
+//! Values that know where they were written.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The name by which the decoder knows that a place is asked for beside the value.
+pub(super) const AT: &str = "countersign::config::At";
+
+/// A value and its bytes in the file. No value: it could not be read, which is reported already.
+#[derive(Clone, Debug)]
+pub(super) struct At<T> {
+    pub span: Range<usize>,
+    pub value: Option<T>,
+}
+
+/// An optional key whose value may not be left empty: `max_attempts:` with nothing after it is a slip, and a
+/// gate does not read slips as defaults.
+#[derive(Clone, Debug)]
+pub(super) struct Given<T>(pub Option<At<T>>);
+
+impl<T> Default for Given<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(AT, AtVisitor(PhantomData))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        At::deserialize(deserializer).map(|at| Self(Some(at)))
+    }
+}
+
+struct AtVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AtVisitor<T> {
+    type Value = At<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value with its place")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<At<T>, A::Error> {
+        let mut bound = || parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &"a place"));
+        let span = bound()?..bound()?;
+        Ok(At { span, value: parts.next_element()? })
+    }
+}
+
+/// Editors need not know that places are kept.
+macro_rules! same_schema {
+    ($wrapper:ident) => {
+        impl<T: JsonSchema> JsonSchema for $wrapper<T> {
+            fn inline_schema() -> bool {
+                T::inline_schema()
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                T::schema_name()
+            }
+
+            fn schema_id() -> Cow<'static, str> {
+                T::schema_id()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                T::json_schema(generator)
+            }
+        }
+    };
+}
+
+same_schema!(At);
+same_schema!(Given);

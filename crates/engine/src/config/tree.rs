@@ -1,0 +1,222 @@
+//! YAML text to a tree of values that know where they stand.
+//!
+//! Two passes. The first only measures: it finds every syntax error, and stops at what would not fit, so that
+//! a small file whose aliases multiply cannot take memory. The second builds the tree.
+
+use super::diagnostic::{Diagnostic, quoted, visible};
+use super::measure::{MAX_DEPTH, MAX_NODES, MAX_TEXT_BYTES, Measure, TOO_COMPLEX};
+use super::source::{Place, Source};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{Location, MessageFormatter, Options, Spanned, UserMessageFormatter};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A value and where it stands.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub span: Range<usize>,
+    pub value: Value,
+}
+
+/// A value as YAML reads it.
+#[derive(Debug)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key and where it stands.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub span: Range<usize>,
+    pub name: String,
+}
+
+/// The tree of a file, or the one thing that is wrong with its syntax.
+pub(super) fn parse(source: &Arc<Source>) -> Result<Node, Diagnostic> {
+    let text = source.text();
+    let problem = |error: serde_saphyr::Error| syntax_problem(source, &error);
+    serde_saphyr::with_deserializer_from_str_with_options(text, options(), |d| Measure::whole(d))
+        .map_err(problem)?;
+    serde_saphyr::from_str_with_options(text, options()).map_err(problem)
+}
+
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+            max_events: 4 * MAX_NODES,
+            max_recorded_anchor_events: MAX_NODES,
+            max_recorded_anchor_bytes: MAX_TEXT_BYTES,
+            // A guess from counting; the first pass measures.
+            enforce_alias_anchor_ratio: false,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES },
+        // `yes` is a word; a gate has no business guessing.
+        strict_booleans: true,
+        // Merged and tagged values are not where they seem to be.
+        merge_keys: serde_saphyr::MergeKeyPolicy::Error,
+        reject_unsupported_tags: true,
+        non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
+        emit_comments: false,
+        with_snippet: false,
+    }
+}
+
+fn syntax_problem(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic {
+    use serde_saphyr::Error as E;
+    let place = Place::new(source, error.location().map_or(0..0, |at| bytes_of(source, at)));
+    let problem = |code, message: &str| Diagnostic::new(code, place.clone(), message);
+    match error {
+        E::AliasError { error, .. } => Diagnostic { place, ..syntax_problem(source, error) },
+        E::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().map_or_else(String::new, |key| format!(" {}", quoted(key)));
+            problem("duplicate-key", &format!("the key{key} is given twice")).with_hint("keep one of the two")
+        }
+        E::MultipleDocuments { .. } => problem("yaml", "a second document begins here")
+            .with_hint("a configuration is one YAML document; remove the `---`"),
+        E::MergeKeyNotAllowed { .. } => problem("yaml", "merge keys (`<<`) are not supported")
+            .with_hint("write the keys out, or share a whole value with an alias"),
+        E::RecursiveReferencesRequireWeakTypes { .. } => {
+            problem("yaml", "the alias is inside its own anchor")
+        }
+        E::NullIntoString { .. } | E::Unexpected { .. } => problem("yaml", "a key must be a word"),
+        E::Budget { .. }
+        | E::AliasReplayLimitExceeded { .. }
+        | E::AliasReplayStackDepthExceeded { .. }
+        | E::AliasExpansionLimitExceeded { .. } => too_complex(place),
+        E::Message { msg, .. } if msg == TOO_COMPLEX => too_complex(place),
+        E::UnknownAnchor { .. } => problem("yaml", "no anchor (`&name`) of this name comes before the alias"),
+        // The parser's own words, which may quote the file.
+        other => match visible(&UserMessageFormatter.format_message(other)) {
+            message if message.contains("recursion limit") => too_complex(place),
+            message => with_syntax_hint(problem("yaml", &message)),
+        },
+    }
+}
+
+fn too_complex(place: Place) -> Diagnostic {
+    let limits = format!(
+        "at most {MAX_NODES} values, {MAX_DEPTH} of them inside each other, and {MAX_TEXT_BYTES} bytes of text"
+    );
+    Diagnostic::new("too-complex", place, TOO_COMPLEX).with_hint(limits)
+}
+
+/// The two mistakes everybody makes.
+fn with_syntax_hint(problem: Diagnostic) -> Diagnostic {
+    let hint = match problem.message.as_str() {
+        m if m.contains("mapping values are not allowed") => "text that holds `: ` needs quotes",
+        m if m.contains("did not find expected") => {
+            "check the indentation: keys of one mapping begin in one column"
+        }
+        _ => return problem,
+    };
+    problem.with_hint(hint)
+}
+
+/// Syntax errors come with line and column only, everything else with bytes.
+fn bytes_of(source: &Source, at: Location) -> Range<usize> {
+    span_of(at).unwrap_or_else(|| {
+        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let start = source.offset(number(at.line()), number(at.column()));
+        start..start
+    })
+}
+
+fn span_of(at: Location) -> Option<Range<usize>> {
+    let start = usize::try_from(at.span().byte_offset()?).ok()?;
+    let len = usize::try_from(at.span().byte_len()?).ok()?;
+    Some(start..start.saturating_add(len))
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Spanned { value, defined, .. } = Spanned::<Value>::deserialize(deserializer)?;
+        let mut span = span_of(defined).unwrap_or_default();
+        // A block list or mapping has no first character of its own; its first entry shows where it is.
+        if span.is_empty() {
+            match &value {
+                Value::List(items) => span = items.first().map_or(span, |item| item.span.clone()),
+                Value::Map(entries) => span = entries.first().map_or(span, |(key, _)| key.span.clone()),
+                _ => {}
+            }
+        }
+        Ok(Self { span, value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Int(value.into()))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
+        Ok(Value::Int(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((key, mut value)) = map.next_entry::<Spanned<String>, Node>()? {
+            let key = Key { span: span_of(key.defined).unwrap_or_default(), name: key.value };
+            // Nothing after the colon has no place to point at; the key has.
+            if value.span.is_empty() {
+                value.span = key.span.clone();
+            }
+            entries.push((key, value));
+        }
+        Ok(Value::Map(entries))
+    }
+}
