@@ -1,13 +1,47 @@
 //! Configuration: `countersign.yml` to typed values, once, at the edge.
+//!
+//! ```text
+//! find ──► source ──► tree ──► decode ──► written ──► layer (rules, reviewers) ──► resolve ──► Config
+//! bytes    text       YAML     serde      as typed    as meant, per file           merged
+//! ```
+//!
+//! Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
+//! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
 mod at;
 mod decode;
 mod diagnostic;
 mod fault;
+mod find;
+mod layer;
 mod measure;
+mod resolve;
+mod reviewers;
+mod rules;
+mod settings;
+mod sink;
 mod source;
 mod tree;
 mod whole;
+mod written;
+mod written_check;
 
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related};
+pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
+pub use resolve::{Config, resolve};
+pub use reviewers::{AUTO, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
+pub use rules::{CheckProblem, RuleSource};
+pub use settings::{Limits, Origin, Setting};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
+
+use std::path::Path;
+
+/// Finds, reads and understands the configuration of the project around `start` (an absolute path).
+pub fn load(
+    start: &Path,
+    flags: &Flags,
+    environment: &Environment,
+    check_problem: CheckProblem<'_>,
+) -> Result<Config, Problems> {
+    resolve(&gather(start, flags, environment)?, flags, environment, check_problem)
+}

@@ -1,0 +1,163 @@
+//! What one file contributes: its rules, its reviewers, and the settings it gives.
+
+use super::at::At;
+use super::decode::decode;
+use super::diagnostic::Diagnostic;
+use super::reviewers::{Owner, ReviewerConfig, reviewers};
+use super::rules::{CheckProblem, RuleSource, rules};
+use super::sink::Sink;
+use super::source::{FileBytes, Place, Source};
+use super::tree::{self, Node, Value};
+use super::written::{
+    List, WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenReviewer, WrittenUser,
+};
+use countersign_core::rule::Rule;
+use std::collections::HashMap;
+use std::ops::Range;
+
+const MINIMAL: &str = "a configuration begins with `version: 1` and has at least one rule";
+
+/// One file, with everything that is wrong with it.
+pub(super) struct Layer {
+    pub owner: Owner,
+    pub sink: Sink,
+    pub policy: WrittenPolicy,
+    pub limits: WrittenLimits,
+    pub reviewers: GivenReviewers,
+    pub rules: Vec<(Rule, RuleSource)>,
+}
+
+/// The reviewers of a file.
+pub(super) enum GivenReviewers {
+    /// It has no list.
+    None,
+    /// It has this list.
+    List(Vec<ReviewerConfig>, Range<usize>),
+    /// It has a list that could not be understood, which is reported already.
+    Broken,
+}
+
+/// The project's file. A file that is not YAML has one problem and no layer.
+pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Result<Layer, Diagnostic> {
+    let source = Source::read(file)?;
+    let root = tree::parse(&source)?;
+    if matches!(root.value, Value::Null) {
+        return Err(
+            Diagnostic::new("empty", Place::start_of(&source), "the file is empty").with_hint(MINIMAL)
+        );
+    }
+    let mut sink = Sink::new(&source);
+    let (written, faults) = decode::<WrittenProject>(&root, source.text());
+    sink.faults(faults);
+    let Some(written) = written else { return Ok(Layer::empty(Owner::Project, sink)) };
+    let start = first_byte(&root);
+    if written.version.is_none() {
+        sink.report_with_hint(
+            "missing-key",
+            &start,
+            "the file has no `version`",
+            "begin it with `version: 1`",
+        );
+    }
+    let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
+    let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
+    Ok(layer.filled(written.reviewers, written.policy, written.limits))
+}
+
+/// The user's file. One with nothing in it is as good as none.
+pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
+    let source = Source::read(file)?;
+    let root = tree::parse(&source)?;
+    let mut sink = Sink::new(&source);
+    if matches!(root.value, Value::Null) {
+        return Ok(Layer::empty(Owner::User, sink));
+    }
+    let (written, faults) = decode::<WrittenUser>(&root, source.text());
+    sink.faults(faults);
+    explain_project_keys(&mut sink);
+    let Some(written) = written else { return Ok(Layer::empty(Owner::User, sink)) };
+    Ok(Layer::empty(Owner::User, sink).filled(written.reviewers, written.policy, written.limits))
+}
+
+fn first_byte(root: &Node) -> Range<usize> {
+    root.span.start..root.span.start
+}
+
+/// Rules in the user's file would hold for every project, unseen by the others who work on it.
+fn explain_project_keys(sink: &mut Sink) {
+    for problem in &mut sink.problems {
+        if problem.code == "unknown-key" && problem.message.ends_with("`rules`") {
+            problem.message = "`rules` cannot be in the user's own file".into();
+            problem.hint = Some("rules belong in the project's countersign.yml".into());
+        }
+    }
+}
+
+fn project_rules(
+    sink: &mut Sink,
+    written: Option<&List<super::written::WrittenRule>>,
+    start: &Range<usize>,
+    check_problem: CheckProblem<'_>,
+) -> Vec<(Rule, RuleSource)> {
+    let Some(at) = written else {
+        sink.report_with_hint("no-rules", start, "the file has no `rules`, so it asks nothing", MINIMAL);
+        return Vec::new();
+    };
+    let list = at.value.as_deref().unwrap_or_default();
+    if at.value.is_some() && list.is_empty() {
+        sink.report_with_hint("no-rules", &at.span, "`rules` is empty, so it asks nothing", MINIMAL);
+    }
+    rules(sink, list, check_problem)
+}
+
+impl Layer {
+    fn empty(owner: Owner, sink: Sink) -> Self {
+        Self {
+            owner,
+            sink,
+            policy: WrittenPolicy::default(),
+            limits: WrittenLimits::default(),
+            reviewers: GivenReviewers::None,
+            rules: Vec::new(),
+        }
+    }
+
+    fn filled(
+        mut self,
+        written: Option<List<WrittenReviewer>>,
+        policy: Option<At<WrittenPolicy>>,
+        limits: Option<At<WrittenLimits>>,
+    ) -> Self {
+        if let Some(at) = written {
+            let understood = at.value.and_then(|list| reviewers(&mut self.sink, self.owner, &list));
+            self.reviewers = match understood {
+                Some(list) => GivenReviewers::List(list, at.span),
+                None => GivenReviewers::Broken,
+            };
+        }
+        self.policy = policy.and_then(|at| at.value).unwrap_or_default();
+        self.limits = limits.and_then(|at| at.value).unwrap_or_default();
+        if let Some(lines) = self.policy.blocking.0.as_ref().and_then(|at| at.value.as_ref()) {
+            blocking(&mut self.sink, lines);
+        }
+        self
+    }
+}
+
+/// Every line of `blocking` is whole, and no two hold from the same round.
+fn blocking(sink: &mut Sink, lines: &[At<WrittenBlocking>]) {
+    let mut seen: HashMap<u32, Range<usize>> = HashMap::new();
+    for at in lines {
+        let Some(line) = &at.value else { continue };
+        let owner = ("this line of `blocking`", &at.span);
+        sink.required(line.severity.as_ref(), "severity", owner);
+        let Some((round, span)) = sink.required(line.from_round.as_ref(), "from_round", owner) else {
+            continue;
+        };
+        let Some(first) = seen.insert(round.get(), span.clone()) else { continue };
+        let other = sink.place(&first);
+        let message = format!("line {} says already what blocks from round {}", other.line(), round.get());
+        let problem = Diagnostic::new("duplicate-round", sink.place(span), message);
+        sink.problems.push(problem.with_related(other, "the first one"));
+    }
+}

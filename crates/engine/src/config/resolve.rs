@@ -1,0 +1,172 @@
+//! What was gathered, put together: flags over environment over project over user over defaults.
+
+use super::diagnostic::{Diagnostic, Problems, closest, listed, quoted};
+use super::find::{Environment, FILE_NAME, Flags, Gathered};
+use super::layer::{self, GivenReviewers, Layer};
+use super::reviewers::{AUTO, ReviewerConfig};
+use super::rules::{CheckProblem, RuleSource};
+use super::settings::{Limits, Merge, Origin, Setting};
+use super::source::{Place, Source};
+use countersign_core::policy::Policy;
+use countersign_core::rule::Rule;
+use std::path::PathBuf;
+
+/// The configuration in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The project's root.
+    pub root: PathBuf,
+    /// The project's file. Without one there are no rules; see [`Config::require_file`].
+    pub file: Option<PathBuf>,
+    /// The reviewer that a flag or the environment asks for; otherwise the first that can answer.
+    pub reviewer: Option<String>,
+    /// Who may be asked, in order of preference.
+    pub reviewers: Vec<ReviewerConfig>,
+    /// What is asked about which files.
+    pub rules: Vec<Rule>,
+    /// Where each rule was written, in the same order.
+    pub rule_sources: Vec<RuleSource>,
+    /// What blocks, and when a review must end.
+    pub policy: Policy,
+    /// How much of everything.
+    pub limits: Limits,
+    settings: Vec<Setting>,
+}
+
+impl Config {
+    /// Every setting with its origin.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// The project's file, for commands that cannot do without rules.
+    pub fn require_file(&self) -> Result<&PathBuf, Diagnostic> {
+        self.file.as_ref().ok_or_else(|| {
+            let place = Place::start_of(&Source::new(self.root.join(FILE_NAME), ""));
+            Diagnostic::new("no-configuration", place, "there is no configuration here or in a folder above")
+                .with_hint("write one: `version: 1` and at least one rule")
+        })
+    }
+}
+
+/// The configuration in force, or everything that is wrong with it.
+pub fn resolve(
+    gathered: &Gathered,
+    flags: &Flags,
+    environment: &Environment,
+    check_problem: CheckProblem<'_>,
+) -> Result<Config, Problems> {
+    let mut problems = Vec::new();
+    let project = gathered.project.as_ref().map(|file| layer::project(file, check_problem));
+    let user = gathered.user.as_ref().map(layer::user);
+    let readable = |layer: Result<Layer, Diagnostic>| layer.map_err(|problem| problems.push(problem)).ok();
+    let mut layers: Vec<Layer> = project.into_iter().chain(user).filter_map(readable).collect();
+    let all_readable = problems.is_empty();
+    problems.extend(layers.iter_mut().flat_map(|layer| std::mem::take(&mut layer.sink.problems)));
+
+    let mut merge = Merge { layers: &layers, settings: places(gathered) };
+    let reviewers = reviewers(&mut merge);
+    let reviewer = chosen_reviewer(&mut merge, flags, environment);
+    let (policy, limits) = (merge.policy(), merge.limits());
+    let settings = merge.settings;
+    if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
+        problems.extend(unknown_reviewers(&layers, reviewers));
+        problems.extend(reviewer.as_ref().and_then(|(name, origin)| {
+            unknown_reviewer(
+                name,
+                reviewers,
+                Place::new(&Source::new(origin.to_string(), name), 0..name.len()),
+            )
+        }));
+    }
+    if let Some(problems) = Problems::of(problems) {
+        return Err(problems);
+    }
+    let (rules, rule_sources) = layers.into_iter().flat_map(|layer| layer.rules).unzip();
+    Ok(Config {
+        root: gathered.root.clone(),
+        file: gathered.project.as_ref().map(|file| file.path.clone()),
+        reviewer: reviewer.map(|(name, _)| name),
+        reviewers: reviewers.unwrap_or_default(),
+        rules,
+        rule_sources,
+        policy,
+        limits,
+        settings,
+    })
+}
+
+fn places(gathered: &Gathered) -> Vec<Setting> {
+    let file = gathered.project.as_ref().map(|file| file.path.display().to_string());
+    vec![
+        Setting {
+            name: "root",
+            value: gathered.root.display().to_string(),
+            origin: gathered.root_origin.clone(),
+        },
+        Setting {
+            name: "config",
+            value: file.unwrap_or_else(|| "none".into()),
+            origin: gathered.project_origin.clone(),
+        },
+    ]
+}
+
+/// The first list there is; `None` if it could not be understood.
+fn reviewers(merge: &mut Merge<'_>) -> Option<Vec<ReviewerConfig>> {
+    let mut list = (Vec::new(), Origin::Default);
+    for layer in merge.layers {
+        match &layer.reviewers {
+            GivenReviewers::None => continue,
+            GivenReviewers::Broken => return None,
+            GivenReviewers::List(given, span) => {
+                list = (given.clone(), Origin::file(layer.owner, &layer.sink.place(span)));
+            }
+        }
+        break;
+    }
+    let (reviewers, origin) = list;
+    let names: Vec<_> = reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
+    merge.settings.push(Setting { name: "reviewers", value: format!("[{}]", names.join(", ")), origin });
+    Some(reviewers)
+}
+
+/// The reviewer asked for from outside, and by what.
+fn chosen_reviewer(
+    merge: &mut Merge<'_>,
+    flags: &Flags,
+    environment: &Environment,
+) -> Option<(String, Origin)> {
+    let named = [
+        (flags.reviewer.as_ref(), Origin::Flag("--reviewer")),
+        (environment.reviewer.as_ref(), Origin::Environment("COUNTERSIGN_REVIEWER")),
+    ];
+    let named = named.into_iter().find_map(|(name, origin)| Some((name.filter(|n| !n.is_empty())?, origin)));
+    let (value, origin) = match &named {
+        Some((name, origin)) => ((*name).clone(), origin.clone()),
+        None => (AUTO.to_owned(), Origin::Default),
+    };
+    merge.settings.push(Setting { name: "reviewer", value, origin });
+    named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
+}
+
+/// Rules that ask for somebody who is not in the list.
+fn unknown_reviewers(layers: &[Layer], reviewers: &[ReviewerConfig]) -> Vec<Diagnostic> {
+    let rules = layers.iter().flat_map(|layer| &layer.rules);
+    let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));
+    named.filter_map(|(name, place)| unknown_reviewer(name, reviewers, place)).collect()
+}
+
+fn unknown_reviewer(name: &str, reviewers: &[ReviewerConfig], place: Place) -> Option<Diagnostic> {
+    let mut known = reviewers.iter().map(|reviewer| reviewer.name.as_str());
+    if known.clone().any(|known| known == name) {
+        return None;
+    }
+    let hint = match (closest(name, known.clone()), known.next()) {
+        (Some(near), _) => format!("did you mean {}?", quoted(near)),
+        (None, Some(_)) => format!("known: {}", listed(reviewers.iter().map(|reviewer| &reviewer.name))),
+        (None, None) => "no `reviewers` are configured".into(),
+    };
+    let message = format!("no reviewer is called {}", quoted(name));
+    Some(Diagnostic::new("unknown-reviewer", place, message).with_hint(hint))
+}

@@ -1,0 +1,245 @@
+//! Rules and criteria: what they mean, and where each was written.
+
+use super::at::At;
+use super::diagnostic::quoted;
+use super::reviewers::AUTO;
+use super::sink::{Named, Sink};
+use super::source::Place;
+use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity};
+use super::written_check::WrittenCheck;
+use countersign_core::check::Check;
+use countersign_core::criterion::{Criterion, Severity, fold_name};
+use countersign_core::rule::{Rule, Scope};
+use globset::Glob;
+use std::ops::Range;
+
+/// Says what is wrong with a check, for instance with its regular expression.
+pub type CheckProblem<'f> = &'f dyn Fn(&Check) -> Option<String>;
+
+/// Where a rule was written, so that what is found out later can be shown there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSource {
+    /// Its name.
+    pub name: Place,
+    /// Its patterns, in order.
+    pub patterns: Vec<Place>,
+    /// The names of its criteria, in order.
+    pub criteria: Vec<Place>,
+    /// The name of the reviewer it asks for.
+    pub reviewer: Option<Place>,
+}
+
+/// The rules that could be understood; everything else is reported.
+pub(super) fn rules(
+    sink: &mut Sink,
+    written: &[At<WrittenRule>],
+    check_problem: CheckProblem<'_>,
+) -> Vec<(Rule, RuleSource)> {
+    let mut names = Vec::new();
+    let mut rules = Vec::new();
+    for at in written {
+        let Some(value) = &at.value else { continue };
+        let name = sink.name(value.name.as_ref(), ("this rule", &at.span));
+        names.extend(name.clone());
+        rules.extend(rule(sink, name, value, &at.span, check_problem));
+    }
+    sink.unique("the rule", str::to_owned, names.iter());
+    rules
+}
+
+fn rule(
+    sink: &mut Sink,
+    name: Option<Named>,
+    written: &WrittenRule,
+    span: &Range<usize>,
+    check_problem: CheckProblem<'_>,
+) -> Option<(Rule, RuleSource)> {
+    let patterns = patterns(sink, written, span);
+    let criteria = criteria(sink, written, span, check_problem);
+    let each = match &written.each.0 {
+        Some(at) => at.value? == WrittenEach::File,
+        None => false,
+    };
+    let (name, patterns, criteria) = (name?, patterns?, criteria?);
+    let places = RuleSource {
+        name: sink.place(&name.span),
+        patterns: patterns.iter().map(|at| sink.place(&at.span)).collect(),
+        criteria: criteria.iter().map(|(_, span)| sink.place(span)).collect(),
+        reviewer: written.reviewer.as_ref().map(|at| sink.place(&at.span)),
+    };
+    let text = |field: &Option<At<String>>| field.as_ref().and_then(|at| at.value.clone());
+    let rule = Rule {
+        name: name.name,
+        scope: Scope::Files { patterns: patterns.into_iter().map(|at| at.name).collect(), each },
+        criteria: criteria.into_iter().map(|(criterion, _)| criterion).collect(),
+        guidance: text(&written.guidance),
+        reviewer: text(&written.reviewer).filter(|name| name != AUTO),
+    };
+    Some((rule, places))
+}
+
+fn patterns(sink: &mut Sink, written: &WrittenRule, span: &Range<usize>) -> Option<Vec<Named>> {
+    let (list, list_span) = sink.required(written.r#for.as_ref(), "for", ("this rule", span))?;
+    if list.is_empty() {
+        sink.report("no-patterns", list_span, "`for` is empty, so the rule applies to nothing");
+    }
+    let mut good = Vec::new();
+    for at in list {
+        let Some(pattern) = &at.value else { continue };
+        match pattern_problem(pattern) {
+            None => good.push(Named { name: pattern.clone(), span: at.span.clone() }),
+            Some((problem, hint)) => sink.report_with_hint(
+                "bad-glob",
+                &at.span,
+                format!("the pattern {} {problem}", quoted(pattern)),
+                hint,
+            ),
+        }
+    }
+    (!list.is_empty() && good.len() == list.len()).then_some(good)
+}
+
+/// A pattern that parses can still match nothing for ever; a rule that silently never applies is no gate.
+fn pattern_problem(pattern: &str) -> Option<(String, String)> {
+    let relative = "patterns are relative to the project's root, such as `docs/**/*.md`";
+    let problem = |problem: &str, hint: &str| Some((problem.to_owned(), hint.to_owned()));
+    if pattern.trim().is_empty() {
+        return problem("is empty", relative);
+    }
+    if pattern.starts_with('!') {
+        return problem("begins with `!`", "a pattern can only add files; name what the rule is for");
+    }
+    if pattern.starts_with('/') || pattern.split('/').any(|part| part == "." || part == "..") {
+        return problem("can match nothing: it is not relative to the root", relative);
+    }
+    if pattern.ends_with('/') {
+        return Some((
+            "names a folder".into(),
+            format!("for all files in it, write {}", quoted(&format!("{pattern}**"))),
+        ));
+    }
+    let error = Glob::new(pattern).err()?;
+    Some((
+        format!("cannot be read: {}", error.kind()),
+        "`[` and `{` need their closing bracket; `\\` takes away their meaning".into(),
+    ))
+}
+
+fn criteria(
+    sink: &mut Sink,
+    written: &WrittenRule,
+    span: &Range<usize>,
+    check_problem: CheckProblem<'_>,
+) -> Option<Vec<(Criterion, Range<usize>)>> {
+    let (list, list_span) = sink.required(written.criteria.as_ref(), "criteria", ("this rule", span))?;
+    if list.is_empty() {
+        sink.report_with_hint(
+            "no-criteria",
+            list_span,
+            "`criteria` is empty, so the rule asks nothing",
+            "give at least one, such as `- {name: Complete, ask: \"Is anything missing?\"}`",
+        );
+    }
+    let mut names = Vec::new();
+    let mut good = Vec::new();
+    for at in list {
+        let Some(value) = &at.value else { continue };
+        let name = sink.name(value.name.as_ref(), ("this criterion", &at.span));
+        names.extend(name.clone());
+        good.extend(criterion(sink, name, value, &at.span, check_problem));
+    }
+    sink.unique("the criterion", fold_name, names.iter());
+    (!list.is_empty() && good.len() == list.len()).then_some(good)
+}
+
+fn criterion(
+    sink: &mut Sink,
+    name: Option<Named>,
+    written: &WrittenCriterion,
+    span: &Range<usize>,
+    check_problem: CheckProblem<'_>,
+) -> Option<(Criterion, Range<usize>)> {
+    let check = written.check.as_ref().map(|at| check(sink, at, check_problem));
+    let question = match (&written.ask, &check) {
+        (Some(at), _) => question(sink, at),
+        (None, Some(check)) => check.as_ref().map(stands_for),
+        (None, None) => {
+            let hint = "say in `ask` what must be true, or give a `check`";
+            sink.report_with_hint("missing-key", span, "this criterion asks nothing", hint);
+            None
+        }
+    };
+    let severity = match &written.severity.0 {
+        Some(at) => at.value?.meaning(),
+        None => Severity::Must,
+    };
+    let name = name?;
+    // An unreadable check must not turn into no check.
+    let check = match check {
+        Some(check) => Some(check?),
+        None => None,
+    };
+    Some((Criterion { name: name.name, question: question?, severity, check }, name.span))
+}
+
+fn question(sink: &mut Sink, ask: &At<String>) -> Option<String> {
+    let text = ask.value.as_ref()?;
+    if text.trim().is_empty() {
+        sink.report("missing-key", &ask.span, "`ask` is empty");
+        return None;
+    }
+    Some(text.clone())
+}
+
+fn check(sink: &mut Sink, at: &At<WrittenCheck>, check_problem: CheckProblem<'_>) -> Option<Check> {
+    let written = at.value.as_ref()?;
+    let check = written.meaning()?;
+    let empty = match &check {
+        Check::RequiredHeadings(headings) => {
+            headings.is_empty() || headings.iter().any(|h| h.trim().is_empty())
+        }
+        Check::RequiredPattern(pattern) | Check::ForbiddenPattern(pattern) => pattern.is_empty(),
+        Check::Run(run) => run.command.trim().is_empty(),
+        _ => false,
+    };
+    let unsafe_command = matches!(&check, Check::Run(run) if run.command.contains('\0'));
+    let problem = match (empty, unsafe_command) {
+        (true, _) => Some("the check is empty, so it would always answer the same".to_owned()),
+        (_, true) => Some("a command cannot hold a zero byte".to_owned()),
+        _ => check_problem(&check),
+    };
+    match problem {
+        None => Some(check),
+        Some(problem) => {
+            sink.report("bad-check", &written.value_span().unwrap_or_else(|| at.span.clone()), problem);
+            None
+        }
+    }
+}
+
+/// The question a check answers, for criteria that give none.
+fn stands_for(check: &Check) -> String {
+    match check {
+        Check::NoConflictMarkers => "Is it free of conflict markers?".into(),
+        Check::NoPlaceholders => "Is it free of placeholders?".into(),
+        Check::NotEmpty => "Is it more than white space?".into(),
+        Check::ValidJson => "Is it valid JSON?".into(),
+        Check::ValidYaml => "Is it valid YAML?".into(),
+        Check::ValidToml => "Is it valid TOML?".into(),
+        Check::LinksResolve => "Do all relative links lead somewhere?".into(),
+        Check::RequiredHeadings(headings) => format!("Are these headings there: {}?", headings.join(", ")),
+        Check::RequiredPattern(pattern) => format!("Does it match `{pattern}`?"),
+        Check::ForbiddenPattern(pattern) => format!("Is there nothing that matches `{pattern}`?"),
+        Check::Run(run) => format!("Does `{}` end with {}?", run.command, run.exit_code),
+    }
+}
+
+impl WrittenSeverity {
+    pub(super) fn meaning(self) -> Severity {
+        match self {
+            Self::Must => Severity::Must,
+            Self::Should => Severity::Should,
+            Self::May => Severity::May,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Policy and limits put together key by key, with the origin of every one.
+
+use super::at::{At, Given};
+use super::layer::Layer;
+use super::reviewers::Owner;
+use super::source::Place;
+use super::whole::Count;
+use super::written::{WrittenBlocking, WrittenOverrides};
+use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
+use std::fmt;
+use std::path::PathBuf;
+
+/// How large a question or an answer may be unless a file says otherwise.
+pub(super) const DEFAULT_BYTES: u32 = 1024 * 1024;
+/// How many reviewers may be at work at once unless a file says otherwise.
+pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Up to this many files a question carries their contents; above, it lists their paths.
+    pub max_inline_files: usize,
+    /// How large a question may be.
+    pub prompt_bytes: usize,
+    /// How large an answer may be.
+    pub reply_bytes: usize,
+    /// How many reviewers may be at work at once.
+    pub reviewers_at_once: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_inline_files: DEFAULT_MAX_INLINE_FILES,
+            prompt_bytes: DEFAULT_BYTES as usize,
+            reply_bytes: DEFAULT_BYTES as usize,
+            reviewers_at_once: DEFAULT_REVIEWERS_AT_ONCE as usize,
+        }
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// The user's own file.
+    User {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The project's file.
+    Project {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A variable of the environment.
+    Environment(&'static str),
+    /// A flag of the command.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User { file, line } => write!(f, "user {}:{line}", file.display()),
+            Self::Project { file, line } => write!(f, "project {}:{line}", file.display()),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
+impl Origin {
+    pub(super) fn file(owner: Owner, place: &Place) -> Self {
+        let (file, line) = (place.file().to_owned(), place.line());
+        match owner {
+            Owner::Project => Self::Project { file, line },
+            Owner::User => Self::User { file, line },
+        }
+    }
+}
+
+/// One setting as it is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its keys, joined by dots.
+    pub name: &'static str,
+    /// Its value, as it would be written.
+    pub value: String,
+    /// Where the value came from.
+    pub origin: Origin,
+}
+
+/// Picks every value from the first layer that gives one, and remembers which.
+pub(super) struct Merge<'l> {
+    /// The strongest first.
+    pub layers: &'l [Layer],
+    pub settings: Vec<Setting>,
+}
+
+impl Merge<'_> {
+    /// The policy in force.
+    pub fn policy(&mut self) -> Policy {
+        let default = Policy::default();
+        let attempts = match default.attempts {
+            Attempts::Once => 1,
+            Attempts::AtMost(n) => n,
+        };
+        Policy {
+            attempts: Attempts::AtMost(self.count(
+                "policy.max_attempts",
+                |l| &l.policy.max_attempts,
+                attempts,
+            )),
+            blocking: self.pick(
+                "policy.blocking",
+                |l| &l.policy.blocking,
+                default.blocking,
+                |l| blocking(l),
+                |v| show_blocking(v),
+            ),
+            max_stalled_rounds: self.count(
+                "policy.max_stalled_rounds",
+                |l| &l.policy.max_stalled_rounds,
+                default.max_stalled_rounds,
+            ),
+            reuse_days: self.count("policy.reuse_days", |l| &l.policy.reuse_days, default.reuse_days),
+            accept_bare_verdicts: self.pick(
+                "policy.accept_bare_verdicts",
+                |l| &l.policy.accept_bare_verdicts,
+                default.accept_bare_verdicts,
+                |value| *value,
+                bool::to_string,
+            ),
+            overrides: self.pick(
+                "policy.overrides",
+                |l| &l.policy.overrides,
+                default.overrides,
+                |value| value.meaning(),
+                |value| show_overrides(*value).to_owned(),
+            ),
+        }
+    }
+
+    /// The limits in force.
+    pub fn limits(&mut self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            max_inline_files: self.size(
+                "limits.max_inline_files",
+                |l| &l.limits.max_inline_files,
+                default.max_inline_files,
+            ),
+            prompt_bytes: self.size("limits.prompt_bytes", |l| &l.limits.prompt_bytes, default.prompt_bytes),
+            reply_bytes: self.size("limits.reply_bytes", |l| &l.limits.reply_bytes, default.reply_bytes),
+            reviewers_at_once: self.size(
+                "limits.reviewers_at_once",
+                |l| &l.limits.reviewers_at_once,
+                default.reviewers_at_once,
+            ),
+        }
+    }
+
+    fn count(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: u32) -> u32 {
+        self.pick(name, key, default, |count| count.get(), u32::to_string)
+    }
+
+    fn size(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: usize) -> usize {
+        self.pick(name, key, default, |count| count.get() as usize, usize::to_string)
+    }
+
+    fn pick<W, T>(
+        &mut self,
+        name: &'static str,
+        key: fn(&Layer) -> &Given<W>,
+        default: T,
+        meaning: fn(&W) -> T,
+        show: fn(&T) -> String,
+    ) -> T {
+        let given = self.layers.iter().find_map(|layer| key(layer).0.as_ref().map(|at| (layer, at)));
+        let (value, origin) = match given {
+            Some((layer, at)) => {
+                let origin = Origin::file(layer.owner, &layer.sink.place(&at.span));
+                (at.value.as_ref().map_or(default, meaning), origin)
+            }
+            None => (default, Origin::Default),
+        };
+        self.settings.push(Setting { name, value: show(&value), origin });
+        value
+    }
+}
+
+/// The lines that could be read; what could not is reported already.
+fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
+    let line = |at: &At<WrittenBlocking>| {
+        let line = at.value.as_ref()?;
+        let from_round = line.from_round.as_ref()?.value?.get();
+        Some(Blocking { from_round, severity: line.severity.as_ref()?.value?.meaning() })
+    };
+    lines.iter().filter_map(line).collect()
+}
+
+fn show_blocking(lines: &[Blocking]) -> String {
+    let line = |b: &Blocking| format!("{{from_round: {}, severity: {}}}", b.from_round, b.severity);
+    format!("[{}]", lines.iter().map(line).collect::<Vec<_>>().join(", "))
+}
+
+fn show_overrides(overrides: Overrides) -> &'static str {
+    match overrides {
+        Overrides::Allow => "allow",
+        Overrides::PeopleOnly => "people-only",
+        Overrides::Forbid => "forbid",
+    }
+}
+
+impl WrittenOverrides {
+    fn meaning(self) -> Overrides {
+        match self {
+            Self::Allow => Overrides::Allow,
+            Self::PeopleOnly => Overrides::PeopleOnly,
+            Self::Forbid => Overrides::Forbid,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Collects what is wrong with one file while its meaning is worked out.
+
+use super::at::At;
+use super::diagnostic::{Diagnostic, is_invisible, quoted};
+use super::fault::Fault;
+use super::source::{Place, Source};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A name longer than this does not fit a line of a report.
+const MAX_NAME_CHARS: usize = 200;
+
+/// The problems of one file.
+pub(super) struct Sink {
+    pub source: Arc<Source>,
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Sink {
+    pub fn new(source: &Arc<Source>) -> Self {
+        Self { source: Arc::clone(source), problems: Vec::new() }
+    }
+
+    pub fn place(&self, span: &Range<usize>) -> Place {
+        Place::new(&self.source, span.clone())
+    }
+
+    pub fn report(&mut self, code: &'static str, span: &Range<usize>, message: impl Into<String>) {
+        self.problems.push(Diagnostic::new(code, self.place(span), message));
+    }
+
+    pub fn report_with_hint(
+        &mut self,
+        code: &'static str,
+        span: &Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
+    }
+
+    pub fn faults(&mut self, faults: Vec<Fault>) {
+        for Fault { code, message, hint, span, .. } in faults {
+            let place = self.place(&span.unwrap_or_default());
+            self.problems.push(Diagnostic { hint, ..Diagnostic::new(code, place, message) });
+        }
+    }
+
+    /// The value of a key that must be there. `owner` is what lacks it, such as "this rule".
+    pub fn required<'a, T>(
+        &mut self,
+        field: Option<&'a At<T>>,
+        key: &str,
+        owner: (&str, &Range<usize>),
+    ) -> Option<(&'a T, &'a Range<usize>)> {
+        if field.is_none() {
+            self.report("missing-key", owner.1, format!("{} has no `{key}`", owner.0));
+        }
+        field.and_then(|at| at.value.as_ref().map(|value| (value, &at.span)))
+    }
+
+    /// The name of something, if it is fit to be one.
+    pub fn name(&mut self, field: Option<&At<String>>, owner: (&str, &Range<usize>)) -> Option<Named> {
+        let (name, span) = self.required(field, "name", owner)?;
+        let problem = if name.trim().is_empty() {
+            "the name is empty".to_owned()
+        } else if name.trim() != name {
+            format!("the name {} begins or ends with white space", quoted(name))
+        } else if name.chars().count() > MAX_NAME_CHARS {
+            format!("the name is longer than {MAX_NAME_CHARS} characters")
+        } else if name.chars().any(is_invisible) {
+            format!("the name {} holds a character that cannot be seen", quoted(name))
+        } else {
+            return Some(Named { name: name.clone(), span: span.clone() });
+        };
+        self.report("bad-name", span, problem);
+        None
+    }
+
+    /// Reports every name that was there before, to `same`; `what` has the name, such as "a rule".
+    pub fn unique<'a>(
+        &mut self,
+        what: &str,
+        same: fn(&str) -> String,
+        names: impl Iterator<Item = &'a Named>,
+    ) {
+        let mut seen: HashMap<String, &Named> = HashMap::new();
+        for named in names {
+            let Some(first) = seen.get(&same(&named.name)) else {
+                seen.insert(same(&named.name), named);
+                continue;
+            };
+            let other = self.place(&first.span);
+            let mut message =
+                format!("{what} on line {} is called {} already", other.line(), quoted(&first.name));
+            if first.name != named.name {
+                message.push_str(&format!(", which is the same as {}", quoted(&named.name)));
+            }
+            let problem = Diagnostic::new("duplicate-name", self.place(&named.span), message);
+            self.problems.push(problem.with_related(other, "the first one"));
+        }
+    }
+}
+
+/// A good name and where it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub name: String,
+    pub span: Range<usize>,
+}

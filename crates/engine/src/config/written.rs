@@ -1,0 +1,245 @@
+//! The configuration as people write it. The comments here are what editors show.
+//!
+//! Required keys are options too, so that one that is missing is reported together with everything else; the
+//! `required` mark is for the published schema.
+
+use super::at::{At, Given};
+use super::reviewers::DEFAULT_CONCURRENCY;
+use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
+use super::whole::{Count, Version};
+use countersign_core::policy::{
+    DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES, DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A list whose entries know their places.
+pub(super) type List<T> = At<Vec<At<T>>>;
+
+/// What is judged, by whom, and when it is enough.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(title = "countersign.yml")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `version` and `rules`")]
+pub(super) struct WrittenProject {
+    /// The version of this format. There is one so far.
+    #[schemars(required)]
+    pub version: Option<At<Version>>,
+    /// Who may be asked, in order of preference. Replaces the list of the user's own file.
+    pub reviewers: Option<List<WrittenReviewer>>,
+    /// What is asked about which files.
+    #[schemars(required, length(min = 1))]
+    pub rules: Option<List<WrittenRule>>,
+    /// What blocks, and when a review must end.
+    pub policy: Option<At<WrittenPolicy>>,
+    /// How much of everything.
+    pub limits: Option<At<WrittenLimits>>,
+}
+
+/// The user's own file: who they are able to ask, and what they prefer where a project says nothing.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `reviewers`, `policy` or `limits`")]
+pub(super) struct WrittenUser {
+    #[expect(dead_code, reason = "it is there so that another version is refused; reading it does that")]
+    pub version: Option<At<Version>>,
+    pub reviewers: Option<List<WrittenReviewer>>,
+    pub policy: Option<At<WrittenPolicy>>,
+    pub limits: Option<At<WrittenLimits>>,
+}
+
+/// Somebody, or something, that answers questions about the work.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Reviewer")]
+#[schemars(extend("allOf" = [
+    { "if": { "properties": { "use": { "const": "command" } } }, "then": { "required": ["command"] } },
+    { "if": { "properties": { "use": { "const": "replay" } } }, "then": { "required": ["file"] } },
+]))]
+#[serde(deny_unknown_fields, expecting = "a reviewer, a mapping with `name` and `use`")]
+pub(super) struct WrittenReviewer {
+    /// How rules, flags and reports call this reviewer. `auto` is taken: it means the first that can answer.
+    #[schemars(required, length(min = 1, max = 200))]
+    pub name: Option<At<String>>,
+    /// What kind of reviewer it is.
+    #[schemars(required)]
+    pub r#use: Option<At<WrittenUse>>,
+    /// For `use: command`: the program and its arguments. It gets the question on stdin and answers on stdout.
+    #[schemars(length(min = 1))]
+    pub command: Option<List<String>>,
+    /// For `use: replay`: a file of recorded rulings, one JSON object a line, relative to this file's folder.
+    #[schemars(length(min = 1))]
+    pub file: Option<At<String>>,
+    /// For `use: command`: what it may look at. `given` is the files of the question, `project` everything.
+    pub sees: Option<At<WrittenSees>>,
+    /// For `use: command`: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
+    pub timeout_seconds: Option<At<Count>>,
+    /// For `use: command`: how many questions may be under way at once.
+    #[schemars(extend("default" = DEFAULT_CONCURRENCY))]
+    pub concurrency: Option<At<Count>>,
+    /// For `use: command`: passed on to the program with the question.
+    #[schemars(length(min = 1))]
+    pub model: Option<At<String>>,
+}
+
+/// The kinds of reviewers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Use")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenUse {
+    /// A program of yours.
+    Command,
+    /// Recorded rulings.
+    Replay,
+    /// The author, asked to look again.
+    #[serde(rename = "self")]
+    SelfReview,
+    /// Only the deterministic checks of the criteria.
+    Checks,
+}
+
+/// What a reviewer may look at.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Sees")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenSees {
+    /// The files of the question, in a folder of their own.
+    Given,
+    /// The whole project.
+    Project,
+}
+
+/// Criteria for the files that match.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Rule")]
+#[serde(deny_unknown_fields, expecting = "a rule, a mapping with `name`, `for` and `criteria`")]
+pub(super) struct WrittenRule {
+    /// How reports call this rule.
+    #[schemars(required, length(min = 1, max = 200))]
+    pub name: Option<At<String>>,
+    /// Which files: glob patterns, relative to the project's root. `**` stands for any number of folders.
+    #[schemars(required, length(min = 1))]
+    pub r#for: Option<List<String>>,
+    /// One question for `all` matching files together, or one for each `file`.
+    #[serde(default)]
+    #[schemars(extend("default" = "all"))]
+    pub each: Given<WrittenEach>,
+    /// What the reviewer should know besides the criteria.
+    pub guidance: Option<At<String>>,
+    /// The name of the reviewer to ask, rather than the first that can answer.
+    pub reviewer: Option<At<String>>,
+    /// What must be true.
+    #[schemars(required, length(min = 1))]
+    pub criteria: Option<List<WrittenCriterion>>,
+}
+
+/// How files are put into questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Each")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenEach {
+    /// A question for every file.
+    File,
+    /// One question for all.
+    All,
+}
+
+/// One thing that must be true. It needs a question (`ask`), a `check`, or both.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Criterion")]
+#[schemars(extend("anyOf" = [{ "required": ["ask"] }, { "required": ["check"] }]))]
+#[serde(deny_unknown_fields, expecting = "a criterion, a mapping with `name` and `ask`")]
+pub(super) struct WrittenCriterion {
+    /// The name the reviewer answers by. Case, emphasis and a final colon make no difference.
+    #[schemars(required, length(min = 1, max = 200))]
+    pub name: Option<At<String>>,
+    /// The question. A good one can be answered with yes or no from the files alone.
+    #[schemars(length(min = 1))]
+    pub ask: Option<At<String>>,
+    /// How much a failure weighs.
+    #[serde(default)]
+    #[schemars(extend("default" = "must"))]
+    pub severity: Given<WrittenSeverity>,
+    /// A deterministic check that answers instead of a reviewer.
+    pub check: Option<At<super::written_check::WrittenCheck>>,
+}
+
+/// How much a criterion weighs.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Severity")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenSeverity {
+    /// Always blocks.
+    Must,
+    /// Blocks unless the policy relaxes it in later rounds.
+    Should,
+    /// Advice.
+    May,
+}
+
+/// What blocks, and when a review must end. Keys that are left out come from the user's file or are defaults.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Policy")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenPolicy {
+    /// The failing round that stops a review.
+    #[schemars(extend("default" = DEFAULT_MAX_ATTEMPTS))]
+    pub max_attempts: Given<Count>,
+    /// From which round on which severities block. Before the first line, `must` does.
+    #[schemars(extend("default" = [{ "from_round": 1, "severity": "should" }]))]
+    pub blocking: Given<Vec<At<WrittenBlocking>>>,
+    /// Rounds in a row with the very same findings before a review is stopped as not converging.
+    #[schemars(extend("default" = DEFAULT_MAX_STALLED_ROUNDS))]
+    pub max_stalled_rounds: Given<Count>,
+    /// How long a ruling stands for unchanged files.
+    #[schemars(extend("default" = DEFAULT_REUSE_DAYS))]
+    pub reuse_days: Given<Count>,
+    /// Take a reviewer's "passed" without a ruling for each criterion as a pass.
+    #[schemars(extend("default" = false))]
+    pub accept_bare_verdicts: Given<bool>,
+    /// Who may override a verdict.
+    #[schemars(extend("default" = "people-only"))]
+    pub overrides: Given<WrittenOverrides>,
+}
+
+/// What blocks from a round on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Blocking")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `from_round` and `severity`")]
+pub(super) struct WrittenBlocking {
+    /// The first round this holds for.
+    #[schemars(required)]
+    pub from_round: Option<At<Count>>,
+    /// This severity and heavier ones block.
+    #[schemars(required)]
+    pub severity: Option<At<WrittenSeverity>>,
+}
+
+/// Who may override a verdict.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Overrides")]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum WrittenOverrides {
+    /// Agents too.
+    Allow,
+    /// People only.
+    PeopleOnly,
+    /// Nobody.
+    Forbid,
+}
+
+/// How much of everything. Keys that are left out come from the user's file or are defaults.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Limits")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenLimits {
+    /// Up to this many files a question carries their contents; above, it lists their paths.
+    #[schemars(extend("default" = DEFAULT_MAX_INLINE_FILES))]
+    pub max_inline_files: Given<Count>,
+    /// How large a question may be.
+    #[schemars(extend("default" = DEFAULT_BYTES))]
+    pub prompt_bytes: Given<Count>,
+    /// How large an answer may be.
+    #[schemars(extend("default" = DEFAULT_BYTES))]
+    pub reply_bytes: Given<Count>,
+    /// How many reviewers may be at work at once.
+    #[schemars(extend("default" = DEFAULT_REVIEWERS_AT_ONCE))]
+    pub reviewers_at_once: Given<Count>,
+}

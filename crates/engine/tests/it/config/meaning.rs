@@ -1,0 +1,226 @@
+//! What a good configuration means, and which file has the last word.
+
+use super::{check_problem, gathered, read};
+use countersign_core::check::{Check, RunCheck};
+use countersign_core::criterion::{Criterion, Severity};
+use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
+use countersign_core::rule::{Rule, Scope};
+use countersign_engine::config::{
+    CommandReviewer, Config, Environment, FileBytes, Flags, Limits, Problems, ReviewerKind, Sees, resolve,
+};
+
+const RULES: &str = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
+
+fn layered(project: &str, user: &str, flags: &Flags, environment: &Environment) -> Result<Config, Problems> {
+    let user = Some(FileBytes { path: "/home/me/config.yml".into(), bytes: user.into() });
+    resolve(&super::Gathered { user, ..gathered(project) }, flags, environment, &check_problem)
+}
+
+fn files(project: &str, user: &str) -> Result<Config, Problems> {
+    layered(project, user, &Flags::default(), &Environment::default())
+}
+
+fn origins(config: &Config) -> Vec<String> {
+    config.settings().iter().map(|s| format!("{} = {} ({})", s.name, s.value, s.origin)).collect()
+}
+
+#[test]
+fn rules_become_rules() {
+    let config = read(
+        r#"
+version: 1
+rules:
+  - name: docs
+    for: ["docs/**/*.md", README.md]
+    each: file
+    guidance: Be kind.
+    criteria:
+      - {name: Complete, ask: "No stubs?"}
+      - {name: Short, ask: "Short?", severity: may}
+      - {name: Headings, severity: should, check: {required_headings: [Usage, "2. See also"]}}
+      - {name: Lint, ask: "Clean?", check: {run: {command: make lint, exit_code: 2}}}
+      - {name: Test, check: {run: make test}}
+"#,
+    );
+    let config = config.unwrap();
+    let criterion = |name: &str, question: &str, severity, check| Criterion {
+        name: name.into(),
+        question: question.into(),
+        severity,
+        check,
+    };
+    let run = |command: &str, exit_code| {
+        Some(Check::Run(RunCheck { command: command.into(), exit_code, timeout_seconds: 120 }))
+    };
+    let headings = Check::RequiredHeadings(vec!["Usage".into(), "2. See also".into()]);
+    let expected = Rule {
+        name: "docs".into(),
+        scope: Scope::Files { patterns: vec!["docs/**/*.md".into(), "README.md".into()], each: true },
+        criteria: vec![
+            Criterion::must("Complete", "No stubs?"),
+            criterion("Short", "Short?", Severity::May, None),
+            criterion(
+                "Headings",
+                "Are these headings there: Usage, 2. See also?",
+                Severity::Should,
+                Some(headings),
+            ),
+            criterion("Lint", "Clean?", Severity::Must, run("make lint", 2)),
+            criterion("Test", "Does `make test` end with 0?", Severity::Must, run("make test", 0)),
+        ],
+        guidance: Some("Be kind.".into()),
+        reviewer: None,
+    };
+    assert_eq!(config.rules, [expected]);
+    assert_eq!((config.policy, config.limits), (Policy::default(), Limits::default()));
+}
+
+#[test]
+fn rules_know_their_places() {
+    let config = read(RULES.replace("[a]", "[a, \"b/*\"]")).unwrap();
+    let [source] = config.rule_sources.as_slice() else { panic!("one rule, one source") };
+    let at = |place: &countersign_engine::config::Place| (place.line(), place.column(), place.span().len());
+    assert_eq!(at(&source.name), (2, 16, 1));
+    assert_eq!(source.patterns.iter().map(at).collect::<Vec<_>>(), [(2, 25, 1), (2, 28, 5)]);
+    assert_eq!(source.criteria.iter().map(at).collect::<Vec<_>>(), [(2, 54, 1)]);
+    assert_eq!(source.reviewer, None);
+}
+
+#[test]
+fn reviewers_become_reviewers() {
+    let config = read(format!(
+        "{RULES}reviewers:\n- {{name: main, use: command, command: [./judge.sh, --strict], sees: project, \
+         timeout_seconds: 9, concurrency: 2, model: m}}\n- {{name: plain, use: command, command: [judge]}}\n\
+         - {{name: rec, use: replay, file: r/rulings.jsonl}}\n- {{name: me, use: self}}\n- {{name: m, use: checks, model: ~}}\n"
+    ));
+    let kinds: Vec<_> = config.unwrap().reviewers.into_iter().map(|r| (r.name, r.kind)).collect();
+    let main = CommandReviewer {
+        argv: vec!["./judge.sh".into(), "--strict".into()],
+        sees: Sees::Project,
+        timeout_seconds: Some(9),
+        concurrency: 2,
+        model: Some("m".into()),
+    };
+    let plain = CommandReviewer {
+        argv: vec!["judge".into()],
+        sees: Sees::Given,
+        timeout_seconds: None,
+        concurrency: 4,
+        model: None,
+    };
+    let expected = [
+        ("main".into(), ReviewerKind::Command(main)),
+        ("plain".into(), ReviewerKind::Command(plain)),
+        ("rec".into(), ReviewerKind::Replay { file: "r/rulings.jsonl".into() }),
+        ("me".into(), ReviewerKind::SelfReview),
+        ("m".into(), ReviewerKind::Checks),
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn each_setting_comes_from_the_strongest_file_that_gives_it() {
+    let project = format!(
+        "{RULES}policy:\n  max_attempts: 7\n  blocking: [{{from_round: 2, severity: may}}]\nlimits: {{prompt_bytes: 10}}\n"
+    );
+    let user = "policy:\n  max_attempts: 9\n  overrides: forbid\nlimits:\n  prompt_bytes: 11\n  reply_bytes: 12\n\
+                reviewers: [{name: mine, use: self}]\n";
+    let config = files(&project, user).unwrap();
+    let expected = Policy {
+        attempts: Attempts::AtMost(7),
+        blocking: vec![Blocking { from_round: 2, severity: Severity::May }],
+        overrides: Overrides::Forbid,
+        ..Policy::default()
+    };
+    assert_eq!(config.policy, expected);
+    assert_eq!(config.limits, Limits { prompt_bytes: 10, reply_bytes: 12, ..Limits::default() });
+    assert_eq!(
+        origins(&config),
+        [
+            "root = /p (default)",
+            "config = countersign.yml (default)",
+            "reviewers = [mine] (user /home/me/config.yml:7)",
+            "reviewer = auto (default)",
+            "policy.max_attempts = 7 (project countersign.yml:4)",
+            "policy.blocking = [{from_round: 2, severity: may}] (project countersign.yml:5)",
+            "policy.max_stalled_rounds = 3 (default)",
+            "policy.reuse_days = 30 (default)",
+            "policy.accept_bare_verdicts = false (default)",
+            "policy.overrides = forbid (user /home/me/config.yml:3)",
+            "limits.max_inline_files = 5 (default)",
+            "limits.prompt_bytes = 10 (project countersign.yml:6)",
+            "limits.reply_bytes = 12 (user /home/me/config.yml:6)",
+            "limits.reviewers_at_once = 4 (default)",
+        ]
+    );
+}
+
+#[test]
+fn the_projects_reviewers_replace_the_users() {
+    let user = "reviewers: [{name: mine, use: self}]\n";
+    let names = |project: &str| -> Vec<String> {
+        files(project, user).unwrap().reviewers.into_iter().map(|reviewer| reviewer.name).collect()
+    };
+    assert_eq!(names(RULES), ["mine"]);
+    assert_eq!(names(&format!("{RULES}reviewers: [{{name: ours, use: checks}}]\n")), ["ours"]);
+    assert_eq!(names(&format!("{RULES}reviewers: []\n")), Vec::<String>::new());
+}
+
+#[test]
+fn flags_win_over_the_environment() {
+    let user = "reviewers: [{name: one, use: self}, {name: two, use: checks}]\n";
+    let reviewer = |flag: Option<&str>, variable: Option<&str>| {
+        let flags = Flags { reviewer: flag.map(Into::into), ..Flags::default() };
+        let environment = Environment { reviewer: variable.map(Into::into), ..Environment::default() };
+        layered(RULES, user, &flags, &environment).map(|config| {
+            let origin =
+                config.settings().iter().find(|s| s.name == "reviewer").map(|s| s.origin.to_string());
+            (config.reviewer, origin.unwrap())
+        })
+    };
+    let said = |flag, variable| reviewer(flag, variable).unwrap_err().to_string();
+    assert_eq!(reviewer(None, None), Ok((None, "default".into())));
+    assert_eq!(reviewer(Some("one"), Some("two")), Ok((Some("one".into()), "flag --reviewer".into())));
+    assert_eq!(
+        reviewer(None, Some("two")),
+        Ok((Some("two".into()), "environment COUNTERSIGN_REVIEWER".into()))
+    );
+    assert_eq!(reviewer(Some("auto"), Some("two")), Ok((None, "flag --reviewer".into())));
+    assert_eq!(reviewer(None, Some("")), Ok((None, "default".into())));
+    assert_eq!(
+        said(Some("oen"), None),
+        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?"
+    );
+    assert_eq!(
+        said(None, Some("nobody")),
+        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`"
+    );
+}
+
+#[test]
+fn the_users_file_has_no_rules_and_takes_no_program_from_the_project() {
+    let said = |user: &str| files(RULES, user).unwrap_err().to_string().replace("/home/me/", "");
+    assert_eq!(
+        said("rules: []\n"),
+        "config.yml:1:1: `rules` cannot be in the user's own file\n  rules belong in the project's countersign.yml"
+    );
+    assert_eq!(said("version: 2\n"), "config.yml:1:10: `version` must be the number 1, not 2");
+    assert_eq!(
+        said("reviewers: [{name: a, use: command, command: [./judge.sh]}]\n"),
+        "config.yml:1:46: `./judge.sh` would be taken from the judged project; give a full path or a name"
+    );
+    assert_eq!(said("[\n"), "config.yml:1:1: unclosed bracket '['");
+    for harmless in ["", "# nothing yet\n", "version: 1\n", "policy:\n"] {
+        assert!(files(RULES, harmless).is_ok(), "{harmless}");
+    }
+}
+
+#[test]
+fn problems_of_both_files_come_together() {
+    let problems = files("version: 1\nrules: 3\n", "policy: {max_attempts: 0}\n").unwrap_err().to_string();
+    assert_eq!(
+        problems,
+        "/home/me/config.yml:1:24: `max_attempts` must be a whole number from 1 to 4294967295, not 0\n\
+         countersign.yml:2:8: `rules` must be a list, not 3"
+    );
+}

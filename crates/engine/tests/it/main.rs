@@ -1,0 +1,5 @@
+//! The engine's integration tests: one binary, a module per room.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
+
+mod config;
