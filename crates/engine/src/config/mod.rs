@@ -18,6 +18,7 @@ mod measure;
 mod resolve;
 mod reviewers;
 mod rules;
+mod schema;
 mod settings;
 mod sink;
 mod source;
@@ -31,6 +32,7 @@ pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
 pub use resolve::{Config, resolve};
 pub use reviewers::{AUTO, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
 pub use rules::{CheckProblem, RuleSource};
+pub use schema::schema;
 pub use settings::{Limits, Origin, Setting};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 

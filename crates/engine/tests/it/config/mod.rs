@@ -1,9 +1,11 @@
 //! `countersign.yml`: what it means, what is wrong with it, where it is found, what editors know of it.
 
+mod arbitrary;
 mod bounds;
 mod find;
 mod meaning;
 mod messages;
+mod published;
 mod rule_messages;
 
 use countersign_core::check::Check;
