@@ -4,6 +4,8 @@
 //! `process` is the ground floor that every room may call. What decides anything is in `countersign_core`.
 
 pub mod config;
+pub mod engine;
 pub mod ledger;
+pub mod process;
 pub mod reviewer;
 pub mod workspace;

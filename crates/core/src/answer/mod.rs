@@ -4,7 +4,10 @@
 //! every criterion that was asked must be answered exactly once, by name, and the whole must agree with its
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
+mod rows;
 mod strict_json;
+
+pub use rows::{Row, self_rulings};
 
 use crate::criterion::{Criterion, fold_name};
 use crate::outcome::NoVerdict;
@@ -211,42 +214,6 @@ impl Answer {
                         .zip(criteria)
                         .all(|(r, c)| fold_name(&r.criterion) == fold_name(&c.name))
             }
-        }
-    }
-}
-
-/// Rulings handed in by row rather than by reply: a replay file's lines, a self-review's results.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// The rule it answers; may be left out where that is clear.
-    #[serde(default)]
-    pub rule: Option<String>,
-    /// The file it answers for; may be left out where that is clear.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// The criterion.
-    pub criterion: String,
-    /// Whether it is met.
-    pub passed: bool,
-    /// What there is to say about it.
-    #[serde(default)]
-    pub feedback: Option<String>,
-}
-
-impl Row {
-    /// Whether this row speaks of that rule and file.
-    pub fn speaks_of(&self, rule: &str, file: Option<&str>) -> bool {
-        self.rule.as_deref().is_none_or(|named| fold_name(named) == fold_name(rule))
-            && self.file.as_deref().is_none_or(|named| Some(named) == file)
-    }
-
-    /// The row as a ruling.
-    pub fn ruling(&self) -> Ruling {
-        Ruling {
-            criterion: self.criterion.clone(),
-            passed: self.passed,
-            feedback: self.feedback.as_deref().map(cut),
         }
     }
 }

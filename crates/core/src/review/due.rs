@@ -3,6 +3,7 @@
 use super::{Failure, Review, State};
 use crate::digest::Key;
 use crate::plan::{Assignment, ReviewerKind};
+use std::collections::HashSet;
 
 /// Something the engine must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Effect {
 pub fn due(review: &Review) -> Vec<Effect> {
     let (State::Judging, Some(round)) = (review.state, review.round()) else { return vec![] };
     let mut effects = vec![];
-    let mut asked: Vec<&Key> = vec![];
+    let mut asked: HashSet<&Key> = HashSet::new();
     let mut waits = false;
     for (index, assignment) in round.assignments.iter().enumerate() {
         let Some(candidate) = assignment.candidates.first() else { continue };
@@ -41,8 +42,7 @@ pub fn due(review: &Review) -> Vec<Effect> {
         }
         let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
         // Two assignments under one key are one question.
-        let Some(repair) = next_try(failures).filter(|_| !asked.contains(&&candidate.key)) else { continue };
-        asked.push(&candidate.key);
+        let Some(repair) = next_try(failures).filter(|_| asked.insert(&candidate.key)) else { continue };
         effects.push(Effect::Ask {
             assignment: index,
             key: candidate.key.clone(),

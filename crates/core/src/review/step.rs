@@ -10,7 +10,7 @@ use crate::plan::{Assignment, Reuse};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Overrides, Policy};
 use crate::rule::Rule;
 use crate::submission::Submission;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What comes from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,15 +220,14 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
         .map_or(submit.opening.policy.accept_bare_verdicts, |_| review.policy.accept_bare_verdicts);
     let standing = if submit.fresh { BTreeMap::new() } else { standing(review, submit.known) };
     let mut events = vec![];
-    let mut taken: Vec<&Key> = vec![];
+    let mut taken: HashSet<&Key> = HashSet::new();
     for assignment in &submit.assignments {
         let criteria: Vec<_> = assignment.asks(in_force).collect();
         let stands = assignment.candidates.iter().find_map(|candidate| {
             let (answer, by) = standing.get(&candidate.key).filter(|_| candidate.reuse != Reuse::Never)?;
             answer.fits(&criteria, accept_bare).then_some((&candidate.key, answer, by))
         });
-        if let Some((key, answer, by)) = stands.filter(|(key, ..)| !taken.contains(key)) {
-            taken.push(key);
+        if let Some((key, answer, by)) = stands.filter(|(key, ..)| taken.insert(key)) {
             events.push(Event::Answered { round, key: key.clone(), answer: answer.clone(), by: by.clone() });
         }
     }

@@ -26,8 +26,10 @@ pub use projection::{Count, Row};
 pub use transaction::Transaction;
 pub use watch::Watcher;
 
+use countersign_core::answer::Answer;
+use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::review::Review;
+use countersign_core::review::{By, Review};
 use entry::{Line, lines};
 use open::{Access, BUSY_SECONDS};
 use sqlx::pool::PoolConnection;
@@ -149,6 +151,15 @@ impl Ledger {
             None => Ok(None),
             Some(id) => entry::load(&mut reader, &id).await,
         }
+    }
+
+    /// The rulings under these keys that stand beyond their review and were given at `not_before_ms` or later.
+    pub async fn rulings(
+        &self,
+        keys: &[Key],
+        not_before_ms: i64,
+    ) -> Result<Vec<(Key, Answer, By)>, LedgerError> {
+        rulings::look_up(&mut *self.reader().await?, keys, not_before_ms).await
     }
 
     /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].

@@ -1,3 +1,12 @@
-//! Reviewers: whoever rules on criteria. Each kind has a room of its own.
+//! Reviewers: who rules. Each gets a [`Brief`] and gives back what it was [`Told`]; none decides anything.
 
+mod brief;
+mod checking;
 pub mod checks;
+mod command;
+pub mod replay;
+mod run_check;
+
+pub use brief::{Brief, Failed, Told};
+pub use checking::{Files, rule_by_checks};
+pub use command::Command;

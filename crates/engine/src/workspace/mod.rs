@@ -13,5 +13,5 @@ mod walk;
 pub use copy::copy_into;
 pub use gather::gather;
 pub use path::{PathProblem, Root, require_file};
-pub use read::{Changed, read_body, read_notes};
+pub use read::{Changed, read_body, read_body_now, read_notes};
 pub use walk::{Found, walk};

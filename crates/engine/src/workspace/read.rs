@@ -17,6 +17,13 @@ pub struct Changed {
 
 /// What is shown of a file, off the async runtime. Text must still have the digest it was gathered with.
 pub async fn read_body(root: &Root, material: &Material) -> Result<Body, Changed> {
+    let (root, wanted) = (root.clone(), material.clone());
+    let read = tokio::task::spawn_blocking(move || read_body_now(&root, &wanted)).await;
+    read.unwrap_or_else(|_| Err(Changed { path: material.path.clone() }))
+}
+
+/// The same for callers that are off the runtime already.
+pub fn read_body_now(root: &Root, material: &Material) -> Result<Body, Changed> {
     match &material.content {
         Content::Missing => Ok(Body::Missing),
         Content::Unreadable(error) => Ok(Body::Unreadable(error.clone())),
@@ -24,10 +31,8 @@ pub async fn read_body(root: &Root, material: &Material) -> Result<Body, Changed
             Ok(Body::Binary { absolute_path: root.join(&material.path).to_string_lossy().into_owned() })
         }
         Content::Text => {
-            let changed = Changed { path: material.path.clone() };
-            let (root, wanted) = (root.clone(), material.clone());
-            let read = tokio::task::spawn_blocking(move || read_text(&root, &wanted)).await;
-            read.ok().flatten().map(Body::Text).ok_or(changed)
+            let changed = || Changed { path: material.path.clone() };
+            read_text(root, material).map(Body::Text).ok_or_else(changed)
         }
     }
 }

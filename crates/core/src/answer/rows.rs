@@ -1,0 +1,169 @@
+//! Rulings by row rather than by reply: a replay file's lines, a self-review's results.
+
+use super::{Answer, Defect, Ruling, cut, match_rulings};
+use crate::criterion::fold_name;
+use crate::digest::Key;
+use crate::plan::{Assignment, ReviewerKind, Target};
+use crate::rule::Rule;
+use serde::{Deserialize, Serialize};
+
+/// One ruling with its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The rule it answers; may be left out where that is clear.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The file it answers for; may be left out where that is clear.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The criterion.
+    pub criterion: String,
+    /// Whether it is met.
+    pub passed: bool,
+    /// What there is to say about it.
+    #[serde(default)]
+    pub feedback: Option<String>,
+}
+
+impl Row {
+    /// Whether this row speaks of that rule and file.
+    pub fn speaks_of(&self, rule: &str, file: Option<&str>) -> bool {
+        self.rule.as_deref().is_none_or(|named| fold_name(named) == fold_name(rule))
+            && self.file.as_deref().is_none_or(|named| Some(named) == file)
+    }
+
+    /// The row as a ruling.
+    pub fn ruling(&self) -> Ruling {
+        let feedback = self.feedback.as_deref().map(cut);
+        Ruling { criterion: self.criterion.clone(), passed: self.passed, feedback }
+    }
+}
+
+/// Answers every self-review assignment from rows: each row must speak of exactly one of them, and each of
+/// them must be answered in full.
+pub fn self_rulings(
+    rows: &[Row],
+    assignments: &[Assignment],
+    rules: &[Rule],
+) -> Result<Vec<(Key, Answer)>, Defect> {
+    let own: Vec<&Assignment> = assignments.iter().filter(|assignment| is_own(assignment)).collect();
+    let mut results: Vec<Vec<Ruling>> = vec![vec![]; own.len()];
+    for (i, row) in rows.iter().enumerate() {
+        let spoken_of: Vec<usize> = (0..own.len()).filter(|n| speaks_of(row, own[*n], rules)).collect();
+        match spoken_of.as_slice() {
+            [only] => results[*only].push(row.ruling()),
+            [] => {
+                return Err(Defect::Garbled(format!(
+                    "result {}: '{}' was not asked",
+                    i + 1,
+                    cut(&row.criterion)
+                )));
+            }
+            several => {
+                let words = "which? name its `rule` and `file`";
+                let count = several.len();
+                return Err(Defect::Garbled(format!(
+                    "result {}: '{}' was asked {count} times; {words}",
+                    i + 1,
+                    row.criterion
+                )));
+            }
+        }
+    }
+    own.iter()
+        .zip(results)
+        .map(|(assignment, results)| {
+            let asked: Vec<_> = assignment.asks(rules).collect();
+            let key = assignment.candidates[0].key.clone();
+            match match_rulings(results, &asked) {
+                Ok(rulings) => Ok((key, Answer::from_rulings(rulings))),
+                Err(defect) => Err(Defect::Garbled(format!("{}: {defect}", assignment.target_words()))),
+            }
+        })
+        .collect()
+}
+
+fn is_own(assignment: &Assignment) -> bool {
+    assignment.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
+}
+
+fn speaks_of(row: &Row, assignment: &Assignment, rules: &[Rule]) -> bool {
+    let rule = rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
+    let file = match &assignment.target {
+        Target::File(path) => Some(path.as_str()),
+        _ => None,
+    };
+    row.speaks_of(rule, file)
+        && assignment.asks(rules).any(|criterion| fold_name(&criterion.name) == fold_name(&row.criterion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::criterion::Criterion;
+    use crate::plan::{Candidate, Reuse};
+    use crate::rule::Scope;
+
+    fn row(file: Option<&str>, criterion: &str, passed: bool) -> Row {
+        Row { rule: None, file: file.map(Into::into), criterion: criterion.into(), passed, feedback: None }
+    }
+
+    fn asked(files: &[&str]) -> (Vec<Assignment>, Vec<Rule>) {
+        let criteria = vec![Criterion::must("A", "?"), Criterion::must("B", "?")];
+        let rule = Rule { name: "r".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+        let assignment = |file: &&str| Assignment {
+            rule: 0,
+            target: Target::File((*file).into()),
+            criteria: vec![0, 1],
+            files: vec![0],
+            candidates: vec![Candidate {
+                reviewer: "self".into(),
+                kind: ReviewerKind::SelfReview,
+                key: Key::from(format!("k {file}")),
+                reuse: Reuse::Never,
+            }],
+        };
+        (files.iter().map(assignment).collect(), vec![rule])
+    }
+
+    fn judge(rows: &[Row], files: &[&str]) -> Result<Vec<(String, bool)>, String> {
+        let (assignments, rules) = asked(files);
+        let answers = self_rulings(rows, &assignments, &rules).map_err(|defect| defect.to_string())?;
+        Ok(answers
+            .into_iter()
+            .map(|(key, a)| (key.to_string(), a.rulings.iter().all(|r| r.passed)))
+            .collect())
+    }
+
+    #[test]
+    fn every_assignment_is_answered_in_full_or_nothing_is() {
+        let one = judge(&[row(None, "A", true), row(None, "**b:**", false)], &["x"]);
+        assert_eq!(one, Ok(vec![("k x".into(), false)]));
+        let two = [
+            row(Some("x"), "A", true),
+            row(Some("x"), "B", true),
+            row(Some("y"), "A", true),
+            row(Some("y"), "B", true),
+        ];
+        assert_eq!(judge(&two, &["x", "y"]), Ok(vec![("k x".into(), true), ("k y".into(), true)]));
+        for (rows, files, error) in [
+            (vec![row(None, "A", true)], vec!["x"], "x: criterion 'B' is not answered"),
+            (
+                vec![row(None, "A", true), row(None, "A", true)],
+                vec!["x"],
+                "x: criterion 'A' is answered twice",
+            ),
+            (vec![row(None, "C", true)], vec!["x"], "result 1: 'C' was not asked"),
+            (vec![row(Some("z"), "A", true)], vec!["x"], "result 1: 'A' was not asked"),
+            (
+                vec![row(None, "A", true)],
+                vec!["x", "y"],
+                "result 1: 'A' was asked 2 times; which? name its `rule` and `file`",
+            ),
+            (vec![], vec!["x"], "x: criterion 'A' is not answered"),
+        ] {
+            assert_eq!(judge(&rows, &files), Err(error.to_owned()));
+        }
+    }
+}

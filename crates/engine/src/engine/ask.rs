@@ -1,0 +1,150 @@
+//! One question: its prompt, its files, its reviewer.
+
+use super::drive::{label, not_configured};
+use super::panel::Judge;
+use super::planner::materials;
+use super::{Engine, Happening};
+use crate::reviewer::{Brief, Failed, Files, Told, replay, rule_by_checks};
+use crate::workspace::{self, Changed, Root};
+use countersign_core::ids::{CallId, ReviewId};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::{Assignment, CHECKS};
+use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::rule::Rule;
+use countersign_core::submission::{Material, Submission};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Everything a question is made of.
+pub(super) struct Asking {
+    pub rules: Vec<Rule>,
+    pub assignment: Assignment,
+    pub submission: Submission,
+    pub notes: Option<String>,
+    pub call: CallId,
+    pub reviewer: String,
+    pub repair: Option<String>,
+    pub accept_bare: bool,
+    pub index: usize,
+    pub review: ReviewId,
+}
+
+/// A question in words.
+pub(super) struct Worded {
+    pub system_prompt: String,
+    pub payload: String,
+    pub shown: Vec<Shown>,
+}
+
+impl Engine {
+    /// Asks, and comes back with whatever there is.
+    pub(super) async fn ask(&self, asking: Asking, cancel: &CancellationToken) -> Told {
+        if asking.reviewer == CHECKS {
+            let slots = self.0.planner.panel.checks();
+            let _slot = slots.acquire().await;
+            self.say_asked(&asking);
+            let brief = self.brief(&asking, None, self.0.planner.root.path().to_owned());
+            let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
+            return rule_by_checks(&self.0.guard, &brief, files, cancel).await;
+        }
+        let Some((panelist, slots)) = self.0.planner.panel.find(&asking.reviewer) else {
+            return not_configured(&asking.reviewer);
+        };
+        let _slot = slots.acquire().await;
+        self.say_asked(&asking);
+        match &panelist.judge {
+            Judge::Command(command) => match self.private_brief(&asking, panelist.sees_project).await {
+                Ok((brief, _folder)) => command.ask(&self.0.guard, &brief, cancel).await,
+                Err(failed) => Told { result: Err(failed), reply: None },
+            },
+            Judge::Replay { rows, .. } => {
+                replay::answer(rows, &self.brief(&asking, None, self.0.planner.root.path().to_owned()))
+            }
+            Judge::SelfReview => {
+                Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
+            }
+        }
+    }
+
+    fn say_asked(&self, asking: &Asking) {
+        self.say(Happening::Asked {
+            review: asking.review.clone(),
+            assignment: asking.index,
+            label: label(&asking.rules, &asking.assignment),
+            reviewer: asking.reviewer.clone(),
+            again: asking.repair.is_some(),
+        });
+    }
+
+    /// A brief for a program that runs in a folder of its own, with copies of the files it must read itself.
+    async fn private_brief(
+        &self,
+        asking: &Asking,
+        sees_project: bool,
+    ) -> Result<(Brief, Option<tempfile::TempDir>), Failed> {
+        let notes = asking.notes.as_deref();
+        let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
+        let question =
+            self.0.planner.word(&asking.rules, &asking.assignment, &asking.submission, notes).await;
+        let question = question.map_err(stale)?;
+        if sees_project {
+            return Ok((self.brief(asking, Some(question), self.0.planner.root.path().to_owned()), None));
+        }
+        let broken = |error: std::io::Error| {
+            Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
+        };
+        let folder = tempfile::Builder::new().prefix("countersign-").tempdir().map_err(broken)?;
+        if question.shown.iter().any(|shown| shown.body == Body::Listed) {
+            let files = materials(&asking.assignment, &asking.submission);
+            let copied = workspace::copy_into(&self.0.planner.root, files, folder.path()).await;
+            copied.map_err(broken)?.map_err(stale)?;
+        }
+        let path = folder.path().to_owned();
+        Ok((self.brief(asking, Some(question), path), Some(folder)))
+    }
+
+    fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
+        let assignment = &asking.assignment;
+        let question = question.unwrap_or(Worded {
+            system_prompt: String::new(),
+            payload: String::new(),
+            shown: vec![],
+        });
+        let system_prompt = match &asking.repair {
+            Some(defect) => prompt::repair_prompt(&question.system_prompt, defect),
+            None => question.system_prompt,
+        };
+        Brief {
+            call: asking.call.clone(),
+            rule: asking.rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
+            target: assignment.target.clone(),
+            criteria: assignment.asks(&asking.rules).cloned().collect(),
+            system_prompt,
+            payload: question.payload,
+            files: materials(assignment, &asking.submission),
+            shown: question.shown,
+            timeout: self.0.planner.timeout(assignment),
+            reply_bytes: self.0.planner.bounds.reply_bytes,
+            accept_bare: asking.accept_bare,
+            folder,
+            root: self.0.planner.root.path().to_owned(),
+        }
+    }
+}
+
+/// The project, as checks look at it.
+struct ProjectFiles {
+    root: Root,
+}
+
+impl Files for ProjectFiles {
+    fn body(&self, file: &Material) -> Result<Body, Failed> {
+        workspace::read_body_now(&self.root, file)
+            .map_err(|changed| Failed::new(NoVerdict::Stale, changed.to_string()))
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.root.relative(self.root.path(), path.as_ref()).is_ok_and(|path| self.root.join(&path).exists())
+    }
+}

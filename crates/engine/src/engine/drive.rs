@@ -1,0 +1,298 @@
+//! The loop: perform what is due until the round has ended.
+
+use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
+use crate::ledger::{LedgerError, Report, Stored};
+use crate::reviewer::Told;
+use crate::workspace;
+use countersign_core::digest::Key;
+use countersign_core::ids::CallId;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::Assignment;
+use countersign_core::review::{
+    By, Confirmation, Effect, Event, Input, Refused, Review, State, apply, due, step,
+};
+use std::collections::HashMap;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// A question that is out.
+struct Question {
+    key: Key,
+    call: CallId,
+    assignment: usize,
+    reviewer: String,
+}
+
+/// Questions that are out, and what came back.
+struct Out {
+    tasks: JoinSet<(Question, Told)>,
+    keys: HashMap<Key, CallId>,
+    cancel: CancellationToken,
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Whether a round goes on.
+enum Next {
+    Go(Box<Stored>),
+    Ended,
+}
+
+impl Engine {
+    /// Waits for the end of the round, performing it where nobody else does.
+    pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
+        let mut changes = self.0.ledger.watch().await?;
+        loop {
+            let stored = self.get(&ticket.review).await?;
+            if has_ended(&stored, ticket) {
+                return Ok(stored);
+            }
+            if let Some(_performing) = self.perform(&stored).await? {
+                self.drive(ticket, stored, cancel).await?;
+                continue;
+            }
+            tokio::select! {
+                () = changes.changed() => {}
+                () = cancel.cancelled() => return Err(EngineError::Interrupted),
+            }
+        }
+    }
+
+    async fn drive(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        cancel: &CancellationToken,
+    ) -> Result<(), EngineError> {
+        let mut changes = self.0.ledger.watch().await?;
+        let mut out = Out { tasks: JoinSet::new(), keys: HashMap::new(), cancel: cancel.child_token() };
+        self.say(round_of(&stored));
+        let mut stored = stored;
+        loop {
+            stored = match self.perform_due(ticket, stored, &mut out).await? {
+                Next::Go(stored) => *stored,
+                Next::Ended => return Ok(()),
+            };
+            stored = tokio::select! {
+                Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, &mut out).await?,
+                () = changes.changed() => self.get(&ticket.review).await?,
+                () = cancel.cancelled() => return Err(EngineError::Interrupted),
+            };
+        }
+    }
+
+    /// Begins everything that is due and not under way.
+    async fn perform_due(&self, ticket: &Ticket, stored: Stored, out: &mut Out) -> Result<Next, EngineError> {
+        let ours = stored.holder.as_deref() == Some(self.0.holder.id());
+        if has_ended(&stored, ticket) || !ours {
+            return Ok(Next::Ended);
+        }
+        let effects = due(&stored.review);
+        if effects == [Effect::Confirm] && out.tasks.is_empty() {
+            let found = self.confirm(&stored).await?;
+            self.feed(stored, vec![Input::Confirmed { found, now_ms: now_ms() }]).await?;
+            return Ok(Next::Ended);
+        }
+        if effects == [Effect::AskSelf] && out.tasks.is_empty() {
+            self.ask_self(ticket, stored).await?;
+            return Ok(Next::Ended);
+        }
+        let stored = self.ask_all(ticket, stored, effects, out).await?;
+        Ok(Next::Go(Box::new(stored)))
+    }
+
+    async fn ask_all(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        effects: Vec<Effect>,
+        out: &mut Out,
+    ) -> Result<Stored, EngineError> {
+        let mut inputs = vec![];
+        let mut asks = vec![];
+        for effect in effects {
+            let Effect::Ask { assignment, key, reviewer, repair } = effect else { continue };
+            if out.keys.contains_key(&key) {
+                continue;
+            }
+            let call = CallId::new(random()?);
+            inputs.push(Input::Asking { call: call.clone(), key: key.clone(), reviewer: reviewer.clone() });
+            asks.push((Question { key, call, assignment, reviewer }, repair));
+        }
+        if asks.is_empty() {
+            return Ok(stored);
+        }
+        // On record before anybody is asked, so that a crash shows what was under way.
+        let stored = self.feed(stored, inputs).await?;
+        for (question, repair) in asks {
+            out.keys.insert(question.key.clone(), question.call.clone());
+            self.ask_one(ticket, &stored, question, repair, out);
+        }
+        Ok(stored)
+    }
+
+    fn ask_one(
+        &self,
+        ticket: &Ticket,
+        stored: &Stored,
+        question: Question,
+        repair: Option<String>,
+        out: &mut Out,
+    ) {
+        let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
+        let Some(assignment) = assignment.cloned() else { return };
+        let asking = super::ask::Asking {
+            rules: stored.review.rules.clone(),
+            assignment,
+            submission: ticket.prepared.submission.clone(),
+            notes: ticket.prepared.request.notes.clone(),
+            call: question.call.clone(),
+            reviewer: question.reviewer.clone(),
+            repair,
+            accept_bare: stored.review.policy.accept_bare_verdicts,
+            index: question.assignment,
+            review: stored.review.id.clone(),
+        };
+        let (engine, cancel) = (self.clone(), out.cancel.clone());
+        out.tasks.spawn(async move { (question, engine.ask(asking, &cancel).await) });
+    }
+
+    /// Records an answer, and every other one that is there already, in one transaction.
+    async fn take_answers(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        first: Result<(Question, Told), tokio::task::JoinError>,
+        out: &mut Out,
+    ) -> Result<Stored, EngineError> {
+        let mut inputs = vec![];
+        let mut replies = vec![];
+        let mut next = Some(first);
+        while let Some(joined) = next {
+            let (question, told) =
+                joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
+            out.keys.remove(&question.key);
+            self.say(heard(ticket, &question, &told));
+            replies.push((question.call.clone(), told.reply.clone()));
+            inputs.push(input_of(question, told));
+            next = out.tasks.try_join_next();
+        }
+        self.feed_with(stored, inputs, replies).await
+    }
+
+    /// Looks whether the files are still the ones that were judged.
+    async fn confirm(&self, stored: &Stored) -> Result<Confirmation, EngineError> {
+        let Some(round) = stored.review.round() else { return Ok(Confirmation::Changed) };
+        let files: Vec<_> =
+            round.submission.files.iter().map(|file| (file.path.clone(), file.output)).collect();
+        let now = workspace::gather(&self.0.planner.root, files).await;
+        let now = now.map_err(EngineError::io("could not look at the files again"))?;
+        Ok(if now == round.submission.files { Confirmation::Same } else { Confirmation::Changed })
+    }
+
+    /// Steps with inputs and records what follows.
+    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored, EngineError> {
+        self.feed_with(stored, inputs, vec![]).await
+    }
+
+    async fn feed_with(
+        &self,
+        stored: Stored,
+        inputs: Vec<Input>,
+        replies: Vec<(CallId, Option<String>)>,
+    ) -> Result<Stored, EngineError> {
+        let mut transaction = self.0.ledger.transaction().await?;
+        let mut stored = stored;
+        let stored = loop {
+            let events = step_all(&stored.review, &inputs)?;
+            match transaction.append(&stored, &events, now_ms()).await {
+                Ok(stored) => break stored,
+                Err(LedgerError::Conflict) => {
+                    let newer = transaction.review(&stored.review.id).await?;
+                    stored = newer.ok_or_else(|| EngineError::NotFound(stored.review.id.to_string()))?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        for (call, reply) in replies {
+            if reply.is_some() {
+                transaction.record_call(&call, &Report { reply, ..Report::default() }).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(stored)
+    }
+}
+
+/// The events of all inputs, one after the other.
+fn step_all(review: &Review, inputs: &[Input]) -> Result<Vec<Event>, Refused> {
+    let mut all = vec![];
+    let mut after = review.clone();
+    for input in inputs {
+        let events = match step(&after, input.clone()) {
+            Ok(events) => events,
+            // Somebody else was faster: the state already says what is due now.
+            Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => continue,
+            Err(refused) => return Err(refused),
+        };
+        after = events.iter().fold(after, apply);
+        all.extend(events);
+    }
+    Ok(all)
+}
+
+/// Whether the ticket's round is over, or waits for somebody.
+fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
+    let review = &stored.review;
+    let ended = review.rounds.iter().any(|round| round.n == ticket.round && round.end.is_some());
+    let waits = ticket.offer.is_none() && review.waits_for_self_review();
+    let over = matches!(review.state, State::Settled(_));
+    ended || over || waits || review.round().is_none_or(|round| round.n > ticket.round)
+}
+
+fn round_of(stored: &Stored) -> Happening {
+    let review = stored.review.id.clone();
+    let (round, assignments, answered) = stored.review.round().map_or((0, 0, 0), |round| {
+        let answered =
+            round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some()).count();
+        (round.n, round.assignments.len(), answered)
+    });
+    Happening::Round { review, round, assignments, answered }
+}
+
+fn heard(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
+    let (review, assignment) = (ticket.review.clone(), question.assignment);
+    match &told.result {
+        Ok(answer) => {
+            let failed = answer.rulings.iter().filter(|ruling| !ruling.passed).count();
+            let failed = if answer.bare == Some(false) { 1 } else { failed };
+            Happening::Answered { review, assignment, failed }
+        }
+        Err(failed) => {
+            Happening::AskFailed { review, assignment, why: failed.why, detail: failed.detail.clone() }
+        }
+    }
+}
+
+fn input_of(question: Question, told: Told) -> Input {
+    let Question { key, call, reviewer, .. } = question;
+    match told.result {
+        Ok(answer) => Input::Answered { key, answer, by: By::Call { call, reviewer } },
+        Err(failed) => Input::AskFailed { call, key, why: failed.why, detail: failed.detail },
+    }
+}
+
+/// What a question is called in progress lines: its rule and what it looks at.
+pub(super) fn label(rules: &[countersign_core::rule::Rule], assignment: &Assignment) -> String {
+    let rule = rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
+    format!("{rule}: {}", assignment.target_words())
+}
+
+/// Why a question of a review that was taken over cannot be asked here.
+pub(super) fn not_configured(reviewer: &str) -> Told {
+    Told::failed(NoVerdict::Unavailable, format!("reviewer `{reviewer}` is not configured here"))
+}

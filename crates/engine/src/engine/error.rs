@@ -1,0 +1,68 @@
+//! What can go wrong, classed once.
+
+use crate::ledger::LedgerError;
+use crate::workspace::PathProblem;
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::plan::PlanError;
+use countersign_core::review::Refused;
+
+/// Why the engine could not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A path cannot be judged.
+    #[error(transparent)]
+    Path(#[from] PathProblem),
+    /// Rules and work do not fit together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The review does not take this.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// A self-review that was handed in is not complete.
+    #[error("the results cannot be used: {0}")]
+    Results(String),
+    /// No such review.
+    #[error("there is no review `{0}`")]
+    NotFound(String),
+    /// Interrupted.
+    #[error("interrupted; what was judged is kept")]
+    Interrupted,
+    /// A file or folder of ours could not be read or written.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// Why it failed.
+        error: std::io::Error,
+    },
+    /// Our own fault.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl EngineError {
+    /// An I/O error with what was being done.
+    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |error| Self::Io { what, error }
+    }
+
+    /// The outcome a command ends with.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Path(_) | Self::Plan(_) | Self::Results(_) | Self::NotFound(_) => Outcome::Usage,
+            Self::Ledger(error) => error.outcome(),
+            Self::Refused(refused) => match refused {
+                Refused::Settled(outcome) => *outcome,
+                Refused::CoolingOff { .. } => Outcome::NoVerdict(NoVerdict::Unavailable),
+                Refused::Stale => Outcome::NoVerdict(NoVerdict::Stale),
+                _ => Outcome::Usage,
+            },
+            Self::Interrupted => Outcome::Interrupted,
+            Self::Io { .. } | Self::Internal(_) => Outcome::Internal,
+        }
+    }
+}

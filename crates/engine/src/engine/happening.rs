@@ -1,0 +1,53 @@
+//! What happens while reviewers work: one stream, many listeners.
+
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::NoVerdict;
+
+/// Something that just happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// A round began, or one that was under way is gone on with.
+    Round {
+        /// The review.
+        review: ReviewId,
+        /// Its round.
+        round: u32,
+        /// How many assignments it has.
+        assignments: usize,
+        /// How many of them are answered already.
+        answered: usize,
+    },
+    /// A reviewer is being asked.
+    Asked {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// The rule and what it looks at.
+        label: String,
+        /// Who is asked.
+        reviewer: String,
+        /// Whether it is asked again, with the defect of its reply.
+        again: bool,
+    },
+    /// A reviewer answered.
+    Answered {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// How many criteria failed.
+        failed: usize,
+    },
+    /// A question got no answer.
+    AskFailed {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// Why.
+        why: NoVerdict,
+        /// In words.
+        detail: String,
+    },
+}

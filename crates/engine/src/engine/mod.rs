@@ -1,0 +1,86 @@
+//! The engine: does what is due.
+//!
+//! `submit` hands work in, `wait` performs what the core says is due until the round has ended. Between the
+//! two a process may die at any point: another one, or the same one later, submits the same bytes again and
+//! goes on where it stopped.
+
+mod ask;
+mod drive;
+mod error;
+mod happening;
+mod hold;
+mod panel;
+mod planner;
+mod self_review;
+mod submit;
+mod verbs;
+
+pub use error::EngineError;
+pub use happening::Happening;
+pub use panel::{Judge, Panel, Panelist};
+pub use planner::{Bounds, Planner, Prepared, Preview, Request};
+pub use self_review::{SelfReviewFile, SelfReviewResults};
+pub use submit::Ticket;
+
+use crate::ledger::{Holder, Ledger};
+use crate::process::GuardProgram;
+use countersign_core::ids::{self, ReviewId};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use tokio::sync::broadcast;
+
+/// How many happenings a slow listener may be behind before it misses some.
+const HAPPENINGS_KEPT: usize = 4096;
+
+/// Does what is due, for one project.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    planner: Planner,
+    ledger: Ledger,
+    holder: Holder,
+    guard: GuardProgram,
+    happenings: broadcast::Sender<Happening>,
+    /// Reviews this process is performing now.
+    driving: Mutex<HashSet<ReviewId>>,
+}
+
+impl Engine {
+    /// An engine on an open ledger.
+    pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
+        let holder = Holder::new(ledger.dir())?;
+        let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
+        let driving = Mutex::default();
+        Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
+    }
+
+    /// Makes plans, asking nobody.
+    pub fn planner(&self) -> &Planner {
+        &self.0.planner
+    }
+
+    /// What happens from now on.
+    pub fn watch(&self) -> broadcast::Receiver<Happening> {
+        self.0.happenings.subscribe()
+    }
+
+    fn say(&self, happening: Happening) {
+        // Nobody listening is fine.
+        let _ = self.0.happenings.send(happening);
+    }
+}
+
+/// Random bytes for a new id.
+fn random() -> Result<[u8; ids::ID_LETTERS], EngineError> {
+    let mut bytes = [0; ids::ID_LETTERS];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| EngineError::Internal(format!("no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
+/// The time, in milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,101 @@
+//! The panel: who may be asked in this project, in order of preference.
+
+use crate::reviewer::Command;
+use countersign_core::answer::Row;
+use countersign_core::digest::Digest;
+use countersign_core::plan::{Reviewer, ReviewerKind};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The name of the self-review reviewer.
+pub const SELF: &str = "self";
+
+/// How somebody on the panel rules.
+#[derive(Clone, Debug)]
+pub enum Judge {
+    /// A program of the user's.
+    Command(Command),
+    /// Recorded rulings.
+    Replay {
+        /// The rows.
+        rows: Arc<Vec<Row>>,
+        /// The digest of the file they came from.
+        digest: Digest,
+    },
+    /// The author's own review.
+    SelfReview,
+}
+
+/// Somebody who may be asked.
+#[derive(Clone, Debug)]
+pub struct Panelist {
+    /// Their name in the configuration.
+    pub name: String,
+    /// How they rule.
+    pub judge: Judge,
+    /// Whether they may look at the whole project.
+    pub sees_project: bool,
+    /// A fixed timeout instead of the one by number of files.
+    pub timeout: Option<Duration>,
+    /// How many questions they get at once.
+    pub concurrency: usize,
+}
+
+/// Everybody who may be asked.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    seats: Vec<Seat>,
+    checks: Arc<Semaphore>,
+}
+
+#[derive(Clone, Debug)]
+struct Seat {
+    panelist: Arc<Panelist>,
+    identity: String,
+    slots: Arc<Semaphore>,
+}
+
+impl Panel {
+    /// Seats the panelists. Identities are taken once, here: an edit of the reviewing program during a review
+    /// counts from the next one on.
+    pub fn new(panelists: Vec<Panelist>, root: &Path, checks_at_once: usize) -> Self {
+        let seat = |panelist: Panelist| {
+            let identity = match &panelist.judge {
+                Judge::Command(command) => command.identity(root),
+                Judge::Replay { digest, .. } => format!("replay {digest}"),
+                Judge::SelfReview => SELF.to_owned(),
+            };
+            let slots = Arc::new(Semaphore::new(panelist.concurrency.max(1)));
+            Seat { panelist: Arc::new(panelist), identity, slots }
+        };
+        let seats = panelists.into_iter().map(seat).collect();
+        Self { seats, checks: Arc::new(Semaphore::new(checks_at_once.max(1))) }
+    }
+
+    /// The panel as the plan needs to know it.
+    pub fn reviewers(&self) -> Vec<Reviewer> {
+        let reviewer = |seat: &Seat| Reviewer {
+            name: seat.panelist.name.clone(),
+            kind: match seat.panelist.judge {
+                Judge::SelfReview => ReviewerKind::SelfReview,
+                _ => ReviewerKind::Asked,
+            },
+            identity: seat.identity.clone(),
+            sees_project: seat.panelist.sees_project,
+        };
+        self.seats.iter().map(reviewer).collect()
+    }
+
+    /// Somebody by name.
+    pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Arc<Semaphore>)> {
+        let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
+        Some((seat.panelist.clone(), seat.slots.clone()))
+    }
+
+    /// The slots of our own checks.
+    pub(super) fn checks(&self) -> Arc<Semaphore> {
+        self.checks.clone()
+    }
+}

@@ -1,0 +1,168 @@
+//! The planner: from a request to exact bytes, a plan and the words of each question. Asks nobody, writes
+//! nothing.
+
+use super::ask::Worded;
+use super::{EngineError, Panel};
+use crate::ledger::Ledger;
+use crate::workspace::{self, Changed, Root};
+use countersign_core::criterion::Criterion;
+use countersign_core::digest::Digest;
+use countersign_core::ids::Subject;
+use countersign_core::plan::{self, Assignment, Plan};
+use countersign_core::policy::{self, Policy};
+use countersign_core::prompt::{self, Body, Question, Shown};
+use countersign_core::rule::Rule;
+use countersign_core::submission::{Material, Output, Submission};
+use std::time::Duration;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What a door hands in.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What stays the same over retries.
+    pub subject: Subject,
+    /// What is asked.
+    pub rules: Vec<Rule>,
+    /// When to stop, should this open a review.
+    pub policy: Policy,
+    /// The named parts of the work.
+    pub outputs: Vec<Output>,
+    /// Paths relative to the root, with the index of their output.
+    pub files: Vec<(String, usize)>,
+    /// What the author says about the work.
+    pub notes: Option<String>,
+    /// Ask everybody again, whatever stands.
+    pub fresh: bool,
+}
+
+/// A request whose bytes are known and whose questions are planned.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The request.
+    pub request: Request,
+    /// Exactly what is handed in.
+    pub submission: Submission,
+    /// What will be asked.
+    pub plan: Plan,
+}
+
+/// One question as it would be asked.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// The system prompt.
+    pub system_prompt: String,
+    /// The payload.
+    pub payload: String,
+    /// How long the reviewer may take.
+    pub timeout_seconds: u64,
+    /// Whether a ruling stands for it already.
+    pub known: bool,
+}
+
+/// Limits that hold for every question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Up to this many files a question carries their contents.
+    pub max_inline_files: usize,
+    /// Up to this many bytes together.
+    pub prompt_bytes: u64,
+    /// The longest reply that is read.
+    pub reply_bytes: usize,
+}
+
+/// Makes plans for one project.
+#[derive(Clone)]
+pub struct Planner {
+    /// The project.
+    pub root: Root,
+    /// Who may be asked.
+    pub panel: Panel,
+    /// The limits.
+    pub bounds: Bounds,
+}
+
+impl Planner {
+    /// Looks at the files and makes the plan.
+    pub async fn prepare(&self, request: Request) -> Result<Prepared, EngineError> {
+        let notes = request.notes.as_deref().map(|notes| Digest::of(notes.as_bytes()));
+        self.prepare_with(request, notes).await
+    }
+
+    /// The same where only the digest of the notes is known.
+    pub(super) async fn prepare_with(
+        &self,
+        request: Request,
+        notes: Option<Digest>,
+    ) -> Result<Prepared, EngineError> {
+        let gathered = workspace::gather(&self.root, request.files.clone()).await;
+        let files = gathered.map_err(EngineError::io("could not look at the files"))?;
+        let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
+        let plan = plan::plan(&request.rules, &submission, &self.panel.reviewers())?;
+        Ok(Prepared { request, submission, plan })
+    }
+
+    /// A question as it would be asked, and whether it has to be.
+    pub async fn preview(
+        &self,
+        prepared: &Prepared,
+        assignment: &Assignment,
+        ledger: Option<&Ledger>,
+    ) -> Result<Preview, EngineError> {
+        let keys: Vec<_> = assignment.candidates.iter().map(|candidate| candidate.key.clone()).collect();
+        let known = match ledger.filter(|_| !prepared.request.fresh) {
+            Some(ledger) => !ledger.rulings(&keys, rulings_since(&prepared.request.policy)).await?.is_empty(),
+            None => false,
+        };
+        let notes = prepared.request.notes.as_deref();
+        let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes).await;
+        let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
+        let timeout_seconds = self.timeout(assignment).as_secs();
+        Ok(Preview { system_prompt: worded.system_prompt, payload: worded.payload, timeout_seconds, known })
+    }
+
+    /// The question in words: with contents where they fit, else with paths.
+    pub(super) async fn word(
+        &self,
+        rules: &[Rule],
+        assignment: &Assignment,
+        submission: &Submission,
+        notes: Option<&str>,
+    ) -> Result<Worded, Changed> {
+        let files = materials(assignment, submission);
+        let bytes = files.iter().map(|file| file.size_bytes).sum();
+        let bounds = self.bounds;
+        let inline = prompt::fits_inline(files.len(), bytes, bounds.max_inline_files, bounds.prompt_bytes);
+        let mut shown = vec![];
+        for file in &files {
+            let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };
+            let output = submission.output_name(file).to_owned();
+            shown.push(Shown { path: file.path.clone(), output, body });
+        }
+        let criteria: Vec<&Criterion> = assignment.asks(rules).collect();
+        let question = Question {
+            criteria: criteria.iter().map(|c| (c.name.as_str(), c.question.as_str())).collect(),
+            notes,
+            guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
+        };
+        let payload = prompt::payload(&shown, notes);
+        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown })
+    }
+
+    /// How long the first candidate may take.
+    pub(super) fn timeout(&self, assignment: &Assignment) -> Duration {
+        let first = assignment.candidates.first();
+        let fixed = first.and_then(|candidate| self.panel.find(&candidate.reviewer)?.0.timeout);
+        fixed.unwrap_or(Duration::from_secs(policy::timeout_seconds(assignment.files.len())))
+    }
+}
+
+/// The files of an assignment.
+pub(super) fn materials(assignment: &Assignment, submission: &Submission) -> Vec<Material> {
+    assignment.files.iter().filter_map(|file| submission.files.get(*file).cloned()).collect()
+}
+
+/// Rulings older than this do not stand any more.
+pub(super) fn rulings_since(policy: &Policy) -> i64 {
+    super::now_ms() - i64::from(policy.reuse_days) * DAY_MS
+}

@@ -1,0 +1,207 @@
+//! The author's own review: instructions are written, the results come in a later call.
+
+use super::planner::materials;
+use super::{Engine, EngineError, Request, Ticket, random};
+use crate::ledger::Stored;
+use countersign_core::answer::{Row, self_rulings};
+use countersign_core::ids::{ReviewId, Token};
+use countersign_core::plan::{Assignment, ReviewerKind, Target};
+use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
+use countersign_core::review::{Input, Refused, Review, Route};
+use countersign_core::rule::Scope;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Where the instructions are, and the token that is in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelfReviewFile {
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// What `countersign rule` hands in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfReviewResults {
+    /// The token of the instructions.
+    pub token: Token,
+    /// A ruling per criterion.
+    pub results: Vec<Row>,
+}
+
+/// A self-review that is handed in with the work it is about.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    pub token: Token,
+    pub rows: Vec<Row>,
+}
+
+impl Engine {
+    /// The instructions file of a review.
+    pub fn self_review_file(&self, review: &ReviewId) -> SelfReviewFile {
+        SelfReviewFile { path: self.0.ledger.dir().join(format!("self_review_{review}.md")) }
+    }
+
+    /// Gives out a token, or takes the results that came with the work.
+    pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
+        if let Some(offer) = &ticket.offer {
+            return self.take_offer(offer, stored).await;
+        }
+        let token = Token::new(random()?);
+        self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
+        self.feed(stored, vec![Input::SelfReviewAsked { token }]).await?;
+        Ok(())
+    }
+
+    async fn take_offer(&self, offer: &Offer, stored: Stored) -> Result<(), EngineError> {
+        let Some(round) = stored.review.round() else { return Ok(()) };
+        let answers = self_rulings(&offer.rows, &round.assignments, &stored.review.rules);
+        let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
+        let token = offer.token.clone();
+        let asked = Input::SelfReviewAsked { token: token.clone() };
+        self.feed(stored, vec![asked, Input::SelfReviewed { token, answers }]).await?;
+        Ok(())
+    }
+
+    /// Hands in the results of a self-review, for the bytes of this moment.
+    pub async fn self_reviewed(
+        &self,
+        id: &ReviewId,
+        results: SelfReviewResults,
+    ) -> Result<Ticket, EngineError> {
+        let stored = self.get(id).await?;
+        let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
+        if !stored.review.waits_for_self_review() {
+            return Err(match stored.review.standing() {
+                Some(outcome) if outcome != countersign_core::outcome::Outcome::AwaitingPerson => {
+                    Refused::Settled(outcome).into()
+                }
+                _ => Refused::NotNow("no self-review is waited for").into(),
+            });
+        }
+        if round.token.as_ref() != Some(&results.token) {
+            return Err(Refused::WrongToken.into());
+        }
+        // Checked before anything is written, against the plan the author was shown.
+        let answers = self_rulings(&results.results, &round.assignments, &stored.review.rules);
+        let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
+        let request = request_of(&stored.review);
+        let prepared = self.0.planner.prepare_with(request, round.submission.notes.clone()).await?;
+        let offer = Offer { token: results.token, rows: results.results };
+        if prepared.submission.digest == round.submission.digest {
+            let n = round.n;
+            let input = Input::SelfReviewed { token: offer.token.clone(), answers };
+            self.feed(stored, vec![input]).await?;
+            return Ok(Ticket {
+                review: id.clone(),
+                round: n,
+                route: Route::Attach,
+                prepared,
+                offer: Some(offer),
+            });
+        }
+        let ticket = self.submit(prepared).await?;
+        Ok(Ticket { offer: Some(offer), ..ticket })
+    }
+
+    fn write_instructions(
+        &self,
+        review: &Review,
+        notes: Option<String>,
+        token: &Token,
+    ) -> Result<(), EngineError> {
+        let file = self.self_review_file(&review.id);
+        let text = self_review_instructions(&document(review, notes, token));
+        write_atomically(&file.path, &text)
+            .map_err(EngineError::io(format!("could not write {}", file.path.display())))
+    }
+
+    /// Writes the instructions again with a new token, after the same work was handed in without results.
+    pub async fn renew_self_review(&self, ticket: &Ticket) -> Result<(), EngineError> {
+        let stored = self.get(&ticket.review).await?;
+        let Some(token) = stored.review.round().and_then(|round| round.token.clone()) else { return Ok(()) };
+        self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)
+    }
+}
+
+fn write_atomically(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let folder = path.parent().unwrap_or(std::path::Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The request that would hand the same files in again.
+fn request_of(review: &Review) -> Request {
+    let submission = review.round().map(|round| round.submission.clone());
+    let (outputs, files) = submission.map(|s| (s.outputs, s.files)).unwrap_or_default();
+    Request {
+        subject: review.subject.clone(),
+        rules: review.rules.clone(),
+        policy: review.policy.clone(),
+        outputs,
+        files: files.into_iter().map(|file| (file.path, file.output)).collect(),
+        notes: None,
+        fresh: false,
+    }
+}
+
+/// The document: one section per rule, listing the files of a per-file rule.
+fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview {
+    let Some(round) = review.round() else { return SelfReview::default() };
+    let own = |assignment: &&Assignment| {
+        assignment.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
+    };
+    let mut by_rule: BTreeMap<usize, Vec<&Assignment>> = BTreeMap::new();
+    for assignment in round.assignments.iter().filter(own) {
+        by_rule.entry(assignment.rule).or_default().push(assignment);
+    }
+    let mut files = vec![];
+    for material in by_rule.values().flatten().flat_map(|assignment| materials(assignment, &round.submission))
+    {
+        let output = round.submission.output_name(&material).to_owned();
+        let shown = Shown { path: material.path, output, body: Body::Listed };
+        if !files.contains(&shown) {
+            files.push(shown);
+        }
+    }
+    let reviews =
+        by_rule.into_iter().map(|(rule, assignments)| section(review, rule, &assignments)).collect();
+    SelfReview { files, reviews, notes, handing_in: Some(handing_in(&review.id, token)) }
+}
+
+fn section(review: &Review, rule: usize, assignments: &[&Assignment]) -> ReviewSection {
+    let known = review.rules.get(rule);
+    let scope = match known.map(|rule| &rule.scope) {
+        Some(Scope::Output(name)) => format!("output '{name}'"),
+        Some(Scope::Files { patterns, .. }) => {
+            format!("rule '{}' for {}", known.map_or("", |r| &r.name), patterns.join(", "))
+        }
+        Some(Scope::Whole) | None => "all outputs together".to_owned(),
+    };
+    let each_file = assignments.iter().filter_map(|assignment| match &assignment.target {
+        Target::File(path) => Some(path.clone()),
+        _ => None,
+    });
+    let asked = assignments.first().map(|assignment| assignment.asks(&review.rules));
+    ReviewSection {
+        scope,
+        criteria: asked.into_iter().flatten().map(|c| (c.name.clone(), c.question.clone())).collect(),
+        guidance: known.and_then(|rule| rule.guidance.clone()),
+        each_file: each_file.collect(),
+    }
+}
+
+fn handing_in(review: &ReviewId, token: &Token) -> String {
+    format!(
+        "Write the results to a JSON file, one entry for each criterion (and, where files are reviewed one by one, \
+         for each file), then run `countersign rule {review} --from FILE`:\n\n```json\n{{\n  \"token\": \
+         \"{token}\",\n  \"results\": [\n    {{\"rule\": \"…\", \"file\": \"…\", \"criterion\": \"…\", \"passed\": false, \
+         \"feedback\": \"…\"}}\n  ]\n}}\n```\n\n`rule` and `file` may be left out where it is clear without them. Fix what \
+         you find before you hand in: the results are taken for the files as they are at that moment."
+    )
+}

@@ -1,0 +1,81 @@
+//! Handing in: one transaction, the same for every door.
+
+use super::planner::rulings_since;
+use super::{Engine, EngineError, Prepared, now_ms, random};
+use crate::ledger::{Stored, Transaction};
+use countersign_core::answer::Answer;
+use countersign_core::digest::Key;
+use countersign_core::ids::{ReviewId, Token};
+use countersign_core::plan::Reuse;
+use countersign_core::review::{By, Input, Opening, Review, Route, Submit, route, step};
+
+/// What was handed in, and where it is judged.
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    /// The review.
+    pub review: ReviewId,
+    /// The round this work is judged in.
+    pub round: u32,
+    /// What handing it in meant.
+    pub route: Route,
+    /// The work.
+    pub(super) prepared: Prepared,
+    /// A self-review that is handed in with it.
+    pub(super) offer: Option<super::self_review::Offer>,
+}
+
+impl Engine {
+    /// Hands work in.
+    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket, EngineError> {
+        let mut transaction = self.0.ledger.transaction().await?;
+        let latest = transaction.latest_for(&prepared.request.subject).await?;
+        let way = route(latest.as_ref().map(|stored| &stored.review), &prepared.submission.digest);
+        let stored = match (way, latest) {
+            (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
+            (_, Some(latest)) => latest,
+        };
+        let known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
+        let events = step(&stored.review, Input::Submit(Box::new(submit_of(&prepared, known)?)))?;
+        let review = stored.review.id.clone();
+        let mut round = stored.review.round().map_or(1, |round| round.n);
+        if !events.is_empty() {
+            let stored = transaction.append(&stored, &events, now_ms()).await?;
+            transaction.set_holder(&review, Some(self.0.holder.id())).await?;
+            transaction.commit().await?;
+            round = stored.review.round().map_or(1, |round| round.n);
+        }
+        Ok(Ticket { review, round, route: way, prepared, offer: None })
+    }
+
+    /// Rulings of other reviews that stand for this work.
+    async fn known(
+        &self,
+        transaction: &mut Transaction,
+        review: &Review,
+        prepared: &Prepared,
+        way: Route,
+    ) -> Result<Vec<(Key, Answer, By)>, EngineError> {
+        if prepared.request.fresh || !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
+            return Ok(vec![]);
+        }
+        let policy = if way == Route::Open { &prepared.request.policy } else { &review.policy };
+        let candidates = prepared.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        let reusable = candidates.filter(|candidate| candidate.reuse == Reuse::Anywhere);
+        let keys: Vec<Key> = reusable.map(|candidate| candidate.key.clone()).collect();
+        Ok(transaction.rulings(&keys, rulings_since(policy)).await?)
+    }
+}
+
+fn submit_of(prepared: &Prepared, known: Vec<(Key, Answer, By)>) -> Result<Submit, EngineError> {
+    let request = &prepared.request;
+    Ok(Submit {
+        rules: request.rules.clone(),
+        opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
+        submission: prepared.submission.clone(),
+        assignments: prepared.plan.assignments.clone(),
+        known,
+        fresh: request.fresh,
+        token: Token::new(random()?),
+        now_ms: now_ms(),
+    })
+}

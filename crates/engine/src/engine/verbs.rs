@@ -1,0 +1,60 @@
+//! The smaller verbs: look, decide, lift, withdraw, deliver.
+
+use super::{Engine, EngineError, Ticket, now_ms};
+use crate::ledger::{Ledger, Stored};
+use countersign_core::ids::ReviewId;
+use countersign_core::review::{Actor, Decision, Input, Verb, step};
+
+impl Engine {
+    /// A review as it stands.
+    pub async fn get(&self, id: &ReviewId) -> Result<Stored, EngineError> {
+        self.0.ledger.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))
+    }
+
+    /// The ledger, for reading.
+    pub fn ledger(&self) -> &Ledger {
+        &self.0.ledger
+    }
+
+    /// The door wrote the answer and saw no hang-up.
+    pub async fn delivered(&self, ticket: &Ticket) -> Result<(), EngineError> {
+        let stored = self.get(&ticket.review).await?;
+        self.feed(stored, vec![Input::Delivered]).await?;
+        Ok(())
+    }
+
+    /// Somebody decides about exactly the work that stands now.
+    pub async fn decide(
+        &self,
+        id: &ReviewId,
+        verb: Verb,
+        by: Actor,
+        reason: String,
+    ) -> Result<Stored, EngineError> {
+        let stored = self.get(id).await?;
+        let Some(digest) = stored.review.digest().cloned() else {
+            return Err(EngineError::NotFound(id.to_string()));
+        };
+        self.one(id, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() })).await
+    }
+
+    /// Somebody lets a stopped review go on.
+    pub async fn lift(&self, id: &ReviewId, by: Actor, reason: String) -> Result<Stored, EngineError> {
+        self.one(id, Input::Lifted { by, reason }).await
+    }
+
+    /// Whoever handed it in takes it back.
+    pub async fn withdraw(&self, id: &ReviewId) -> Result<Stored, EngineError> {
+        self.one(id, Input::Withdrawn).await
+    }
+
+    /// One input whose refusal the caller wants to know.
+    async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
+        let mut transaction = self.0.ledger.transaction().await?;
+        let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
+        let events = step(&stored.review, input)?;
+        let stored = transaction.append(&stored, &events, now_ms()).await?;
+        transaction.commit().await?;
+        Ok(stored)
+    }
+}

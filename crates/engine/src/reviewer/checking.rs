@@ -1,0 +1,84 @@
+//! The checks reviewer: every deterministic criterion of a question, on every file of it, one file in memory
+//! at a time.
+
+use super::{Brief, Failed, Told, checks, run_check};
+use crate::process::GuardProgram;
+use countersign_core::answer::{Answer, Ruling};
+use countersign_core::check::Check;
+use countersign_core::criterion::Criterion;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt::Body;
+use countersign_core::submission::Material;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The files of the project, as far as checks look at them.
+pub trait Files: Send + Sync {
+    /// What stands in a file, as it was gathered; an error if it has changed since.
+    fn body(&self, file: &Material) -> Result<Body, Failed>;
+    /// Whether a path of the project is there.
+    fn exists(&self, path: &str) -> bool;
+}
+
+/// Rules by checks alone.
+pub async fn rule_by_checks(
+    guard: &GuardProgram,
+    brief: &Brief,
+    files: Arc<dyn Files>,
+    cancel: &CancellationToken,
+) -> Told {
+    let mut rulings = vec![];
+    for criterion in &brief.criteria {
+        let ruling = match &criterion.check {
+            None => Err(Failed::new(NoVerdict::Unavailable, format!("`{}` has no check", criterion.name))),
+            Some(Check::Run(check)) => run_check::rule(guard, criterion, check, brief, cancel).await,
+            Some(check) => look_at_all(criterion, check, brief, files.clone()).await,
+        };
+        match ruling {
+            Ok(ruling) => rulings.push(ruling),
+            Err(failed) => return Told { result: Err(failed), reply: None },
+        }
+    }
+    Told { result: Ok(Answer::from_rulings(rulings)), reply: None }
+}
+
+/// Looks off the async runtime: a check may take a while on a long text.
+async fn look_at_all(
+    criterion: &Criterion,
+    check: &Check,
+    brief: &Brief,
+    files: Arc<dyn Files>,
+) -> Result<Ruling, Failed> {
+    let (name, check, all) = (criterion.name.clone(), check.clone(), brief.files.clone());
+    let look = move || {
+        let mut feedback = vec![];
+        for file in &all {
+            feedback.extend(look_at(&check, file, files.as_ref())?);
+        }
+        let passed = feedback.is_empty();
+        Ok(Ruling { criterion: name, passed, feedback: (!passed).then(|| feedback.join("\n")) })
+    };
+    let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
+    tokio::task::spawn_blocking(look).await.unwrap_or_else(lost)
+}
+
+/// The feedback on one file; none where it is in order. What cannot be looked at is no verdict.
+fn look_at(check: &Check, file: &Material, files: &dyn Files) -> Result<Option<String>, Failed> {
+    let no_verdict =
+        |words: String| Err(Failed::new(NoVerdict::Unavailable, format!("`{}` {words}", file.path)));
+    let text = if file.size_bytes > checks::MAX_TEXT_BYTES as u64 {
+        // The check says itself that this is too long; nothing that size is loaded for it.
+        return Err(Failed::new(NoVerdict::TooLong, format!("`{}` is too long to be checked", file.path)));
+    } else {
+        match files.body(file)? {
+            Body::Text(text) => Some(text),
+            Body::Binary { .. } => None,
+            Body::Missing => return no_verdict("does not exist".into()),
+            Body::Unreadable(error) => return no_verdict(format!("could not be read: {error}")),
+            Body::Listed => return no_verdict("was not loaded".into()),
+        }
+    };
+    let subject = checks::Subject { path: &file.path, text: text.as_deref(), size_bytes: file.size_bytes };
+    let defects = checks::look(check, &subject, &|path| files.exists(path));
+    Ok((!defects.is_empty()).then(|| checks::feedback(&file.path, &defects)))
+}

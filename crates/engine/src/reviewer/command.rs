@@ -1,0 +1,141 @@
+//! The command reviewer: any program that reads a brief from its standard input and writes a reply to its
+//! standard output, as JSON. A non-zero exit is no verdict, whatever it printed; so is a reply that does not
+//! answer what was asked.
+
+use super::{Brief, Failed, Told};
+use crate::process::{self, Call, Ended, GuardProgram, How};
+use countersign_core::answer;
+use countersign_core::digest::{Digest, Parts};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt::{Body, response_schema};
+use countersign_core::text;
+use serde_json::{Value, json};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// Goes up when the brief's keys change their meaning.
+const BRIEF_VERSION: u32 = 1;
+const STDERR_TAIL_BYTES: usize = 2 * 1024;
+
+/// A program and its arguments, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Passed on in the brief.
+    pub model: Option<String>,
+}
+
+impl Command {
+    /// What makes its answers its own: the arguments and the bytes of the files they name.
+    pub fn identity(&self, root: &Path) -> String {
+        let mut parts = Parts::new("command/1");
+        parts.maybe(self.model.as_deref()).count(self.argv.len());
+        for word in &self.argv {
+            let bytes = std::fs::read(root.join(word)).ok();
+            parts.text(word).maybe(bytes.map(|bytes| Digest::of(&bytes)).as_ref().map(Digest::as_str));
+        }
+        format!("command {}", parts.digest())
+    }
+
+    /// The arguments as the program gets them: files of the project by absolute path, because it runs in a
+    /// folder of its own. A bare program name is looked up on the PATH.
+    fn resolved(&self, root: &Path) -> Vec<String> {
+        let resolve = |(i, word): (usize, &String)| {
+            let path = root.join(word);
+            let names_a_file = path.is_file() && (i > 0 || word.contains('/'));
+            if names_a_file { path.to_string_lossy().into_owned() } else { word.clone() }
+        };
+        self.argv.iter().enumerate().map(resolve).collect()
+    }
+
+    /// Asks the program.
+    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+        let mut argv = self.resolved(&brief.root).into_iter();
+        let Some(program) = argv.next() else {
+            return Told::failed(NoVerdict::Unavailable, "the reviewer has an empty command");
+        };
+        let mut call = Call::new(&program);
+        call.args = argv.map(Into::into).collect();
+        call.cwd = brief.folder.clone();
+        call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
+        call.stdin = brief_json(brief, self.model.as_deref()).to_string().into_bytes();
+        call.timeout = brief.timeout;
+        call.stdout_limit_bytes = brief.reply_bytes;
+        call.stderr_tail_bytes = STDERR_TAIL_BYTES;
+        match process::run(guard, call, cancel).await {
+            Ok(ended) => told(&program, ended, brief),
+            Err(error) => {
+                Told::failed(NoVerdict::Unavailable, format!("`{program}` could not be run: {error}"))
+            }
+        }
+    }
+}
+
+fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
+    let criteria: Vec<_> =
+        brief.criteria.iter().map(|c| json!({ "name": c.name, "question": c.question })).collect();
+    let files: Vec<_> = brief
+        .files
+        .iter()
+        .zip(&brief.shown)
+        .map(|(file, shown)| {
+            json!({
+                "path": file.path,
+                "output": shown.output,
+                "digest": file.digest,
+                "size_bytes": file.size_bytes,
+                "inline": shown.body != Body::Listed,
+            })
+        })
+        .collect();
+    json!({
+        "version": BRIEF_VERSION,
+        "assignment": { "rule": brief.rule, "file": brief.file(), "criteria": criteria },
+        "system_prompt": brief.system_prompt,
+        "payload": brief.payload,
+        "schema": response_schema(),
+        "files": files,
+        "model": model,
+        "timeout_seconds": brief.timeout.as_secs(),
+    })
+}
+
+fn told(program: &str, ended: Ended, brief: &Brief) -> Told {
+    let reply = Some(String::from_utf8_lossy(&ended.stdout).into_owned());
+    let result = match failure(program, &ended, brief) {
+        Some(failed) => Err(failed),
+        None => answer::read(&ended.stdout)
+            .and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare))
+            .map_err(|defect| Failed::new(defect.why(), defect.to_string())),
+    };
+    Told { result, reply }
+}
+
+/// Every way a program can end but with exit code 0.
+fn failure(program: &str, ended: &Ended, brief: &Brief) -> Option<Failed> {
+    let stderr = text::visible_line(&ended.stderr_tail).into_owned();
+    let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+    let seconds = brief.timeout.as_secs();
+    let (why, detail) = match &ended.how {
+        How::Exited(0) => return None,
+        How::Exited(code) => {
+            (NoVerdict::Unavailable, format!("`{program}` ended with exit code {code}{said}"))
+        }
+        How::Signalled(signal) => {
+            (NoVerdict::Unavailable, format!("`{program}` was ended by signal {signal}{said}"))
+        }
+        How::NotStarted { reason } => {
+            (NoVerdict::Unavailable, format!("`{program}` could not be started: {reason}"))
+        }
+        How::TimedOut => (NoVerdict::Timeout, format!("`{program}` did not answer within {seconds} seconds")),
+        How::TooMuchOutput { limit_bytes } => {
+            (NoVerdict::TooLong, format!("`{program}` wrote more than {limit_bytes} bytes"))
+        }
+        How::Cancelled => (NoVerdict::Unavailable, format!("`{program}` was cancelled")),
+        How::GuardLost => {
+            (NoVerdict::Unavailable, format!("`{program}` was lost: its guard ended unexpectedly"))
+        }
+    };
+    Some(Failed::new(why, detail))
+}
