@@ -1,1 +1,15 @@
-fn main() {}
+//! The `countersign` command: shows what the engine does.
+
+mod cli;
+mod output;
+mod project;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The guard of an outside program is this binary again; it must stay small and start at once.
+    if std::env::args_os().nth(1).is_some_and(|word| word == countersign_engine::process::GUARD_ARG) {
+        return countersign_engine::process::guard_main();
+    }
+    cli::main()
+}

@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod engine;
+pub mod git;
 pub mod ledger;
 pub mod process;
 pub mod reviewer;

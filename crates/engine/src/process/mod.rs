@@ -1,53 +1,112 @@
-//! temp
-#![allow(missing_docs)]
+//! Outside programs, each under a guard of its own.
+//!
+//! An agent program starts shells, servers and sessions, and neither a kill on drop nor a group kill reaches
+//! all of them. So every program runs below a small guard process (this binary again) that adopts whatever
+//! the program leaves behind and ends all of it when the program has ended, or when the line to us is cut:
+//! by a timeout, by a cancel, or because we were killed.
+//!
+//! ```text
+//! us ──socket (lifeline: stdin bytes down, report up)──► guard ──► program ──► whatever it starts
+//!  ◄──────────────── stdout, stderr (inherited) ───────────┴─────────┘
+//! ```
+
+mod guard;
+mod output;
+mod report;
+mod run;
+mod tree;
+
+pub use guard::guard_main;
+pub use run::run;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
+
+/// The first argument that makes our binary a guard.
+pub const GUARD_ARG: &str = "__guard";
+
+/// The binary that can be a guard. A test binary is not it, so it is an argument.
 #[derive(Clone, Debug)]
 pub struct GuardProgram(pub PathBuf);
+
+/// How long a program has between TERM and KILL.
+const DEFAULT_GRACE: Duration = Duration::from_secs(2);
+
+/// A program to run.
+#[derive(Clone, Debug)]
 pub struct Call {
+    /// The program: a path, or a name on the PATH.
     pub program: OsString,
+    /// Its arguments.
     pub args: Vec<OsString>,
+    /// Where it runs.
     pub cwd: PathBuf,
+    /// Variables beside those we have.
     pub env: Vec<(OsString, OsString)>,
+    /// What it reads.
     pub stdin: Vec<u8>,
+    /// How long it may take.
     pub timeout: Duration,
+    /// The most it may write; more ends it.
     pub stdout_limit_bytes: usize,
+    /// How much is kept of the end of its error output.
     pub stderr_tail_bytes: usize,
+    /// How long it has between TERM and KILL.
     pub grace: Duration,
 }
+
 impl Call {
-    pub fn new(p: impl Into<OsString>) -> Self {
+    /// A call with nothing but a program.
+    pub fn new(program: impl Into<OsString>) -> Self {
         Self {
-            program: p.into(),
+            program: program.into(),
             args: vec![],
-            cwd: PathBuf::new(),
+            cwd: PathBuf::from("."),
             env: vec![],
             stdin: vec![],
-            timeout: Duration::from_secs(1),
-            stdout_limit_bytes: 0,
-            stderr_tail_bytes: 0,
-            grace: Duration::from_secs(2),
+            timeout: Duration::from_secs(240),
+            stdout_limit_bytes: 1024 * 1024,
+            stderr_tail_bytes: 4096,
+            grace: DEFAULT_GRACE,
         }
     }
 }
-pub struct Ended {
-    pub how: How,
-    pub stdout: Vec<u8>,
-    pub stderr_tail: String,
-    pub elapsed: Duration,
-}
-#[derive(Debug, Clone, PartialEq)]
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
+    /// By itself.
     Exited(i32),
+    /// By a signal that was not ours.
     Signalled(i32),
-    NotStarted { reason: String },
+    /// It did not begin.
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+    /// It took too long and was ended.
     TimedOut,
-    TooMuchOutput { limit_bytes: usize },
+    /// It wrote too much and was ended.
+    TooMuchOutput {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// We ended it because nobody wants it any more.
     Cancelled,
+    /// Its guard ended without a report.
     GuardLost,
 }
-pub async fn run(_g: &GuardProgram, _c: Call, _x: &CancellationToken) -> std::io::Result<Ended> {
-    Err(std::io::Error::other("x"))
+
+/// A program that has ended, with everything below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// How.
+    pub how: How,
+    /// What it wrote, up to the limit.
+    pub stdout: Vec<u8>,
+    /// The end of its error output.
+    pub stderr_tail: String,
+    /// How long it took.
+    pub elapsed: Duration,
 }

@@ -1,0 +1,192 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 passed, overridden or skipped; 1 needs work; 2 usage or configuration; 3 awaiting a person;
+4 no verdict; 5 budget reached; 6 stopped; 7 integrity; 8 internal or storage; 130 interrupted.";
+
+/// The gate between \"the agent says it is done\" and \"it is done\".
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, after_help = AFTER_HELP, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options every command takes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Global {
+    /// Answer with one JSON object, errors too
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress and no hints
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// The configuration file instead of the project's countersign.yml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge files against criteria
+    Review(Box<ReviewOptions>),
+    /// Show a review: verdict, findings, who ruled
+    Show(ShowOptions),
+    /// History: reviews, or the events of one
+    Log(LogOptions),
+    /// What is open, and how reviews have ended
+    Status,
+    /// Hand in the results of a self-review
+    Rule(RuleOptions),
+    /// Let a review pass, whatever its verdict (people only, recorded)
+    Approve(DecideOptions),
+    /// Stop a review for good (people only, recorded)
+    Reject(DecideOptions),
+    /// Let a review pass without a verdict (people only, recorded)
+    Skip(DecideOptions),
+    /// Let a stopped review go on (people only, recorded)
+    Unblock(DecideOptions),
+    /// Take a submission back; its subject can be handed in anew
+    Withdraw(WithdrawOptions),
+    /// Check configuration and rules, asking nobody
+    Validate,
+    /// Show the settings in force
+    Config(ConfigOptions),
+    /// See a submission judged, sent back, fixed and passed, without any model
+    Demo(DemoOptions),
+    /// Print a completion script for a shell
+    Completions(CompletionsOptions),
+}
+
+impl Command {
+    /// The command's name, as the answer in JSON has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Review(_) => "review",
+            Self::Show(_) => "show",
+            Self::Log(_) => "log",
+            Self::Status => "status",
+            Self::Rule(_) => "rule",
+            Self::Approve(_) => "approve",
+            Self::Reject(_) => "reject",
+            Self::Skip(_) => "skip",
+            Self::Unblock(_) => "unblock",
+            Self::Withdraw(_) => "withdraw",
+            Self::Validate => "validate",
+            Self::Config(_) => "config",
+            Self::Demo(_) => "demo",
+            Self::Completions(_) => "completions",
+        }
+    }
+}
+
+const REVIEW_HELP: &str = "\
+Examples:
+  countersign review                                    judge what countersign.yml says
+  countersign review docs/guide.md --subject guide      as a loop: attempts are counted
+  countersign review plan.md --criterion 'Complete=Is every step spelled out?' --reviewer command:./judge
+  countersign review docs --dry-run                     show the questions, ask nobody";
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = REVIEW_HELP)]
+pub struct ReviewOptions {
+    /// Files and folders to judge; without any, all that the rules are for
+    pub paths: Vec<PathBuf>,
+    /// A criterion instead of the configured rules; may be repeated
+    #[arg(long, value_name = "NAME=QUESTION")]
+    pub criterion: Vec<String>,
+    /// With --criterion: ask about each file on its own
+    #[arg(long, requires = "criterion")]
+    pub each_file: bool,
+    /// With --criterion: context for the reviewer
+    #[arg(long, value_name = "TEXT", requires = "criterion")]
+    pub guidance: Option<String>,
+    /// A file with the author's notes
+    #[arg(long, value_name = "FILE")]
+    pub notes: Option<PathBuf>,
+    /// Who is asked: a configured name, command:PROGRAM, replay:FILE, self or checks
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+    /// What stays the same over retries: makes this a loop with counted attempts
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    /// Above this many files a question lists paths instead of carrying contents
+    #[arg(long, value_name = "N")]
+    pub max_inline_files: Option<usize>,
+    /// Ask everybody again, whatever rulings stand
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Show each question and ask nobody
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowOptions {
+    /// The review: its id or a unique beginning of it; without one, the latest
+    pub id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// The events of this review instead of a list of reviews
+    pub id: Option<String>,
+    /// How many rows at most
+    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    /// Check the whole ledger against its chain first
+    #[arg(long)]
+    pub verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RuleOptions {
+    /// The review: its id or a unique beginning of it
+    pub id: String,
+    /// The results, as the instructions of the self-review describe them; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct DecideOptions {
+    /// The review: its id or a unique beginning of it
+    pub id: String,
+    /// Why; it is kept with the decision
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub struct WithdrawOptions {
+    /// The review: its id or a unique beginning of it
+    pub id: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ConfigOptions {
+    /// Say where each setting comes from
+    #[arg(long)]
+    pub show_origin: bool,
+    /// Print the JSON schema of countersign.yml
+    #[arg(long)]
+    pub schema: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoOptions {
+    /// Keep the demo's project in this new folder and look around in it afterwards
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsOptions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,104 @@
+//! Why a command did not do what it was asked, classed once: outcome, place, hint.
+
+use countersign_core::outcome::Outcome;
+use countersign_engine::config::{Diagnostic, Problems};
+use countersign_engine::engine::EngineError;
+use countersign_engine::ledger::LedgerError;
+
+/// A failure with everything a person or a program needs.
+#[derive(Debug)]
+pub struct Failure {
+    /// How the command ends.
+    pub outcome: Outcome,
+    /// For programs: what kind of failure.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// Places in files, where there are any.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Problems beyond those listed.
+    pub left_out: usize,
+}
+
+impl Failure {
+    fn new(outcome: Outcome, code: &'static str, message: impl Into<String>) -> Self {
+        Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
+    }
+
+    /// The command was typed wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Outcome::Usage, "usage", message)
+    }
+
+    /// Our own fault.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(Outcome::Internal, "internal", message)
+    }
+
+    /// The same with what to do.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// A mistake at a place in a file.
+    pub fn at(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics, ..Self::new(Outcome::Usage, "configuration", "") }
+    }
+
+    /// The kind of failure, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self.outcome {
+            Outcome::Usage if self.diagnostics.is_empty() => "usage",
+            Outcome::Usage => "configuration",
+            Outcome::Integrity => "integrity",
+            Outcome::Internal => "internal",
+            Outcome::Interrupted => "interrupted",
+            _ => "review",
+        }
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Self { left_out: problems.left_out, ..Self::at(problems.listed) }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let hint = error.hint().to_owned();
+        let failure = Self::new(error.outcome(), "ledger", error.to_string());
+        if hint.is_empty() { failure } else { failure.hint(hint) }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let outcome = error.outcome();
+        match error {
+            EngineError::Ledger(error) => error.into(),
+            EngineError::Path(problem) => Self::new(outcome, "path", problem.to_string()),
+            EngineError::Plan(problem) => {
+                let failure = Self::new(outcome, "plan", problem.to_string());
+                match problem {
+                    countersign_core::plan::PlanError::NoReviewer { .. } => failure.hint(
+                        "name one with --reviewer command:PROGRAM, or under `reviewers:` in countersign.yml",
+                    ),
+                    _ => failure,
+                }
+            }
+            EngineError::NotFound(_) => {
+                Self::new(outcome, "not_found", error.to_string()).hint("`countersign log` lists the reviews there are")
+            }
+            EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
+            EngineError::Results(_) => Self::new(outcome, "results", error.to_string())
+                .hint("the instructions file of the self-review shows the form; nothing was recorded"),
+            EngineError::Interrupted => {
+                Self::new(outcome, "interrupted", error.to_string()).hint("the same command goes on where this one stopped")
+            }
+            EngineError::Io { .. } | EngineError::Internal(_) => Self::new(outcome, "internal", error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The command line: one file per command, one way out.
+
+mod arguments;
+mod complete;
+mod config;
+mod decide;
+mod demo;
+mod failure;
+mod log;
+mod review;
+mod rule;
+mod show;
+mod status;
+mod validate;
+
+pub use arguments::{Arguments, Command, Global};
+pub use failure::Failure;
+
+use crate::output::{Answer, Printer};
+use clap::Parser;
+use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
+
+/// Runs a command and says how it ended.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let printer = Printer::new(&arguments.global, arguments.command.name());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return printer.finish(Err(Failure::internal(format!("could not start: {error}")))),
+    };
+    let ended = runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        stop_on_signals(cancel.clone());
+        dispatch(arguments, &printer, &cancel).await
+    });
+    let code = printer.finish(ended);
+    // A blocking read of a slow file must not keep a finished command from ending.
+    runtime.shutdown_background();
+    code
+}
+
+async fn dispatch(arguments: Arguments, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
+    let Arguments { global, command } = arguments;
+    match command {
+        Command::Review(options) => review::run(&global, *options, printer, cancel).await,
+        Command::Show(options) => show::run(&global, options).await,
+        Command::Log(options) => log::run(&global, options).await,
+        Command::Status => status::run(&global).await,
+        Command::Rule(options) => rule::run(&global, options, printer, cancel).await,
+        Command::Approve(options) => decide::approve(&global, options).await,
+        Command::Reject(options) => decide::reject(&global, options).await,
+        Command::Skip(options) => decide::skip(&global, options).await,
+        Command::Unblock(options) => decide::unblock(&global, options).await,
+        Command::Withdraw(options) => decide::withdraw(&global, options).await,
+        Command::Validate => validate::run(&global),
+        Command::Config(options) => config::run(&global, &options),
+        Command::Demo(options) => demo::run(options, printer, cancel).await,
+        Command::Completions(options) => Ok(complete::run(&options)),
+    }
+}
+
+/// Help and version are answers; anything else is a usage error, in JSON where that was asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    if matches!(error.kind(), DisplayHelp | DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let json = std::env::args_os().any(|word| word == "--json");
+    if json && error.kind() != DisplayHelpOnMissingArgumentOrSubcommand {
+        let message = error.to_string();
+        let message = message.trim().trim_start_matches("error: ");
+        return Printer::json("").finish(Err(Failure::usage(message)));
+    }
+    let _ = error.print();
+    ExitCode::from(countersign_core::outcome::Outcome::Usage.exit_code())
+}
+
+/// The first signal stops cleanly, the second at once.
+fn stop_on_signals(cancel: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listen = || Some((signal(SignalKind::interrupt()).ok()?, signal(SignalKind::terminate()).ok()?));
+    let Some((mut interrupt, mut terminate)) = listen() else { return };
+    tokio::spawn(async move {
+        loop {
+            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+            if cancel.is_cancelled() {
+                std::process::exit(i32::from(countersign_core::outcome::Outcome::Interrupted.exit_code()));
+            }
+            cancel.cancel();
+        }
+    });
+}

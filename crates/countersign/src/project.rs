@@ -1,0 +1,176 @@
+//! The project a command works on: configuration, ledger, panel.
+
+use crate::cli::{Failure, Global};
+use countersign_core::digest::Digest;
+use countersign_engine::config::{self, CommandReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees};
+use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
+use countersign_engine::git;
+use countersign_engine::ledger::Ledger;
+use countersign_engine::process::GuardProgram;
+use countersign_engine::reviewer::{Command, checks, replay};
+use countersign_engine::workspace::Root;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Everything known about a project before anything is done.
+pub struct Project {
+    pub config: Config,
+    pub root: Root,
+    /// Where the user stands; paths they type are relative to it.
+    pub here: PathBuf,
+}
+
+impl Project {
+    /// Finds the project around the current folder.
+    pub fn find(global: &Global, reviewer: Option<String>) -> Result<Self, Failure> {
+        let here = std::env::current_dir()
+            .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))?;
+        Self::find_at(here, global, reviewer, &environment())
+    }
+
+    /// Finds the project around a folder, under a given environment.
+    pub fn find_at(here: PathBuf, global: &Global, reviewer: Option<String>, environment: &Environment) -> Result<Self, Failure> {
+        let flags = Flags { config: global.config.clone(), reviewer };
+        let config = config::load(&here, &flags, environment, &checks::problem)?;
+        let root = Root::new(&config.root)
+            .map_err(|error| Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display())))?;
+        Ok(Self { config, root, here })
+    }
+
+    /// The folder of the ledger: at the main worktree, so that all worktrees share one.
+    pub fn ledger_dir(&self) -> PathBuf {
+        git::main_worktree(self.root.path()).unwrap_or_else(|| self.root.path().to_owned()).join(".countersign")
+    }
+
+    /// The ledger, where there is one. Reading commands never make one.
+    pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Failure> {
+        Ok(Ledger::open_existing(&self.ledger_dir()).await?)
+    }
+
+    /// The planner, with the panel this project and this command have.
+    pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
+        let limits = &self.config.limits;
+        let bounds = Bounds {
+            max_inline_files: max_inline_files.unwrap_or(limits.max_inline_files),
+            prompt_bytes: limits.prompt_bytes as u64,
+            reply_bytes: limits.reply_bytes,
+        };
+        let panel = Panel::new(self.panelists()?, self.root.path(), limits.reviewers_at_once);
+        Ok(Planner { root: self.root.clone(), panel, bounds })
+    }
+
+    /// The engine on this project's ledger.
+    pub async fn engine(&self, planner: Planner) -> Result<Engine, Failure> {
+        let ledger = Ledger::open(&self.ledger_dir()).await?;
+        Ok(Engine::new(planner, ledger, guard_program()?)?)
+    }
+
+    fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
+        match self.config.reviewer.as_deref() {
+            None | Some(config::AUTO) => {
+                let all = self.config.reviewers.iter().map(|reviewer| self.configured(reviewer));
+                Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+            }
+            Some(name) => match self.config.reviewers.iter().find(|reviewer| reviewer.name == name) {
+                Some(reviewer) => Ok(self.configured(reviewer)?.into_iter().collect()),
+                None => self.short_form(name),
+            },
+        }
+    }
+
+    /// A reviewer of the configuration; none for `checks`, which is always there.
+    fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
+        Ok(match &reviewer.kind {
+            ReviewerKind::Command(command) => Some(self.command(&reviewer.name, command)),
+            ReviewerKind::Replay { file } => Some(self.replay(&reviewer.name, file)?),
+            ReviewerKind::SelfReview => Some(self.panelist(&reviewer.name, Judge::SelfReview)),
+            ReviewerKind::Checks => None,
+        })
+    }
+
+    /// A reviewer that is named on the command line without being configured.
+    fn short_form(&self, name: &str) -> Result<Vec<Panelist>, Failure> {
+        if let Some(program) = name.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
+            let judge = Judge::Command(Command { argv: self.words(program), model: None });
+            return Ok(vec![self.panelist(name, judge)]);
+        }
+        if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
+            return Ok(vec![self.replay(name, &self.here.join(file))?]);
+        }
+        match name {
+            "self" => Ok(vec![self.panelist(name, Judge::SelfReview)]),
+            "checks" => Ok(vec![]),
+            _ => {
+                let known: Vec<_> = self.config.reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(Failure::usage(format!("there is no reviewer `{name}`")).hint(format!(
+                    "configured: {known}; also possible: command:PROGRAM, replay:FILE, self, checks"
+                )))
+            }
+        }
+    }
+
+    /// A program with arguments; one whose own name has spaces is taken as it is.
+    fn words(&self, program: &str) -> Vec<String> {
+        let typed = self.here.join(program);
+        let absolute = |path: PathBuf| path.to_string_lossy().into_owned();
+        if typed.is_file() {
+            return vec![absolute(typed)];
+        }
+        let mut words: Vec<String> = program.split_whitespace().map(str::to_owned).collect();
+        if let Some(first) = words.first_mut().filter(|first| first.contains('/')) {
+            *first = absolute(self.here.join(&*first));
+        }
+        words
+    }
+
+    fn command(&self, name: &str, command: &CommandReviewer) -> Panelist {
+        let judge = Judge::Command(Command { argv: command.argv.clone(), model: command.model.clone() });
+        Panelist {
+            sees_project: command.sees == Sees::Project,
+            timeout: command.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            concurrency: command.concurrency as usize,
+            ..self.panelist(name, judge)
+        }
+    }
+
+    fn replay(&self, name: &str, file: &Path) -> Result<Panelist, Failure> {
+        let path = self.root.path().join(file);
+        let shown = path.display();
+        let failure = |words: String| Failure::usage(format!("the recorded rulings `{shown}` cannot be used: {words}"));
+        let size = std::fs::metadata(&path).map_err(|error| failure(error.to_string()))?.len();
+        if size > REPLAY_LIMIT_BYTES {
+            return Err(failure(format!("more than {REPLAY_LIMIT_BYTES} bytes")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
+        let rows = replay::parse(&text).map_err(failure)?;
+        let judge = Judge::Replay { rows: Arc::new(rows), digest: Digest::of(text.as_bytes()) };
+        Ok(self.panelist(name, judge))
+    }
+
+    fn panelist(&self, name: &str, judge: Judge) -> Panelist {
+        let concurrency = self.config.limits.reviewers_at_once;
+        Panelist { name: name.to_owned(), judge, sees_project: false, timeout: None, concurrency }
+    }
+}
+
+/// The environment, read once, here.
+pub fn environment() -> Environment {
+    let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    Environment {
+        root: path("COUNTERSIGN_ROOT"),
+        config: path("COUNTERSIGN_CONFIG"),
+        reviewer: std::env::var("COUNTERSIGN_REVIEWER").ok().filter(|value| !value.is_empty()),
+        xdg_config_home: path("XDG_CONFIG_HOME"),
+        home: path("HOME"),
+    }
+}
+
+fn guard_program() -> Result<GuardProgram, Failure> {
+    let own = std::env::current_exe()
+        .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;
+    Ok(GuardProgram(own))
+}

@@ -1,0 +1,198 @@
+//! Outside programs under their guard: whatever they do, we come back and nothing of them is left.
+
+use countersign_engine::process::{Call, Ended, GuardProgram, How, run};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// The guard of the tests: an example of this package, which `cargo test` builds beside the tests.
+pub fn guard_program() -> GuardProgram {
+    let own = std::env::current_exe().unwrap();
+    let target = own.parent().and_then(Path::parent).unwrap();
+    GuardProgram(target.join("examples/guard"))
+}
+
+fn sh(script: &str) -> Call {
+    let mut call = Call::new("sh");
+    call.args = vec!["-c".into(), script.into()];
+    call.grace = Duration::from_millis(200);
+    call.timeout = Duration::from_secs(60);
+    call
+}
+
+async fn ended(call: Call) -> Ended {
+    run(&guard_program(), call, &CancellationToken::new()).await.unwrap()
+}
+
+/// Waits for a process to be gone. A zombie of another parent is as good as gone.
+fn assert_gone(pid: Pid) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let state = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().next().map(str::to_owned)
+    };
+    while test_kill_process(pid).is_ok() && state().is_some_and(|state| state != "Z") {
+        assert!(Instant::now() < deadline, "process {pid:?} lives on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn pid(text: &str) -> Pid {
+    Pid::from_raw(text.trim().parse().unwrap()).unwrap()
+}
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    (folder, file)
+}
+
+#[tokio::test]
+async fn a_program_ends_by_itself() {
+    let mut call = sh("cat; echo err >&2; exit 7");
+    call.stdin = b"hello".to_vec();
+    let ended = ended(call).await;
+    assert_eq!(
+        (ended.how, ended.stdout.as_slice(), ended.stderr_tail.as_str()),
+        (How::Exited(7), &b"hello"[..], "err\n")
+    );
+}
+
+#[tokio::test]
+async fn a_program_ends_by_a_signal_or_does_not_begin() {
+    assert_eq!(ended(sh("kill -SEGV $$")).await.how, How::Signalled(11));
+    assert_eq!(ended(sh("kill -TERM 0")).await.how, How::Signalled(15), "its group is its own");
+    let missing = ended(Call::new("/nowhere/at/all")).await.how;
+    assert_eq!(missing, How::NotStarted { reason: "no such program".into() });
+    let forbidden = ended(Call::new("/etc/passwd")).await.how;
+    assert_eq!(forbidden, How::NotStarted { reason: "it may not be executed".into() });
+}
+
+#[tokio::test]
+async fn a_timeout_ends_the_whole_tree() {
+    let (_folder, file) = scratch();
+    // The grandchild has its own session and ignores TERM.
+    let script = format!(
+        "setsid sh -c 'trap \"\" TERM; echo $$ >{0}.new; mv {0}.new {0}; while :; do sleep 1; done' & wait",
+        file.display()
+    );
+    let mut call = sh(&script);
+    call.timeout = Duration::from_millis(700);
+    assert_eq!(ended(call).await.how, How::TimedOut);
+    assert_gone(pid(&std::fs::read_to_string(file).unwrap()));
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_behind_is_ended_with_it() {
+    let script = "(setsid sh -c 'echo $$; exec sleep 1000' &) | { read pid; echo $pid; }";
+    let ended = ended(sh(script)).await;
+    assert_eq!(ended.how, How::Exited(0));
+    assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
+}
+
+#[tokio::test]
+async fn endless_output_is_stopped_at_the_limit() {
+    let mut call = sh("yes");
+    call.stdout_limit_bytes = 100_000;
+    let ended = ended(call).await;
+    assert_eq!(ended.how, How::TooMuchOutput { limit_bytes: 100_000 });
+    assert_eq!(ended.stdout.len(), 100_000);
+}
+
+#[tokio::test]
+async fn a_program_that_reads_nothing_gets_its_megabytes_all_the_same() {
+    let mut call = sh("head -c 20000000 /dev/zero; exit 3");
+    call.stdin = vec![b'x'; 20_000_000];
+    call.stdout_limit_bytes = 30_000_000;
+    let ended = ended(call).await;
+    assert_eq!((ended.how, ended.stdout.len()), (How::Exited(3), 20_000_000));
+}
+
+#[tokio::test]
+async fn the_end_of_the_error_output_is_kept() {
+    let mut call = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done");
+    call.stderr_tail_bytes = "line 2998\nline 2999\n".len();
+    assert_eq!(ended(call).await.stderr_tail, "line 2998\nline 2999\n");
+}
+
+#[tokio::test]
+async fn a_program_has_no_file_open_but_its_own_three() {
+    let ended = ended(sh("ls /proc/self/fd")).await;
+    // 3 is the folder that `ls` itself has open.
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "0\n1\n2\n3\n");
+}
+
+#[tokio::test]
+async fn cancelling_ends_the_tree() {
+    let (_folder, file) = scratch();
+    let fifo = file.with_extension("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    let script = format!("echo $$ >{}; exec sleep 1000", fifo.display());
+    let cancel = CancellationToken::new();
+    let running = tokio::spawn({
+        let cancel = cancel.clone();
+        async move { run(&guard_program(), sh(&script), &cancel).await.unwrap().how }
+    });
+    let started = tokio::task::spawn_blocking(move || std::fs::read_to_string(fifo).unwrap()).await.unwrap();
+    cancel.cancel();
+    assert_eq!(running.await.unwrap(), How::Cancelled);
+    assert_gone(pid(&started));
+}
+
+#[tokio::test]
+async fn a_dropped_call_ends_the_tree() {
+    let (_folder, file) = scratch();
+    let fifo = file.with_extension("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let script = format!("echo $$ >{}; exec sleep 1000", fifo.display());
+    let running =
+        tokio::spawn(async move { run(&guard_program(), sh(&script), &CancellationToken::new()).await });
+    let started = tokio::task::spawn_blocking(move || std::fs::read_to_string(fifo).unwrap()).await.unwrap();
+    running.abort();
+    assert_gone(pid(&started));
+}
+
+#[test]
+fn killing_the_caller_ends_the_tree() {
+    let (_folder, file) = scratch();
+    let fifo = file.with_extension("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let script = format!("setsid sh -c 'echo $$ >{}; exec sleep 1000' & wait", fifo.display());
+    let mut caller = Command::new(guard_program().0).args(["call", &script]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(std::fs::File::open(fifo).unwrap()).read_line(&mut line).unwrap();
+    kill_process(Pid::from_raw(caller.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
+    caller.wait().unwrap();
+    assert_gone(pid(&line));
+}
+
+#[tokio::test]
+async fn a_guard_that_is_killed_is_never_a_success() {
+    let ended = ended(sh("kill -KILL $PPID; exit 0")).await;
+    assert_eq!(ended.how, How::GuardLost);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_do_not_hold_each_other() {
+    let calls = (0..60).map(|i| {
+        tokio::spawn(async move {
+            let mut call = sh(&format!("cat; exit {}", i % 2));
+            call.stdin = format!("{i}").into_bytes();
+            (i, ended(call).await)
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        let (i, ended) = call.await.unwrap();
+        assert_eq!((ended.how, ended.stdout), (How::Exited(i % 2), i.to_string().into_bytes()));
+    }
+}
+
+#[test]
+fn the_guard_says_that_it_is_not_for_people() {
+    let output = Command::new(guard_program().0).arg("__guard").stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

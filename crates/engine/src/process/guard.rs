@@ -1,0 +1,172 @@
+//! The guard itself: synchronous, small, outside of everything else.
+//!
+//! Its standard input is a socket to us. On it come the length of the program's input and the input; then it
+//! stays open for as long as we want the program. Its end, also by our death, ends the program.
+
+use super::report::Report;
+use super::tree;
+use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// Between two rounds of KILL. A process that forks as fast as it is killed needs more than one.
+const KILL_AGAIN: Duration = Duration::from_millis(20);
+/// After this long a process that does not die of KILL (it hangs in the kernel) is left to the kernel.
+const KILL_AT_MOST: Duration = Duration::from_secs(5);
+
+/// What the guard waits for.
+enum News {
+    /// The lifeline has ended.
+    Cut,
+    /// The program has ended.
+    Ended(WaitStatus),
+    /// Nothing is below the guard any more.
+    Alone,
+}
+
+/// Runs as a guard: `__guard GRACE_MS PROGRAM ARGS…`. Never returns before the whole tree is gone.
+pub fn guard_main() -> ExitCode {
+    let mut words = std::env::args_os().skip(2);
+    let grace = words.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
+    let (Some(grace), Some(program)) = (grace, words.next()) else {
+        eprintln!("countersign: this is for countersign's own use");
+        return ExitCode::from(2);
+    };
+    let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let mut line = UnixStream::from(line);
+    let report = guard(&mut line, grace, &program, words.collect());
+    // Whoever cut the line may be gone; then nobody needs the report.
+    let _ = line.write_all(report.line().as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn guard(line: &mut UnixStream, grace: Duration, program: &OsString, args: Vec<OsString>) -> Report {
+    // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    let Some(input) = read_input(line) else { return Report::Cut };
+    let mut child = match start(program, args) {
+        Ok(child) => child,
+        Err(error) => return Report::NotStarted(reason(&error)),
+    };
+    let (sender, news) = mpsc::channel();
+    feed(&mut child, input);
+    watch_line(line, sender.clone());
+    reap(child.id(), sender);
+    let mut ended = None;
+    let cut = match news.recv() {
+        Ok(News::Ended(status)) => {
+            ended = Some(status);
+            false
+        }
+        _ => true,
+    };
+    end_tree(&news, grace, &mut ended);
+    match ended {
+        Some(status) if !cut => said(status),
+        _ => Report::Cut,
+    }
+}
+
+/// The program's input, whole: then the line is free to be nothing but a lifeline, whether or not the
+/// program ever reads.
+fn read_input(line: &mut UnixStream) -> Option<Vec<u8>> {
+    let mut length = [0; 8];
+    line.read_exact(&mut length).ok()?;
+    let mut input = vec![];
+    line.take(u64::from_le_bytes(length)).read_to_end(&mut input).ok()?;
+    (input.len() as u64 == u64::from_le_bytes(length)).then_some(input)
+}
+
+fn start(program: &OsString, args: Vec<OsString>) -> std::io::Result<Child> {
+    // A group of its own: a program that signals its group must not reach the guard.
+    Command::new(program).args(args).stdin(Stdio::piped()).process_group(0).spawn()
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such program".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn feed(child: &mut Child, input: Vec<u8>) {
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input is free to do so; the error says nothing.
+        std::thread::spawn(move || stdin.write_all(&input));
+    }
+}
+
+fn watch_line(line: &UnixStream, news: Sender<News>) {
+    let Ok(mut line) = line.try_clone() else { return };
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        while matches!(line.read(&mut byte), Ok(1..)) {}
+        news.send(News::Cut)
+    });
+}
+
+/// Waits for every child, own or adopted. No child left means no descendant left: the first of any chain of
+/// descendants is a child.
+fn reap(program: u32, news: Sender<News>) {
+    std::thread::spawn(move || {
+        loop {
+            match wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) if pid.as_raw_nonzero().get().cast_unsigned() == program => {
+                    let _ = news.send(News::Ended(status));
+                }
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => break,
+            }
+        }
+        news.send(News::Alone)
+    });
+}
+
+/// TERM, a while, then KILL until nothing is left.
+fn end_tree(news: &Receiver<News>, grace: Duration, ended: &mut Option<WaitStatus>) {
+    // Often there is nothing to end: the program was the last to go.
+    if is_alone(news, Duration::from_millis(1), ended) {
+        return;
+    }
+    tree::signal_descendants(Signal::TERM);
+    if is_alone(news, grace, ended) {
+        return;
+    }
+    let give_up = Instant::now() + KILL_AT_MOST;
+    while Instant::now() < give_up {
+        tree::signal_descendants(Signal::KILL);
+        if is_alone(news, KILL_AGAIN, ended) {
+            return;
+        }
+    }
+}
+
+/// Whether the guard is alone within this time.
+fn is_alone(news: &Receiver<News>, within: Duration, ended: &mut Option<WaitStatus>) -> bool {
+    let deadline = Instant::now() + within;
+    loop {
+        match news.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(News::Alone) => return true,
+            Ok(News::Ended(status)) => *ended = Some(status),
+            Ok(News::Cut) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+fn said(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, Some(signal)) => Report::Signalled(signal),
+        (None, None) => Report::Cut,
+    }
+}

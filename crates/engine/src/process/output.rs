@@ -1,0 +1,38 @@
+//! Reading what a program writes, within bounds.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Reads up to the limit. True if there was more.
+pub(super) async fn read_limited(
+    mut from: impl AsyncRead + Unpin,
+    limit_bytes: usize,
+    into: &mut Vec<u8>,
+) -> bool {
+    let mut piece = vec![0; PIECE_BYTES];
+    while let Ok(n) = from.read(&mut piece).await {
+        if n == 0 {
+            return false;
+        }
+        let room = limit_bytes - into.len();
+        into.extend_from_slice(&piece[..n.min(room)]);
+        if n > room {
+            return true;
+        }
+    }
+    false
+}
+
+/// Reads all and keeps the end.
+pub(super) async fn read_tail(mut from: impl AsyncRead + Unpin, tail_bytes: usize, into: &mut Vec<u8>) {
+    let mut piece = vec![0; PIECE_BYTES];
+    while let Ok(n) = from.read(&mut piece).await {
+        if n == 0 {
+            return;
+        }
+        into.extend_from_slice(&piece[..n]);
+        let surplus = into.len().saturating_sub(tail_bytes);
+        into.drain(..surplus);
+    }
+}
