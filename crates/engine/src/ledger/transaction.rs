@@ -51,7 +51,7 @@ impl Transaction {
     /// Where more is recorded by now it is a [`LedgerError::Conflict`], and nothing was written.
     pub async fn append(
         &mut self,
-        from: &Stored,
+        from: Stored,
         events: &[Event],
         at_ms: i64,
     ) -> Result<Stored, LedgerError> {
@@ -121,11 +121,10 @@ fn given_up() -> LedgerError {
 /// Writes the events, and everything that is read quickly instead of them.
 async fn write(
     connection: &mut SqliteConnection,
-    from: &Stored,
+    mut stored: Stored,
     events: &[Event],
     at_ms: i64,
 ) -> Result<Stored, LedgerError> {
-    let mut stored = from.clone();
     let mut first = None;
     for event in events {
         stored.record(event, at_ms);

@@ -1,0 +1,12 @@
+//! The ledger: what is recorded stays, is read back the same, and an edit by hand is seen.
+
+mod damage;
+mod disk;
+mod fixture;
+mod holders;
+mod processes;
+mod reading;
+mod row_is_fold;
+mod rulings;
+mod watching;
+mod writing;
