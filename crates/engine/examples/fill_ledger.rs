@@ -6,6 +6,8 @@
 #[expect(dead_code, clippy::expect_used, reason = "it belongs to the tests, which use all of it")]
 mod fixture;
 
+use countersign_core::policy::Attempts;
+use countersign_core::review::Submit;
 use countersign_engine::ledger::{Filter, Ledger, LedgerError, Stored};
 use std::path::Path;
 use std::time::Instant;
@@ -41,12 +43,17 @@ async fn fill(ledger: &Ledger, range: std::ops::Range<u32>) -> Result<(), Ledger
     for i in range {
         let id = fixture::review_id();
         let name = format!("{}-{i}", fixture::review_id());
-        let events = fixture::judged(&id, fixture::work(&name, &name, 1), i % 10 != 0);
-        let stored = transaction.append(Stored::unopened(id), &events, i64::from(i)).await?;
-        let end = fixture::end(&stored.review);
-        transaction.append(stored, &end, i64::from(i)).await?;
+        let events = fixture::judged(&id, settling(&name), i % 10 != 0);
+        transaction.append(Stored::unopened(id), &events, i64::from(i)).await?;
     }
     transaction.commit().await
+}
+
+/// Work that is over after its first round, whatever the verdict.
+fn settling(name: &str) -> Submit {
+    let mut submit = fixture::work(name, name, 1);
+    submit.opening.policy.attempts = Attempts::Once;
+    submit
 }
 
 /// What a person or an agent waits for.

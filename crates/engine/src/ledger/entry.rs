@@ -1,6 +1,6 @@
 //! Events as they are stored, and reading them back: each is checked against the chain before it is believed.
 
-use super::chain::{self, Link};
+use super::chain;
 use super::projection::Row;
 use super::{LedgerError, Stored};
 use countersign_core::ids::ReviewId;
@@ -167,25 +167,4 @@ impl Stored {
             self.opened_ms = at_ms;
         }
     }
-}
-
-/// Writes one event; returns its number in the ledger.
-pub(super) async fn insert(
-    connection: &mut SqliteConnection,
-    stream: &str,
-    n: u64,
-    at_ms: i64,
-    event: &Event,
-) -> Result<i64, LedgerError> {
-    const LAST: &str = "SELECT chain FROM events ORDER BY seq DESC LIMIT 1";
-    const INSERT: &str =
-        "INSERT INTO events (stream, n, at_ms, kind, body, chain) VALUES ($1, $2, $3, $4, $5, $6)";
-    let body = serde_json::to_string(event).map_err(|error| LedgerError::Other(error.to_string()))?;
-    let previous: Option<Vec<u8>> = sqlx::query_scalar(LAST).fetch_optional(&mut *connection).await?;
-    let n = n.cast_signed();
-    let previous = previous.as_deref().unwrap_or(&chain::START);
-    let link: Link = chain::link(previous, stream, n, at_ms, event.kind(), &body);
-    let insert = sqlx::query(INSERT).bind(stream).bind(n).bind(at_ms).bind(event.kind());
-    let done = insert.bind(body).bind(link.as_slice()).execute(connection).await?;
-    Ok(done.last_insert_rowid())
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with the ledger, in words, and what to do about it.
 
+use super::open::{self, Access};
 use countersign_core::outcome::Outcome;
 use libsqlite3_sys as sqlite;
 use std::io;
@@ -96,11 +97,13 @@ impl LedgerError {
         }
     }
 
-    /// Looks at the disk where SQLite does not say enough: it reports a missing page of a full disk as a
-    /// failed read or write.
+    /// Looks at the disk where SQLite does not say enough: it reports a file it has no room or no handle for
+    /// as one that cannot be opened, read or written.
     pub(super) fn at(self, dir: &Path) -> Self {
         match self {
             Self::Other(_) if is_full(dir) => Self::DiskFull,
+            Self::ReadOnly(_) if open::access(dir) == Access::Write && is_full(dir) => Self::DiskFull,
+            Self::ReadOnly(words) if open::access(dir) == Access::Write => Self::Other(words),
             other => other,
         }
     }

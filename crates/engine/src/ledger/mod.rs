@@ -5,6 +5,7 @@
 //! a decision made on what was read still holds when it is recorded; readers never wait for them. Each event
 //! carries a hash over itself and the one before it, and is checked whenever it is read.
 
+mod append;
 mod calls;
 mod chain;
 mod entry;
@@ -95,8 +96,12 @@ impl Ledger {
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
     /// written.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
-        let access = open::look(dir).await.map_err(|error| error.at(dir))?;
-        Ok(access.map(|access| Self::new(dir, access, None)))
+        let Some(access) = open::look(dir)? else { return Ok(None) };
+        let ledger = Self::new(dir, access, None);
+        let mut reader = ledger.reader().await.map_err(|error| error.at(dir))?;
+        let found = schema::inspect(&mut reader).await.map_err(|error| error.at(dir))?;
+        drop(reader);
+        Ok((found == schema::Found::Ledger).then_some(ledger))
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {

@@ -3,7 +3,7 @@
 use super::LedgerError;
 use super::schema::{self, Found};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{ConnectOptions, SqliteConnection};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -54,26 +54,21 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
     Ok(connection)
 }
 
-/// Whether there is a ledger to read, and how it may be opened.
-pub(super) async fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
+/// Whether there is a file to read, and how it may be opened.
+pub(super) fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
     match fs::metadata(file(dir)) {
+        Ok(found) if found.len() == 0 => Ok(None),
+        Ok(_) => Ok(Some(access(dir))),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
+            Ok(None)
         }
-        Err(error) => return Err(error.into()),
-        Ok(found) if found.len() == 0 => return Ok(None),
-        Ok(_) => {}
+        Err(error) => Err(error.into()),
     }
-    let access = access(dir);
-    let mut connection = options(dir, access).connect().await?;
-    let found = schema::inspect(&mut connection).await?;
-    connection.close().await?;
-    Ok((found == Found::Ledger).then_some(access))
 }
 
 /// Even reading a WAL database writes beside it. Where that is not possible and no writer left anything
 /// there, the file is read as it stands.
-fn access(dir: &Path) -> Access {
+pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
     let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
     if writable(dir) && writable(&file(dir)) {

@@ -1,7 +1,8 @@
 //! Writing: one transaction at a time, begun before anything is read, so that what was read still holds when
 //! it is written.
 
-use super::entry::{self, load};
+use super::append::{self, End};
+use super::entry::load;
 use super::projection::{self, Row};
 use super::{Ledger, LedgerError, Report, Stored, calls, rulings};
 use countersign_core::answer::Answer;
@@ -55,14 +56,15 @@ impl Transaction {
         events: &[Event],
         at_ms: i64,
     ) -> Result<Stored, LedgerError> {
-        const COUNT: &str = "SELECT COALESCE(MAX(n), 0) FROM events WHERE stream = $1";
         let connection = self.connection()?;
-        let id = from.review.id.as_str();
-        let recorded: i64 = sqlx::query_scalar(COUNT).bind(id).fetch_one(&mut *connection).await?;
-        if recorded != from.n.cast_signed() {
+        let end = append::end(connection, from.review.id.as_str()).await?;
+        if end.n != from.n {
             return Err(LedgerError::Conflict);
         }
-        let written = write(connection, from, events, at_ms).await;
+        if events.is_empty() {
+            return Ok(from);
+        }
+        let written = write(connection, end, from, events, at_ms).await;
         self.or_give_up(written)
     }
 
@@ -121,20 +123,17 @@ fn given_up() -> LedgerError {
 /// Writes the events, and everything that is read quickly instead of them.
 async fn write(
     connection: &mut SqliteConnection,
+    end: End,
     mut stored: Stored,
     events: &[Event],
     at_ms: i64,
 ) -> Result<Stored, LedgerError> {
-    let mut first = None;
+    let first = append::insert(connection, end, stored.review.id.as_str(), at_ms, events).await?;
     for event in events {
         stored.record(event, at_ms);
-        let seq = entry::insert(connection, stored.review.id.as_str(), stored.n, at_ms, event).await?;
-        first.get_or_insert(seq);
         rulings::index(connection, &stored.review, stored.n, event).await?;
         calls::follow(connection, &stored.review, event).await?;
     }
-    if let Some(first) = first {
-        projection::write(connection, &Row::of(&stored, first.cast_unsigned())).await?;
-    }
+    projection::write(connection, &Row::of(&stored, first)).await?;
     Ok(stored)
 }

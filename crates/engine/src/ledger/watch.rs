@@ -28,7 +28,7 @@ impl Watcher {
     /// Waits until something may have changed. What can no longer be read counts as changed, so that whoever
     /// reads next learns why.
     pub async fn changed(&mut self) {
-        // The sender lives in the ledger. Should that be gone, nothing changes any more.
+        // The poller has a sender too, so this fails only where the runtime is ending.
         if self.receiver.changed().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -163,6 +163,17 @@ async fn an_end_that_was_cut_off_is_seen_by_whoever_reads_the_review() {
 }
 
 #[tokio::test]
+async fn nothing_is_appended_after_an_end_that_was_cut_off() {
+    let (dir, ledger) = scratch().await;
+    record_passed(&ledger, "a").await;
+    let open = record_open(&ledger, "b").await;
+    edit(dir.path(), "DELETE FROM events WHERE seq > 6 AND seq < 9; DELETE FROM events WHERE seq = 10").await;
+    let events = decide(&open.review, Input::Withdrawn);
+    let appended = append(&ledger, Stored { n: 1, ..open }, &events, 5).await;
+    assert!(matches!(appended, Err(LedgerError::Tampered { .. })), "{appended:?}");
+}
+
+#[tokio::test]
 async fn the_others_are_still_read_and_written() {
     let (dir, ledger) = scratch().await;
     let first = record_passed(&ledger, "a").await;

@@ -104,11 +104,6 @@ pub fn decide(review: &Review, input: Input) -> Vec<Event> {
     step(review, input).expect("the core takes it")
 }
 
-/// What ends a review that is not over.
-pub fn end(review: &Review) -> Vec<Event> {
-    step(review, Input::Withdrawn).unwrap_or_default()
-}
-
 /// The events from opening to the end of the first round, every question answered like this.
 pub fn judged(id: &ReviewId, submit: Submit, passed: bool) -> Vec<Event> {
     let mut events = decide(&Review::unopened(id.clone()), Input::Submit(Box::new(submit)));

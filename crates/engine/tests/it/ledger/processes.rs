@@ -180,3 +180,17 @@ async fn two_openings_decide_about_one_subject_in_turn() {
     transaction.commit().await.unwrap();
     waiting.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn slow_a_ledger_that_stays_locked_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Ledger::open(dir.path()).await.unwrap();
+    let second = Ledger::open(dir.path()).await.unwrap();
+    let stored = record_open(&first, "a").await;
+    let transaction = first.transaction().await.unwrap();
+    let locked = second.transaction().await.err();
+    assert!(matches!(locked, Some(LedgerError::Busy)), "{locked:?}");
+    assert_eq!(second.review(&stored.review.id).await.unwrap(), Some(stored), "readers do not wait");
+    drop(transaction);
+    record_passed(&second, "b").await;
+}

@@ -21,7 +21,9 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
             Input::Submit(Box::new(submit))
         }
         3 => Input::Asking { call: call_id(), key: key()?, reviewer: "main".to_owned() },
-        4..=6 => Input::Answered { key: key()?, answer: answer(variant % 3 == 0), by: by_call(call_id()) },
+        4..=6 => {
+            Input::Answered { key: key()?, answer: answer(variant.is_multiple_of(3)), by: by_call(call_id()) }
+        }
         7 => {
             let why = if variant.is_multiple_of(2) { NoVerdict::Timeout } else { NoVerdict::Garbled };
             Input::AskFailed { call: call_id(), key: key()?, why, detail: "no".to_owned() }
