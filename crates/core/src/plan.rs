@@ -203,7 +203,8 @@ pub fn plan(rules: &[Rule], submission: &Submission, reviewers: &[Reviewer]) -> 
     Ok(plan)
 }
 
-fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
+/// What a rule looks at, with the files of each target. None where its output has no files.
+pub fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
     let each = |files: Vec<usize>| {
         let target = |file: usize| Target::File(submission.files[file].path.clone());
         files.into_iter().map(|file| (target(file), vec![file])).collect()
