@@ -36,3 +36,14 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer: Option<String>,
 }
+
+impl Rule {
+    /// What it looks at, in words for people.
+    pub fn scope_words(&self) -> String {
+        match &self.scope {
+            Scope::Whole => "all outputs together".to_owned(),
+            Scope::Output(name) => format!("output '{name}'"),
+            Scope::Files { patterns, .. } => format!("rule '{}' for {}", self.name, patterns.join(", ")),
+        }
+    }
+}

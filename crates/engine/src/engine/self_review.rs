@@ -8,7 +8,7 @@ use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, ReviewerKind, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
 use countersign_core::review::{Input, Refused, Review, Route};
-use countersign_core::rule::Scope;
+use countersign_core::rule::Rule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -176,13 +176,7 @@ fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview
 
 fn section(review: &Review, rule: usize, assignments: &[&Assignment]) -> ReviewSection {
     let known = review.rules.get(rule);
-    let scope = match known.map(|rule| &rule.scope) {
-        Some(Scope::Output(name)) => format!("output '{name}'"),
-        Some(Scope::Files { patterns, .. }) => {
-            format!("rule '{}' for {}", known.map_or("", |r| &r.name), patterns.join(", "))
-        }
-        Some(Scope::Whole) | None => "all outputs together".to_owned(),
-    };
+    let scope = known.map(Rule::scope_words).unwrap_or_default();
     let each_file = assignments.iter().filter_map(|assignment| match &assignment.target {
         Target::File(path) => Some(path.clone()),
         _ => None,
