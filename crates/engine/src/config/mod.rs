@@ -33,6 +33,7 @@ pub use resolve::{Config, resolve};
 pub use reviewers::{AUTO, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
+pub(crate) use settings::DEFAULT_BYTES;
 pub use settings::{Limits, Origin, Setting};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 

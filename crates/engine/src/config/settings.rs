@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// How large a question or an answer may be unless a file says otherwise.
-pub(super) const DEFAULT_BYTES: u32 = 1024 * 1024;
+pub(crate) const DEFAULT_BYTES: u32 = 1024 * 1024;
 /// How many reviewers may be at work at once unless a file says otherwise.
 pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
 

@@ -1,0 +1,132 @@
+//! Why the gate gives no verdict.
+
+use super::ReviewResult;
+use super::cli::CliError;
+use crate::workspace::{Changed, PathProblem};
+use countersign_core::answer::Defect;
+use countersign_core::plan::PlanError;
+use countersign_core::submission::OutputKind;
+use countersign_core::text;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+/// Why the gate gives no verdict. None of these is a failed review: that is a result.
+#[derive(Debug, thiserror::Error)]
+pub enum QualityGateError {
+    /// There is nobody to ask.
+    #[error("the quality gate has no reviewer CLI: it can only build review instructions")]
+    NoCli,
+    /// The CLI gave no structured output.
+    #[error("the reviewer CLI failed: {0}")]
+    Cli(#[from] CliError),
+    /// The CLI did not answer in time.
+    #[error("the reviewer CLI did not answer within {} seconds", .0.as_secs())]
+    TimedOut(Duration),
+    /// Structured output that is no reply.
+    #[error("the reply cannot be interpreted: {0}")]
+    Uninterpretable(Defect),
+    /// The second reply does not answer what was asked either.
+    #[error("the reviewer was asked twice, and the reply could not be used: {0}")]
+    Unusable(Defect),
+    /// Two criteria that a reply could not tell apart.
+    #[error("criteria '{first}' and '{second}' have the same name")]
+    DoubledCriterion {
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A review of nothing there is.
+    #[error("`run_each: {run_each}` is neither `step` nor an output; outputs: {}", known.join(", "))]
+    UnknownRunEach {
+        /// What it names.
+        run_each: String,
+        /// The outputs there are.
+        known: Vec<String>,
+    },
+    /// The reviews cannot be planned for another reason.
+    #[error(transparent)]
+    Plan(PlanError),
+    /// One path where a list was declared, or the reverse.
+    #[error("output '{output}' is declared as {}", match declared {
+        OutputKind::File => "one file, and was given a list",
+        OutputKind::Files => "a list of files, and was given one path",
+    })]
+    WrongKind {
+        /// The output.
+        output: String,
+        /// What it is declared as.
+        declared: OutputKind,
+    },
+    /// A path that is not taken.
+    #[error(transparent)]
+    Path(#[from] PathProblem),
+    /// A file changed while the question was put together.
+    #[error(transparent)]
+    Changed(#[from] Changed),
+    /// The files could not be looked at.
+    #[error("could not look at the files: {0}")]
+    Files(#[from] io::Error),
+    /// Some evaluations came to no verdict.
+    #[error("{0}")]
+    Unfinished(Unfinished),
+}
+
+impl QualityGateError {
+    pub(super) fn unplannable(error: PlanError) -> Self {
+        let visible = |name: String| text::visible_line(&name).into_owned();
+        match error {
+            PlanError::UnknownOutput { output, known, .. } => Self::UnknownRunEach {
+                run_each: visible(output),
+                known: known.into_iter().map(visible).collect(),
+            },
+            other => Self::Plan(other),
+        }
+    }
+}
+
+/// What there is when some evaluations came to no verdict: paid answers are not thrown away.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// Every verdict, passed or failed.
+    pub verdicts: Vec<ReviewResult>,
+    /// Every evaluation without one; at least one.
+    pub unanswered: Vec<Unanswered>,
+}
+
+impl Unfinished {
+    /// The failed reviews: these can be worked on already.
+    pub fn failed(&self) -> impl Iterator<Item = &ReviewResult> {
+        self.verdicts.iter().filter(|verdict| !verdict.passed)
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.verdicts.len() + self.unanswered.len();
+        write!(f, "{} of {all} evaluations came to no verdict", self.unanswered.len())?;
+        for (i, unanswered) in self.unanswered.iter().enumerate() {
+            write!(f, "{} {unanswered}", if i == 0 { ":" } else { ";" })?;
+        }
+        Ok(())
+    }
+}
+
+/// An evaluation without a verdict.
+#[derive(Debug)]
+pub struct Unanswered {
+    /// The review's `run_each`.
+    pub review_run_each: String,
+    /// The file, where files are reviewed one by one.
+    pub target_file: Option<String>,
+    /// Why.
+    pub error: QualityGateError,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = self.target_file.as_ref().unwrap_or(&self.review_run_each);
+        write!(f, "{}: {}", text::visible_line(about), self.error)
+    }
+}

@@ -1,0 +1,65 @@
+//! Verdicts, in the words of the source document.
+
+use super::CriterionResult;
+use countersign_core::answer::{Answer, NO_CRITERIA, Reply};
+use serde::Serialize;
+
+/// The verdict on outputs that were held against criteria.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QualityGateResult {
+    /// Whether they pass.
+    pub passed: bool,
+    /// What there is to say about the whole.
+    pub feedback: String,
+    /// The rulings by criterion; empty where a failing reply gave none.
+    pub criteria_results: Vec<CriterionResult>,
+}
+
+impl QualityGateResult {
+    pub(super) fn no_criteria() -> Self {
+        Self { passed: true, feedback: NO_CRITERIA.to_owned(), criteria_results: vec![] }
+    }
+}
+
+/// What a reply says, taken as it is.
+impl From<Reply> for QualityGateResult {
+    fn from(reply: Reply) -> Self {
+        let Reply { passed, feedback, criteria_results } = reply;
+        Self { passed, feedback, criteria_results }
+    }
+}
+
+/// What a valid answer comes to: its rulings decide, not its word about the whole.
+impl From<Answer> for QualityGateResult {
+    fn from(answer: Answer) -> Self {
+        let Answer { rulings, feedback, bare } = answer;
+        let ruled = !rulings.is_empty() && rulings.iter().all(|ruling| ruling.passed);
+        Self { passed: bare.unwrap_or(ruled), feedback, criteria_results: rulings }
+    }
+}
+
+/// The verdict of one evaluation of a review.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReviewResult {
+    /// The review's `run_each`.
+    pub review_run_each: String,
+    /// The file, where the files of a `files` output are reviewed one by one.
+    pub target_file: Option<String>,
+    /// Whether it passes.
+    pub passed: bool,
+    /// What there is to say about the whole.
+    pub feedback: String,
+    /// The rulings by criterion; empty where a failing reply gave none.
+    pub criteria_results: Vec<CriterionResult>,
+}
+
+impl ReviewResult {
+    pub(super) fn new(
+        review_run_each: String,
+        target_file: Option<String>,
+        result: QualityGateResult,
+    ) -> Self {
+        let QualityGateResult { passed, feedback, criteria_results } = result;
+        Self { review_run_each, target_file, passed, feedback, criteria_results }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a step hands in, and what it is reviewed by.
+
+use super::QualityGateError;
+use crate::workspace::Root;
+use countersign_core::criterion::{Criterion, first_double};
+use countersign_core::rule::{Rule, Scope};
+use countersign_core::submission::{Output, OutputKind};
+use countersign_core::text;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The `run_each` of a review that looks at all outputs together.
+pub const STEP: &str = "step";
+
+/// What was handed in for an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputValue {
+    /// One path.
+    File(String),
+    /// A list of paths.
+    Files(Vec<String>),
+}
+
+impl OutputValue {
+    fn kind(&self) -> OutputKind {
+        match self {
+            Self::File(_) => OutputKind::File,
+            Self::Files(_) => OutputKind::Files,
+        }
+    }
+
+    fn paths(&self) -> &[String] {
+        match self {
+            Self::File(path) => std::slice::from_ref(path),
+            Self::Files(paths) => paths,
+        }
+    }
+}
+
+/// What a step hands in.
+#[derive(Clone, Debug)]
+pub struct StepWork {
+    /// Paths are taken from here, and stay inside.
+    pub root: Root,
+    /// The paths by output. Absolute ones are taken too, where they lead inside the root.
+    pub outputs: BTreeMap<String, OutputValue>,
+    /// The declared outputs; one without a declaration is of the kind that was handed in.
+    pub output_specs: BTreeMap<String, OutputKind>,
+    /// What the author says about the work.
+    pub notes: Option<String>,
+}
+
+impl StepWork {
+    /// All outputs, declared or handed in, by name.
+    pub(super) fn named_outputs(&self) -> Result<Vec<Output>, QualityGateError> {
+        let names: BTreeSet<&String> = self.output_specs.keys().chain(self.outputs.keys()).collect();
+        let output = |name: &String| {
+            let declared = self.output_specs.get(name).copied();
+            let given = self.outputs.get(name).map(OutputValue::kind);
+            match (declared, given) {
+                (Some(declared), Some(given)) if declared != given => {
+                    let output = text::visible_line(name).into_owned();
+                    Err(QualityGateError::WrongKind { output, declared })
+                }
+                // Every name is a key of one of the two maps.
+                _ => {
+                    let kind = declared.or(given).unwrap_or(OutputKind::File);
+                    Ok(Output { name: name.clone(), kind })
+                }
+            }
+        };
+        names.into_iter().map(output).collect()
+    }
+
+    /// Every path as it was handed in, with the index of its output.
+    pub(super) fn given_paths(&self, outputs: &[Output]) -> Vec<(String, usize)> {
+        let of = |(i, output): (usize, &Output)| {
+            let paths = self.outputs.get(&output.name).map_or(&[][..], OutputValue::paths);
+            paths.iter().map(|path| (path.clone(), i)).collect::<Vec<_>>()
+        };
+        outputs.iter().enumerate().flat_map(of).collect()
+    }
+}
+
+/// A review of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepReview {
+    /// [`STEP`] for all outputs together, or the name of an output.
+    pub run_each: String,
+    /// Names and questions, in order.
+    pub quality_criteria: Vec<(String, String)>,
+    /// Context for the reviewer.
+    pub additional_review_guidance: Option<String>,
+}
+
+impl StepReview {
+    /// The review as the core knows it. A reply answers by name, so nobody is asked two criteria of one name.
+    pub(super) fn rule(&self) -> Result<Rule, QualityGateError> {
+        let scope = match self.run_each.as_str() {
+            STEP => Scope::Whole,
+            output => Scope::Output(output.to_owned()),
+        };
+        let criteria: Vec<_> =
+            self.quality_criteria.iter().map(|(name, ask)| Criterion::must(name, ask)).collect();
+        if let Some((first, second)) = first_double(&criteria) {
+            let name = |i: usize| text::visible_line(&criteria[i].name).into_owned();
+            return Err(QualityGateError::DoubledCriterion { first: name(first), second: name(second) });
+        }
+        Ok(Rule {
+            name: self.run_each.clone(),
+            scope,
+            criteria,
+            guidance: self.additional_review_guidance.clone(),
+            reviewer: None,
+        })
+    }
+}
