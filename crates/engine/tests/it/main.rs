@@ -4,3 +4,4 @@
 
 mod config;
 mod ledger;
+mod quality_gate;
