@@ -1,6 +1,6 @@
 //! The fold: events become a review. It records and never decides.
 
-use super::{Event, Failure, Given, Review, Round, State, Verb};
+use super::{Event, Failure, Given, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// Folds one event into a review.
 pub fn apply(mut review: Review, event: &Event) -> Review {
+    review.events += 1;
+    let n = review.events;
     match event {
         Event::ReviewOpened { subject, rules, policy } => {
             review.subject = subject.clone();
@@ -39,7 +41,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 review.self_review_calls = 0;
             }
             if let Some(round) = latest_round_asking(&mut review, key) {
-                let given = Given { answer: answer.clone(), by: by.clone() };
+                let given = Given { answer: answer.clone(), by: by.clone(), n };
                 round.answers.entry(key.clone()).or_insert(given);
             }
         }
@@ -56,10 +58,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             }
         }
         Event::RoundJudged { end, judgement, at_ms, .. } => judged(&mut review, *end, judgement, *at_ms),
-        Event::Decided { decision } => {
-            review.decisions.push(decision.clone());
-            debug_assert!(matches!(decision.verb, Verb::Approve | Verb::Reject | Verb::Skip));
-        }
+        Event::Decided { decision } => review.decisions.push(decision.clone()),
         Event::Lifted { .. } => {
             review.state = State::NeedsWork;
             review.attempts = 0;

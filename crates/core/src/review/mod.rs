@@ -56,6 +56,8 @@ pub struct Review {
     pub decisions: Vec<Decision>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
+    /// How many events this is the fold of.
+    pub events: u64,
 }
 
 /// Where a review stands.
@@ -104,6 +106,8 @@ pub struct Given {
     pub answer: Answer,
     /// Who gave it.
     pub by: By,
+    /// The event it was given by.
+    pub n: u64,
 }
 
 /// A question that got no answer.

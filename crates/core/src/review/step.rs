@@ -242,11 +242,13 @@ fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (An
         known.into_iter().map(|(key, answer, by)| (key, (answer, by))).collect();
     for round in &review.rounds {
         for (key, given) in &round.answers {
-            let reviewer = match &given.by {
-                By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer.clone(),
+            let by = match &given.by {
+                By::Call { reviewer, .. } => {
+                    By::Reused { review: review.id.clone(), n: given.n, reviewer: reviewer.clone() }
+                }
+                By::Reused { .. } => given.by.clone(),
                 By::SelfReview { .. } => continue,
             };
-            let by = By::Reused { review: review.id.clone(), n: u64::from(round.n), reviewer };
             standing.entry(key.clone()).or_insert((given.answer.clone(), by));
         }
     }

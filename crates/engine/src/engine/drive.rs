@@ -206,14 +206,15 @@ impl Engine {
         replies: Vec<(CallId, Option<String>)>,
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
+        let id = stored.review.id.clone();
         let mut stored = stored;
         let stored = loop {
             let events = step_all(&stored.review, &inputs)?;
-            match transaction.append(&stored, &events, now_ms()).await {
+            match transaction.append(stored, &events, now_ms()).await {
                 Ok(stored) => break stored,
                 Err(LedgerError::Conflict) => {
-                    let newer = transaction.review(&stored.review.id).await?;
-                    stored = newer.ok_or_else(|| EngineError::NotFound(stored.review.id.to_string()))?;
+                    let newer = transaction.review(&id).await?;
+                    stored = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -39,7 +39,7 @@ impl Engine {
         let review = stored.review.id.clone();
         let mut round = stored.review.round().map_or(1, |round| round.n);
         if !events.is_empty() {
-            let stored = transaction.append(&stored, &events, now_ms()).await?;
+            let stored = transaction.append(stored, &events, now_ms()).await?;
             transaction.set_holder(&review, Some(self.0.holder.id())).await?;
             transaction.commit().await?;
             round = stored.review.round().map_or(1, |round| round.n);

@@ -53,7 +53,7 @@ impl Engine {
         let mut transaction = self.0.ledger.transaction().await?;
         let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
         let events = step(&stored.review, input)?;
-        let stored = transaction.append(&stored, &events, now_ms()).await?;
+        let stored = transaction.append(stored, &events, now_ms()).await?;
         transaction.commit().await?;
         Ok(stored)
     }
