@@ -2,7 +2,9 @@
 
 use crate::cli::{Failure, Global};
 use countersign_core::digest::Digest;
-use countersign_engine::config::{self, CommandReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees};
+use countersign_engine::config::{
+    self, CommandReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees,
+};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
@@ -32,17 +34,25 @@ impl Project {
     }
 
     /// Finds the project around a folder, under a given environment.
-    pub fn find_at(here: PathBuf, global: &Global, reviewer: Option<String>, environment: &Environment) -> Result<Self, Failure> {
+    pub fn find_at(
+        here: PathBuf,
+        global: &Global,
+        reviewer: Option<String>,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
         let flags = Flags { config: global.config.clone(), reviewer };
         let config = config::load(&here, &flags, environment, &checks::problem)?;
-        let root = Root::new(&config.root)
-            .map_err(|error| Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display())))?;
+        let root = Root::new(&config.root).map_err(|error| {
+            Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display()))
+        })?;
         Ok(Self { config, root, here })
     }
 
     /// The folder of the ledger: at the main worktree, so that all worktrees share one.
     pub fn ledger_dir(&self) -> PathBuf {
-        git::main_worktree(self.root.path()).unwrap_or_else(|| self.root.path().to_owned()).join(".countersign")
+        git::main_worktree(self.root.path())
+            .unwrap_or_else(|| self.root.path().to_owned())
+            .join(".countersign")
     }
 
     /// The ledger, where there is one. Reading commands never make one.
@@ -60,6 +70,17 @@ impl Project {
         };
         let panel = Panel::new(self.panelists()?, self.root.path(), limits.reviewers_at_once);
         Ok(Planner { root: self.root.clone(), panel, bounds })
+    }
+
+    /// The planner of somebody who hands in a self-review: whatever is configured, the author may rule.
+    pub fn planner_with_self(&self) -> Result<Planner, Failure> {
+        let mut panelists = self.panelists()?;
+        if !panelists.iter().any(|panelist| panelist.name == "self") {
+            panelists.push(self.panelist("self", Judge::SelfReview));
+        }
+        let planner = self.planner(None)?;
+        let panel = Panel::new(panelists, self.root.path(), self.config.limits.reviewers_at_once);
+        Ok(Planner { panel, ..planner })
     }
 
     /// The engine on this project's ledger.
@@ -104,7 +125,8 @@ impl Project {
             "self" => Ok(vec![self.panelist(name, Judge::SelfReview)]),
             "checks" => Ok(vec![]),
             _ => {
-                let known: Vec<_> = self.config.reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
+                let known: Vec<_> =
+                    self.config.reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 Err(Failure::usage(format!("there is no reviewer `{name}`")).hint(format!(
                     "configured: {known}; also possible: command:PROGRAM, replay:FILE, self, checks"
@@ -140,7 +162,8 @@ impl Project {
     fn replay(&self, name: &str, file: &Path) -> Result<Panelist, Failure> {
         let path = self.root.path().join(file);
         let shown = path.display();
-        let failure = |words: String| Failure::usage(format!("the recorded rulings `{shown}` cannot be used: {words}"));
+        let failure =
+            |words: String| Failure::usage(format!("the recorded rulings `{shown}` cannot be used: {words}"));
         let size = std::fs::metadata(&path).map_err(|error| failure(error.to_string()))?.len();
         if size > REPLAY_LIMIT_BYTES {
             return Err(failure(format!("more than {REPLAY_LIMIT_BYTES} bytes")));

@@ -89,16 +89,16 @@ impl From<EngineError> for Failure {
                     _ => failure,
                 }
             }
-            EngineError::NotFound(_) => {
-                Self::new(outcome, "not_found", error.to_string()).hint("`countersign log` lists the reviews there are")
-            }
+            EngineError::NotFound(_) => Self::new(outcome, "not_found", error.to_string())
+                .hint("`countersign log` lists the reviews there are"),
             EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
             EngineError::Results(_) => Self::new(outcome, "results", error.to_string())
                 .hint("the instructions file of the self-review shows the form; nothing was recorded"),
-            EngineError::Interrupted => {
-                Self::new(outcome, "interrupted", error.to_string()).hint("the same command goes on where this one stopped")
+            EngineError::Interrupted => Self::new(outcome, "interrupted", error.to_string())
+                .hint("the same command goes on where this one stopped"),
+            EngineError::Io { .. } | EngineError::Internal(_) => {
+                Self::new(outcome, "internal", error.to_string())
             }
-            EngineError::Io { .. } | EngineError::Internal(_) => Self::new(outcome, "internal", error.to_string()),
         }
     }
 }

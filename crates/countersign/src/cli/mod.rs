@@ -8,6 +8,7 @@ mod demo;
 mod failure;
 mod log;
 mod review;
+mod review_preview;
 mod rule;
 mod show;
 mod status;
@@ -43,7 +44,11 @@ pub fn main() -> ExitCode {
     code
 }
 
-async fn dispatch(arguments: Arguments, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
+async fn dispatch(
+    arguments: Arguments,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
     let Arguments { global, command } = arguments;
     match command {
         Command::Review(options) => review::run(&global, *options, printer, cancel).await,

@@ -6,6 +6,8 @@ use crate::ledger::{Stored, Transaction};
 use countersign_core::answer::Answer;
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
+use countersign_core::judge::RoundEnd;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::Reuse;
 use countersign_core::review::{By, Input, Opening, Review, Route, Submit, route, step};
 
@@ -22,6 +24,22 @@ pub struct Ticket {
     pub(super) prepared: Prepared,
     /// A self-review that is handed in with it.
     pub(super) offer: Option<super::self_review::Offer>,
+}
+
+impl Ticket {
+    /// How this ticket's round stands. Work that was superseded has no verdict, whatever came after it.
+    pub fn outcome(&self, stored: &Stored) -> Outcome {
+        let superseded = stored
+            .review
+            .rounds
+            .iter()
+            .any(|round| round.n == self.round && round.end == Some(RoundEnd::Superseded));
+        match stored.review.standing() {
+            _ if superseded => Outcome::NoVerdict(NoVerdict::Stale),
+            Some(outcome) => outcome,
+            None => Outcome::NoVerdict(NoVerdict::Unavailable),
+        }
+    }
 }
 
 impl Engine {

@@ -1,0 +1,54 @@
+//! `countersign show`: one review, as it stands.
+
+use super::arguments::ShowOptions;
+use super::{Failure, Global};
+use crate::output::{Answer, next_steps, verdict_json, verdict_text};
+use crate::project::Project;
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::Outcome;
+use countersign_engine::ledger::{Filter, Ledger};
+
+/// Shows a review.
+pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failure> {
+    let project = Project::find(global, None)?;
+    let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
+    let id = match &options.id {
+        Some(typed) => find(&ledger, typed).await?,
+        None => latest(&ledger).await?,
+    };
+    let Some(stored) = ledger.review(&id).await? else { return Err(not_found(id.as_str())) };
+    let next = next_steps(&stored.review, "hand it in again");
+    // Showing is not judging: the command succeeds whatever the verdict was.
+    let answer = Answer::new(Outcome::Passed, verdict_text(&stored, &next), verdict_json(&stored, &next));
+    ledger.close().await;
+    Ok(answer)
+}
+
+/// The review somebody means by an id or a unique beginning of it.
+pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
+    match ledger.find(typed).await?.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Err(not_found(typed)),
+        several => {
+            let ids: Vec<&str> = several.iter().map(ReviewId::as_str).collect();
+            Err(Failure::usage(format!("`{typed}` is the beginning of several reviews"))
+                .hint(format!("type more of it: {}", ids.join(", "))))
+        }
+    }
+}
+
+async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {
+    let rows = ledger.list(Filter { open_only: false, before: None, limit: 1 }).await?;
+    rows.into_iter().next().map(|row| row.id).ok_or_else(no_ledger)
+}
+
+/// There is nothing to show yet.
+pub fn no_ledger() -> Failure {
+    Failure::usage("nothing has been judged in this project yet")
+        .hint("begin with `countersign review PATHS…`")
+}
+
+fn not_found(typed: &str) -> Failure {
+    Failure::usage(format!("there is no review `{typed}`"))
+        .hint("`countersign log` lists the reviews there are")
+}

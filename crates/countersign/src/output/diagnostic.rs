@@ -1,0 +1,67 @@
+//! Failures: with file, line, column, caret and hint.
+
+use super::style;
+use crate::cli::Failure;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use countersign_core::text::visible;
+use countersign_engine::config::Diagnostic;
+use serde_json::{Value, json};
+
+/// For people.
+pub fn failure_text(failure: &Failure) -> String {
+    let mut out: String = failure.diagnostics.iter().map(|diagnostic| render(diagnostic) + "\n").collect();
+    if failure.left_out > 0 {
+        out.push_str(&format!("{}: and {} more\n", style::error("error"), failure.left_out));
+    }
+    if failure.diagnostics.is_empty() {
+        out.push_str(&format!("{}: {}\n", style::error("error"), visible(&failure.message)));
+        if let Some(hint) = &failure.hint {
+            out.push_str(&format!("{}: {}\n", style::bold("help"), visible(hint)));
+        }
+    }
+    out
+}
+
+fn render(diagnostic: &Diagnostic) -> String {
+    let place = &diagnostic.place;
+    let path = place.file().display().to_string();
+    let message = visible(&diagnostic.message).into_owned();
+    let mut snippet = Snippet::source(place.source().as_ref())
+        .path(&path)
+        .annotation(AnnotationKind::Primary.span(place.span()));
+    if let Some(related) = &diagnostic.related {
+        snippet =
+            snippet.annotation(AnnotationKind::Context.span(related.place.span()).label(&related.label));
+    }
+    let mut group = Level::ERROR.primary_title(&message).element(snippet);
+    let hint = diagnostic.hint.as_ref().map(|hint| visible(hint).into_owned());
+    if let Some(hint) = &hint {
+        group = group.element(Level::HELP.message(hint));
+    }
+    Renderer::styled().render(&[group])
+}
+
+/// For programs: the first problem in full, all of them in a list.
+pub fn failure_json(failure: &Failure) -> Value {
+    let all: Vec<Value> = failure.diagnostics.iter().map(diagnostic_json).collect();
+    let first = all.first().cloned().unwrap_or_else(
+        || json!({ "code": failure.code, "message": failure.message, "file": null, "line": null, "column": null, "hint": failure.hint }),
+    );
+    let mut error = first;
+    error["kind"] = json!(failure.kind());
+    error["problems"] = json!(all);
+    error["problems_left_out"] = json!(failure.left_out);
+    error
+}
+
+fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
+    let place = &diagnostic.place;
+    json!({
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "file": place.file().display().to_string(),
+        "line": place.line(),
+        "column": place.column(),
+        "hint": diagnostic.hint,
+    })
+}

@@ -1,0 +1,157 @@
+//! How answers look: text for people, one versioned object for programs. Answers go to standard output,
+//! everything else to standard error.
+
+mod diagnostic;
+mod progress;
+mod style;
+mod time;
+mod verdict;
+
+pub use progress::Progress;
+pub use style::{bold, dim, paint_outcome};
+pub use time::{ago, rfc3339};
+pub use verdict::{assignment_json, next_steps, outcome_words, verdict_json, verdict_text};
+
+use crate::cli::{Failure, Global};
+use countersign_core::outcome::Outcome;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The version of the object for programs.
+pub const SCHEMA: &str = "countersign/1";
+
+/// What a command has to say.
+#[derive(Debug)]
+pub struct Answer {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// For people.
+    pub text: String,
+    /// For programs: the command's own keys.
+    pub json: Map<String, Value>,
+    /// What people should know beside the answer.
+    pub warnings: Vec<String>,
+    /// Whether it is on standard output already.
+    pub printed: bool,
+}
+
+impl Answer {
+    /// An answer from its text and its keys.
+    pub fn new(outcome: Outcome, text: impl Into<String>, json: Value) -> Self {
+        let json = match json {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        Self { outcome, text: text.into(), json, warnings: vec![], printed: false }
+    }
+}
+
+/// Where and how a command prints.
+#[derive(Clone, Debug)]
+pub struct Printer {
+    json: bool,
+    /// No progress, no hints.
+    pub quiet: bool,
+    command: &'static str,
+}
+
+impl Printer {
+    /// The printer a command was asked for.
+    pub fn new(global: &Global, command: &'static str) -> Self {
+        Self { json: global.json, quiet: global.quiet, command }
+    }
+
+    /// A printer for programs.
+    pub fn json(command: &'static str) -> Self {
+        Self { json: true, quiet: true, command }
+    }
+
+    /// Whether a program reads along.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Progress, unless nobody wants it.
+    pub fn progress(&self) -> Progress {
+        Progress::new(self.quiet)
+    }
+
+    /// Prints an answer. False if nobody was there to read it.
+    pub fn print(&self, answer: &Answer) -> bool {
+        if !self.quiet || self.json {
+            self.warn(&answer.warnings);
+        }
+        let text = match self.json {
+            true => {
+                format!("{}\n", self.envelope(answer.outcome, &Value::Null, &answer.warnings, &answer.json))
+            }
+            false => answer.text.clone(),
+        };
+        write_out(&text)
+    }
+
+    /// Warnings for people; programs find them in the object.
+    pub fn warn(&self, warnings: &[String]) {
+        if !self.json && !self.quiet {
+            for warning in warnings {
+                let _ = writeln!(anstream::stderr(), "{}: {warning}", style::warning("warning"));
+            }
+        }
+    }
+
+    /// The object for programs.
+    pub fn envelope(
+        &self,
+        outcome: Outcome,
+        error: &Value,
+        warnings: &[String],
+        own: &Map<String, Value>,
+    ) -> Value {
+        let mut object = Map::new();
+        object.insert("schema".into(), json!(SCHEMA));
+        object.insert("command".into(), json!(self.command));
+        object.insert("outcome".into(), json!(outcome.name()));
+        object.insert("reason".into(), json!(outcome.reason()));
+        object.insert("exit_code".into(), json!(outcome.exit_code()));
+        object.insert("error".into(), error.clone());
+        object.insert("warnings".into(), json!(warnings));
+        for (key, value) in own {
+            object.insert(key.clone(), value.clone());
+        }
+        Value::Object(object)
+    }
+
+    /// Prints what is not printed yet, and gives the exit code.
+    pub fn finish(&self, ended: Result<Answer, Failure>) -> ExitCode {
+        let outcome = match &ended {
+            Ok(answer) => {
+                if !answer.printed {
+                    self.print(answer);
+                }
+                answer.outcome
+            }
+            Err(failure) => {
+                self.fail(failure);
+                failure.outcome
+            }
+        };
+        ExitCode::from(outcome.exit_code())
+    }
+
+    fn fail(&self, failure: &Failure) {
+        if self.json {
+            let error = diagnostic::failure_json(failure);
+            let object = self.envelope(failure.outcome, &error, &[], &Map::new());
+            write_out(&format!("{object}\n"));
+            return;
+        }
+        let _ = write!(anstream::stderr(), "{}", diagnostic::failure_text(failure));
+    }
+}
+
+/// Writes to standard output. False if nobody was there to read it.
+pub fn write_out(text: &str) -> bool {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}

@@ -1,0 +1,40 @@
+//! Colours, few. They vanish by themselves without a terminal and under NO_COLOR.
+
+use anstyle::{AnsiColor, Style};
+use countersign_core::outcome::Outcome;
+
+fn painted(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Bold.
+pub fn bold(text: &str) -> String {
+    painted(Style::new().bold(), text)
+}
+
+/// In the background.
+pub fn dim(text: &str) -> String {
+    painted(Style::new().dimmed(), text)
+}
+
+/// The word "warning".
+pub fn warning(text: &str) -> String {
+    painted(AnsiColor::Yellow.on_default().bold(), text)
+}
+
+/// The word "error".
+pub fn error(text: &str) -> String {
+    painted(AnsiColor::Red.on_default().bold(), text)
+}
+
+/// A text in the colour of an outcome.
+pub fn paint_outcome(outcome: Option<Outcome>, text: &str) -> String {
+    let colour = match outcome {
+        Some(Outcome::Passed) => AnsiColor::Green,
+        Some(Outcome::Overridden | Outcome::Skipped | Outcome::AwaitingPerson) => AnsiColor::Cyan,
+        Some(Outcome::NeedsWork | Outcome::NoVerdict(_)) => AnsiColor::Yellow,
+        Some(_) => AnsiColor::Red,
+        None => AnsiColor::Blue,
+    };
+    painted(colour.on_default().bold(), text)
+}

@@ -1,0 +1,251 @@
+//! A verdict: file, criterion, severity, finding, what to do next, tries left, cost.
+
+use super::style::{bold, dim, paint_outcome};
+use super::time::rfc3339;
+use countersign_core::answer::Answer;
+use countersign_core::judge::{Finding, RoundEnd};
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::plan::{Assignment, Target};
+use countersign_core::review::{By, Review, Round, State};
+use countersign_core::text::{visible, visible_line};
+use countersign_engine::ledger::Stored;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// An outcome in words for people.
+pub fn outcome_words(standing: Option<Outcome>) -> String {
+    standing.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string())
+}
+
+/// The verdict for people.
+pub fn verdict_text(stored: &Stored, next: &[String]) -> String {
+    let review = &stored.review;
+    let standing = review.standing();
+    let mut out = String::new();
+    let Some(round) = review.round() else { return out };
+    out.push_str(&format!(
+        "{}  {}\n",
+        paint_outcome(standing, &outcome_words(standing)),
+        dim(&about(review, round))
+    ));
+    push_findings(&mut out, &review.findings(), None);
+    push_findings(&mut out, &review.waived(), Some("Does not block in this round, and is worth a look:"));
+    push_unanswered(&mut out, round);
+    for decision in &review.decisions {
+        let verb = format!("{:?}", decision.verb).to_lowercase();
+        let words = format!("{verb} by {}: {}", decision.by.name, decision.reason);
+        out.push_str(&format!("\ndecided: {}\n", visible_line(&words)));
+    }
+    out.push_str(&format!("\n{}\n", footer(review, round)));
+    for (i, step) in next.iter().enumerate() {
+        out.push_str(&format!(
+            "{} {}\n",
+            if i == 0 { bold("next:") } else { "     ".to_owned() },
+            visible_line(step)
+        ));
+    }
+    out
+}
+
+fn about(review: &Review, round: &Round) -> String {
+    format!(
+        "{} · {} · round {} · {}",
+        review.id,
+        visible_line(review.subject.as_str()),
+        round.n,
+        round.submission.digest.short()
+    )
+}
+
+fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>) {
+    if findings.is_empty() {
+        return;
+    }
+    if let Some(heading) = heading {
+        out.push_str(&format!("\n{}\n", dim(heading)));
+    }
+    let mut by_place: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        by_place.entry(target_words(&finding.target)).or_default().push(finding);
+    }
+    for (place, findings) in by_place {
+        out.push_str(&format!("\n{}\n", bold(&visible_line(&place))));
+        for finding in findings {
+            let criterion = finding.criterion.as_deref().unwrap_or("the whole");
+            let rule = visible_line(&finding.rule).into_owned();
+            out.push_str(&format!(
+                "  {:<6} {} {}\n",
+                finding.severity.to_string(),
+                bold(&visible_line(criterion)),
+                dim(&format!("({rule})"))
+            ));
+            for line in visible(&finding.feedback).lines() {
+                out.push_str(&format!("         {line}\n"));
+            }
+        }
+    }
+}
+
+fn push_unanswered(out: &mut String, round: &Round) {
+    if round.end == Some(RoundEnd::Stale) {
+        out.push_str(
+            "\nThe files changed while they were judged, so this verdict is about something that is gone.\n",
+        );
+    }
+    if round.end == Some(RoundEnd::Superseded) {
+        out.push_str("\nOther work was handed in meanwhile.\n");
+    }
+    for unanswered in &round.judgement.unanswered {
+        let Some(assignment) = round.assignments.get(unanswered.assignment) else { continue };
+        let detail = round.failure_of(assignment).map_or("", |failure| failure.detail.as_str());
+        let words = format!("{}: {}", assignment.target_words(), unanswered.why.words());
+        out.push_str(&format!(
+            "\n{} {}\n         {}\n",
+            bold("no verdict"),
+            visible_line(&words),
+            visible_line(detail)
+        ));
+    }
+}
+
+fn footer(review: &Review, round: &Round) -> String {
+    let (asked, reused) = round.asked_and_reused();
+    let mut parts = vec![format!("{asked} asked, {reused} reused")];
+    if let Some(left) = review.policy.attempts_left(review.attempts) {
+        let done = matches!(review.state, State::Settled(_));
+        if !done {
+            parts.push(format!("{left} tries left"));
+        }
+    }
+    if review.rule_changes > 0 {
+        parts.push(format!("the rules changed {} times during this review", review.rule_changes));
+    }
+    parts.push("cost unknown".to_owned());
+    dim(&parts.join(" · "))
+}
+
+fn target_words(target: &Target) -> String {
+    match target {
+        Target::All => "all files together".to_owned(),
+        Target::Matching => "all matching files together".to_owned(),
+        Target::Output(name) => format!("output '{name}'"),
+        Target::File(path) => path.clone(),
+    }
+}
+
+/// The verdict for programs.
+pub fn verdict_json(stored: &Stored, next: &[String]) -> Value {
+    let review = &stored.review;
+    let round = review.round();
+    let (asked, reused) = round.map_or((0, 0), Round::asked_and_reused);
+    let assignments: Vec<Value> = round.map_or(vec![], |round| {
+        round.assignments.iter().map(|assignment| ruled_json(review, round, assignment)).collect()
+    });
+    json!({
+        "review": review_json(stored),
+        "findings": review.findings().iter().map(finding_json).collect::<Vec<_>>(),
+        "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
+        "assignments": assignments,
+        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": null, "tokens_out": null, "usd": null },
+        "next": next,
+    })
+}
+
+fn review_json(stored: &Stored) -> Value {
+    let review = &stored.review;
+    let standing = review.standing();
+    json!({
+        "id": review.id,
+        "subject": review.subject,
+        "outcome": standing.map(Outcome::name),
+        "reason": standing.and_then(Outcome::reason),
+        "round": review.round().map(|round| round.n),
+        "attempts": review.attempts,
+        "attempts_left": review.policy.attempts_left(review.attempts),
+        "digest": review.digest(),
+        "rule_changes": review.rule_changes,
+        "decisions": review.decisions.iter().map(|decision| json!({
+            "verb": decision.verb, "by": decision.by.name, "person": decision.by.person,
+            "reason": decision.reason, "digest": decision.digest, "at": rfc3339(decision.at_ms),
+        })).collect::<Vec<_>>(),
+        "opened_at": rfc3339(stored.opened_ms),
+        "changed_at": rfc3339(stored.changed_ms),
+    })
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let file = match &finding.target {
+        Target::File(path) => Some(path),
+        _ => None,
+    };
+    json!({
+        "id": finding.id,
+        "rule": finding.rule,
+        "file": file,
+        "target": target_words(&finding.target),
+        "criterion": finding.criterion,
+        "severity": finding.severity,
+        "feedback": finding.feedback,
+        "reviewer": finding.reviewer,
+    })
+}
+
+/// An assignment as it is planned: what a program can rely on in every answer.
+pub fn assignment_json(
+    review_rules: &[countersign_core::rule::Rule],
+    assignment: &Assignment,
+    files: &[countersign_core::submission::Material],
+) -> Value {
+    let file = |index: &usize| {
+        let file = files.get(*index)?;
+        Some(json!({ "path": file.path, "digest": file.digest, "size_bytes": file.size_bytes }))
+    };
+    json!({
+        "rule": review_rules.get(assignment.rule).map(|rule| &rule.name),
+        "target": assignment.target_words(),
+        "files": assignment.files.iter().filter_map(file).collect::<Vec<_>>(),
+        "criteria": assignment.asks(review_rules).map(|criterion| &criterion.name).collect::<Vec<_>>(),
+        "reviewer": assignment.candidates.first().map(|candidate| &candidate.reviewer),
+        "key": assignment.candidates.first().map(|candidate| &candidate.key),
+    })
+}
+
+fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value {
+    let mut value = assignment_json(&review.rules, assignment, &round.submission.files);
+    let given = round.answer_to(assignment);
+    let failure = round.failure_of(assignment);
+    let passed =
+        |answer: &Answer| answer.bare.unwrap_or_else(|| answer.rulings.iter().all(|ruling| ruling.passed));
+    let state = match (given, failure) {
+        (Some((_, given)), _) if passed(&given.answer) => "passed",
+        (Some(_), _) => "failed",
+        (None, Some(_)) => "no_verdict",
+        (None, None) => "open",
+    };
+    let ruled_by = given.map(|(_, given)| match &given.by {
+        By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer.clone(),
+        By::SelfReview { .. } => "self".to_owned(),
+    });
+    value["state"] = json!(state);
+    value["ruled_by"] = json!(ruled_by);
+    value["reused"] = json!(given.is_some_and(|(_, given)| matches!(given.by, By::Reused { .. })));
+    value["why"] = json!(failure.filter(|_| given.is_none()).map(|failure| failure.why.name()));
+    value["detail"] = json!(failure.filter(|_| given.is_none()).map(|failure| &failure.detail));
+    value["rulings"] = json!(given.map(|(_, given)| &given.answer.rulings));
+    value
+}
+
+/// What to do next, as commands.
+pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
+    let id = &review.id;
+    match review.standing() {
+        Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
+        Some(Outcome::NoVerdict(NoVerdict::Stale)) => vec![format!("{again} for the files as they are now")],
+        Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
+        Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
+        Some(Outcome::Stopped(_)) => vec![format!(
+            "a person decides: countersign unblock {id} --reason TEXT, or countersign approve {id} --reason TEXT"
+        )],
+        _ => vec![],
+    }
+}
