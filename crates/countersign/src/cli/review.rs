@@ -118,7 +118,12 @@ async fn request(
 /// The rules: from the command line, else from the configuration.
 fn rules(config: &Config, options: &ReviewOptions) -> Result<Vec<Rule>, Failure> {
     if options.criterion.is_empty() {
-        return Ok(config.rules.clone());
+        // Somebody named on the command line is asked everything, also where a rule names another.
+        let asked = |rule: &Rule| Rule {
+            reviewer: rule.reviewer.clone().filter(|_| config.reviewer.is_none()),
+            ..rule.clone()
+        };
+        return Ok(config.rules.iter().map(asked).collect());
     }
     let criteria = options.criterion.iter().map(|typed| criterion(typed)).collect::<Result<Vec<_>, _>>()?;
     if let Some((first, second)) = first_double(&criteria) {

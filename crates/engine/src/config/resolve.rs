@@ -3,7 +3,7 @@
 use super::diagnostic::{Diagnostic, Problems, closest, listed, quoted};
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, GivenReviewers, Layer};
-use super::reviewers::{AUTO, ReviewerConfig};
+use super::reviewers::{AUTO, ReviewerConfig, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::settings::{Limits, Merge, Origin, Setting};
 use super::source::{Place, Source};
@@ -71,7 +71,8 @@ pub fn resolve(
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
-        problems.extend(reviewer.as_ref().and_then(|(name, origin)| {
+        let named = reviewer.as_ref().filter(|(name, _)| !is_short_form(name));
+        problems.extend(named.and_then(|(name, origin)| {
             unknown_reviewer(
                 name,
                 reviewers,

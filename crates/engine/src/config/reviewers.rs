@@ -14,6 +14,11 @@ pub(super) const DEFAULT_CONCURRENCY: u32 = 4;
 /// The name that stands for "the first reviewer that can answer".
 pub const AUTO: &str = "auto";
 
+/// Whether a name from outside stands for a reviewer that needs no configuration.
+pub fn is_short_form(name: &str) -> bool {
+    name.starts_with("command:") || name.starts_with("replay:") || matches!(name, "self" | "checks")
+}
+
 /// A reviewer that may be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewerConfig {
