@@ -9,6 +9,7 @@ use crate::digest::{Key, Parts};
 use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Target};
 use crate::rule::Rule;
+use crate::submission::Material;
 use serde::{Deserialize, Serialize};
 
 /// Where a failed ruling stands.
@@ -120,6 +121,8 @@ pub struct Finding {
     pub rule: String,
     /// What was looked at.
     pub target: Target,
+    /// The file, where it is about one.
+    pub file: Option<String>,
     /// The criterion; none where the whole failed without rulings.
     pub criterion: Option<String>,
     /// How much it weighs.
@@ -139,6 +142,7 @@ pub fn finding_id(key: &Key, criterion: &str) -> String {
 /// Spells a finding out.
 pub fn finding(
     rules: &[Rule],
+    files: &[Material],
     assignment: &Assignment,
     key: &Key,
     answer: &Answer,
@@ -153,6 +157,10 @@ pub fn finding(
         id: finding_id(key, criterion.map_or("", |criterion| criterion.name.as_str())),
         rule: rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
         target: assignment.target.clone(),
+        file: match assignment.files.as_slice() {
+            [only] => files.get(*only).map(|file| file.path.clone()),
+            _ => None,
+        },
         criterion: criterion.map(|criterion| criterion.name.clone()),
         severity: criterion.map(|criterion| criterion.severity).or(heaviest).unwrap_or(Severity::Must),
         feedback: feedback.unwrap_or_else(|| answer.feedback.clone()),

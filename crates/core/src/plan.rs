@@ -231,7 +231,8 @@ pub fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<
             let files = files_where(submission, |file| set.is_match(&file.path));
             Ok(match files {
                 files if files.is_empty() => vec![],
-                files if *one_by_one => each(files),
+                // One file is one file, also for a rule that takes all of them together.
+                files if *one_by_one || files.len() == 1 => each(files),
                 files => vec![(Target::Matching, files)],
             })
         }

@@ -169,7 +169,14 @@ impl Review {
         let spell = |place: &FindingRef| {
             let assignment = round.assignments.get(place.assignment)?;
             let (key, given) = round.answer_to(assignment)?;
-            Some(judge::finding(&self.rules, assignment, key, &given.answer, place.ruling))
+            Some(judge::finding(
+                &self.rules,
+                &round.submission.files,
+                assignment,
+                key,
+                &given.answer,
+                place.ruling,
+            ))
         };
         list(&round.judgement).iter().filter_map(spell).collect()
     }

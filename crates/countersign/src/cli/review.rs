@@ -81,7 +81,7 @@ fn again(options: &ReviewOptions) -> String {
     }
 }
 
-async fn request(
+pub async fn request(
     project: &Project,
     options: &ReviewOptions,
     warnings: &mut Vec<String>,
@@ -238,7 +238,7 @@ fn subject(config: &Config, options: &ReviewOptions) -> Result<(Subject, Policy)
     }
 }
 
-async fn prepare(
+pub async fn prepare(
     planner: &Planner,
     config: &Config,
     request: Request,

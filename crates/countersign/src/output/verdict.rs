@@ -5,7 +5,7 @@ use super::time::rfc3339;
 use countersign_core::answer::Answer;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
-use countersign_core::plan::{Assignment, Target};
+use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
 use countersign_core::review::{By, Review, Round, State};
 use countersign_core::text::{visible, visible_line};
 use countersign_engine::ledger::Stored;
@@ -66,7 +66,7 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>) 
     }
     let mut by_place: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
-        by_place.entry(target_words(&finding.target)).or_default().push(finding);
+        by_place.entry(place_words(finding)).or_default().push(finding);
     }
     for (place, findings) in by_place {
         out.push_str(&format!("\n{}\n", bold(&visible_line(&place))));
@@ -120,8 +120,19 @@ fn footer(review: &Review, round: &Round) -> String {
     if review.rule_changes > 0 {
         parts.push(format!("the rules changed {} times during this review", review.rule_changes));
     }
-    parts.push("cost unknown".to_owned());
+    let paid = |assignment: &Assignment| {
+        let asked = |candidate: &Candidate| candidate.kind == ReviewerKind::Asked;
+        assignment.candidates.iter().any(asked)
+    };
+    if round.assignments.iter().any(paid) {
+        parts.push("cost unknown".to_owned());
+    }
     dim(&parts.join(" · "))
+}
+
+/// The file where it is about one, else what was looked at.
+fn place_words(finding: &Finding) -> String {
+    finding.file.clone().unwrap_or_else(|| target_words(&finding.target))
 }
 
 fn target_words(target: &Target) -> String {
@@ -174,14 +185,10 @@ fn review_json(stored: &Stored) -> Value {
 }
 
 fn finding_json(finding: &Finding) -> Value {
-    let file = match &finding.target {
-        Target::File(path) => Some(path),
-        _ => None,
-    };
     json!({
         "id": finding.id,
         "rule": finding.rule,
-        "file": file,
+        "file": finding.file,
         "target": target_words(&finding.target),
         "criterion": finding.criterion,
         "severity": finding.severity,

@@ -1,0 +1,129 @@
+//! `countersign demo`: a small project with planted defects, judged by the real engine until it passes.
+//!
+//! The reviewer is `checks`, so there is no model and no network. The author is scripted: between the rounds
+//! it fixes what the last verdict named, some of it at first.
+
+mod work;
+
+use super::arguments::{DemoOptions, ReviewOptions};
+use super::review::{prepare, request};
+use super::{Failure, Global};
+use crate::output::{Answer, Printer, bold, dim, next_steps, verdict_json, verdict_text, write_out};
+use crate::project::Project;
+use countersign_core::outcome::Outcome;
+use countersign_engine::config::Environment;
+use countersign_engine::engine::Engine;
+use countersign_engine::ledger::Stored;
+use serde_json::{Value, json};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// Plays the demo.
+pub async fn run(
+    options: DemoOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let temporary = tempfile::Builder::new().prefix("countersign-demo-").tempdir();
+    let temporary = temporary.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
+    let folder = match &options.keep {
+        None => temporary.path().to_owned(),
+        Some(keep) => new_folder(keep)?,
+    };
+    work::write_project(&folder)
+        .map_err(|error| Failure::usage(format!("`{}`: {error}", folder.display())))?;
+    let stage = Stage::open(&folder, printer).await?;
+    stage.say(&format!("{}\n\n", work::PROLOGUE));
+    let mut rounds = vec![];
+    let mut acts = work::acts();
+    let stored = loop {
+        let stored = stage.round(cancel).await?;
+        rounds.push(verdict_json(&stored, &[]));
+        match (stored.review.standing(), acts.next()) {
+            (Some(Outcome::NeedsWork), Some(act)) => stage.author(&folder, &act)?,
+            _ => break stored,
+        }
+    };
+    Ok(stage.close(&stored, rounds, options.keep.as_deref()))
+}
+
+/// A folder that is not there yet: nothing of anybody's is ever written over.
+fn new_folder(keep: &Path) -> Result<std::path::PathBuf, Failure> {
+    let made = std::fs::create_dir(keep).and_then(|()| keep.canonicalize());
+    made.map_err(|error| {
+        Failure::usage(format!("--keep `{}`: {error}", keep.display()))
+            .hint("name a folder that is not there yet")
+    })
+}
+
+/// The demo's project, opened.
+struct Stage<'a> {
+    project: Project,
+    engine: Engine,
+    printer: &'a Printer,
+}
+
+impl<'a> Stage<'a> {
+    async fn open(folder: &Path, printer: &'a Printer) -> Result<Self, Failure> {
+        // The demo is the same for everybody, whatever they have configured.
+        let environment = Environment { root: Some(folder.to_owned()), ..Environment::default() };
+        let project = Project::find_at(folder.to_owned(), &Global::default(), None, &environment)?;
+        let engine = project.engine(project.planner(None)?).await?;
+        Ok(Self { project, engine, printer })
+    }
+
+    fn say(&self, text: &str) {
+        if !self.printer.is_json() {
+            write_out(text);
+        }
+    }
+
+    /// Hands the work in and shows the verdict.
+    async fn round(&self, cancel: &CancellationToken) -> Result<Stored, Failure> {
+        let options = ReviewOptions { subject: Some("demo".to_owned()), ..ReviewOptions::default() };
+        let request = request(&self.project, &options, &mut vec![]).await?;
+        let prepared = prepare(self.engine.planner(), &self.project.config, request, &options).await?;
+        let ticket = self.engine.submit(prepared).await?;
+        let stored = self.engine.wait(&ticket, cancel).await?;
+        let next: Vec<String> = vec![];
+        self.say(&format!("{}\n", bold(&format!("── round {} ──", ticket.round))));
+        self.say(&format!("{}\n", verdict_text(&stored, &next)));
+        self.engine.delivered(&ticket).await?;
+        Ok(stored)
+    }
+
+    /// The author fixes something.
+    fn author(&self, folder: &Path, act: &work::Act) -> Result<(), Failure> {
+        self.say(&format!("{}\n", dim("the author:")));
+        for edit in act {
+            self.say(&format!("  {}: {}\n", edit.file, edit.words));
+            let written = std::fs::write(folder.join(edit.file), edit.content);
+            written.map_err(|error| Failure::internal(format!("`{}`: {error}", edit.file)))?;
+        }
+        self.say("\n");
+        Ok(())
+    }
+
+    fn close(&self, stored: &Stored, rounds: Vec<Value>, kept: Option<&Path>) -> Answer {
+        let outcome = stored.review.standing().unwrap_or(Outcome::Internal);
+        let mut text = String::from(
+            "Unchanged work was not judged twice: each round asked only about what had changed.\n\n",
+        );
+        text.push_str(&match kept {
+            Some(folder) => format!(
+                "{} cd {} && countersign log && countersign show\n",
+                bold("look around:"),
+                folder.display()
+            ),
+            None => {
+                format!("{} countersign demo --keep DIR, and look around in DIR\n", bold("see it again:"))
+            }
+        });
+        text.push_str(&format!(
+            "{} countersign review --help, README.md, docs/\n",
+            bold("where to look next:")
+        ));
+        let json = json!({ "rounds": rounds, "next": next_steps(&stored.review, "countersign review") });
+        Answer::new(outcome, text, json)
+    }
+}
