@@ -138,7 +138,8 @@ impl Project {
     /// A program with arguments; one whose own name has spaces is taken as it is.
     fn words(&self, program: &str) -> Vec<String> {
         let typed = self.here.join(program);
-        let absolute = |path: PathBuf| path.to_string_lossy().into_owned();
+        // However it was typed, it is the same program.
+        let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path).to_string_lossy().into_owned();
         if typed.is_file() {
             return vec![absolute(typed)];
         }

@@ -7,6 +7,14 @@ use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
 use serde_json::{Value, json};
 
+/// What to do where the problem itself does not say.
+const GENERAL_HINT: &str =
+    "docs/configuration.md describes every key; `countersign config --schema` is for editors";
+
+fn hint(diagnostic: &Diagnostic) -> &str {
+    diagnostic.hint.as_deref().unwrap_or(GENERAL_HINT)
+}
+
 /// For people.
 pub fn failure_text(failure: &Failure) -> String {
     let mut out: String = failure.diagnostics.iter().map(|diagnostic| render(diagnostic) + "\n").collect();
@@ -33,11 +41,8 @@ fn render(diagnostic: &Diagnostic) -> String {
         snippet =
             snippet.annotation(AnnotationKind::Context.span(related.place.span()).label(&related.label));
     }
-    let mut group = Level::ERROR.primary_title(&message).element(snippet);
-    let hint = diagnostic.hint.as_ref().map(|hint| visible(hint).into_owned());
-    if let Some(hint) = &hint {
-        group = group.element(Level::HELP.message(hint));
-    }
+    let hint = visible(hint(diagnostic)).into_owned();
+    let group = Level::ERROR.primary_title(&message).element(snippet).element(Level::HELP.message(&hint));
     Renderer::styled().render(&[group])
 }
 
@@ -62,6 +67,6 @@ fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
         "file": place.file().display().to_string(),
         "line": place.line(),
         "column": place.column(),
-        "hint": diagnostic.hint,
+        "hint": hint(diagnostic),
     })
 }

@@ -152,10 +152,12 @@ impl Merge<'_> {
     pub fn limits(&mut self) -> Limits {
         let default = Limits::default();
         Limits {
-            max_inline_files: self.size(
+            max_inline_files: self.pick(
                 "limits.max_inline_files",
                 |l| &l.limits.max_inline_files,
                 default.max_inline_files,
+                |count| count.get() as usize,
+                usize::to_string,
             ),
             prompt_bytes: self.size("limits.prompt_bytes", |l| &l.limits.prompt_bytes, default.prompt_bytes),
             reply_bytes: self.size("limits.reply_bytes", |l| &l.limits.reply_bytes, default.reply_bytes),

@@ -14,6 +14,8 @@ pub(super) type Version = Whole<1, 1>;
 
 /// Something there is at least one of.
 pub(super) type Count = Whole<1, { u32::MAX }>;
+/// A number that may also be none at all.
+pub(super) type CountOrNone = Whole<0, { u32::MAX }>;
 
 impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
     pub const fn get(self) -> u32 {

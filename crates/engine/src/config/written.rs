@@ -6,7 +6,7 @@
 use super::at::{At, Given};
 use super::reviewers::DEFAULT_CONCURRENCY;
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
-use super::whole::{Count, Version};
+use super::whole::{Count, CountOrNone, Version};
 use countersign_core::policy::{
     DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES, DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
 };
@@ -230,9 +230,9 @@ pub(super) enum WrittenOverrides {
 #[schemars(rename = "Limits")]
 #[serde(default, deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenLimits {
-    /// Up to this many files a question carries their contents; above, it lists their paths.
+    /// Up to this many files a question carries their contents; above, it lists their paths. 0 always lists.
     #[schemars(extend("default" = DEFAULT_MAX_INLINE_FILES))]
-    pub max_inline_files: Given<Count>,
+    pub max_inline_files: Given<CountOrNone>,
     /// How large a question may be.
     #[schemars(extend("default" = DEFAULT_BYTES))]
     pub prompt_bytes: Given<Count>,

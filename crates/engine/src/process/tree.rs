@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn children_and_grandchildren_are_found() {
         let mut child = std::process::Command::new("sh")
-            .args(["-c", "sh -c 'echo $$; exec cat' & wait"])
+            .args(["-c", "sh -c 'echo $$; exec sleep 1000' & wait"])
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
             .spawn()

@@ -114,7 +114,7 @@ fn limits_are_whole_numbers_from_one() {
 5:17: `max_attempts` must be a whole number from 1 to 4294967295, not 0
 6:23: `max_stalled_rounds` must be a whole number from 1 to 4294967295, not -1
 7:15: `reuse_days` must be a whole number from 1 to 4294967295, not 3.5
-9:21: `max_inline_files` must be a whole number from 1 to 4294967295, not the text `no`
+9:21: `max_inline_files` must be a whole number from 0 to 4294967295, not the text `no`
 10:17: `prompt_bytes` must be a whole number from 1 to 4294967295, not the text `9`
   leave the quotes away
 11:16: `reply_bytes` must be a whole number from 1 to 4294967295, not 99999999999

@@ -1,0 +1,206 @@
+//! Nothing acknowledged is lost, and no process is left behind: kill -9 in the middle.
+
+use crate::{COMPLETE, project};
+use countersign_testkit::{Judge, Project, Running, eventually};
+
+/// A reviewer that answers at once for the first files and then sleeps, with a grandchild in its own session.
+/// `.go` lets everybody answer. Three sleepers leave one of the four places for the others.
+fn sleepy(project: &Project) -> Judge {
+    let body = r#"case "$file" in
+  docs/[0-4].md) ;;
+  *) if [ ! -e "ROOT/.go" ]; then
+       setsid sh -c 'echo $$ >>"ROOT/.grandchildren"; exec sleep 1000' &
+       echo $$ >>"ROOT/.children"
+       wait
+     fi ;;
+esac
+printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
+    Judge::scripted(project, "judge.sh", &body.replace("ROOT", project.root().to_str().unwrap()))
+}
+
+fn eight() -> (Project, Judge) {
+    let project = project();
+    for i in 0..8 {
+        project.write(&format!("docs/{i}.md"), format!("page {i}"));
+    }
+    let judge = sleepy(&project);
+    (project, judge)
+}
+
+fn lines(project: &Project, file: &str) -> Vec<String> {
+    std::fs::read_to_string(project.path(file)).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+fn is_gone(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until five answers are on record and the other reviewers sleep.
+fn until_asleep(project: &Project) {
+    eventually("five answers, and sleeping reviewers", || {
+        let log = project.run(&["log", "--json", "-n", "1"]);
+        let newest =
+            (log.code == 0).then(|| log.json()["reviews"][0]["id"].as_str().map(str::to_owned)).flatten();
+        let answered = newest.is_some_and(|id| {
+            let events = project.run(&["log", &id, "--json", "-n", "100"]).json();
+            let answers = |entry: &&serde_json::Value| entry["event"]["kind"] == "answered";
+            events["events"].as_array().unwrap().iter().filter(answers).count() == 5
+        });
+        answered && !lines(project, ".grandchildren").is_empty()
+    });
+}
+
+#[test]
+fn after_kill_9_given_rulings_stand_and_no_descendant_lives() {
+    for subject in [&["--subject", "x"][..], &[]] {
+        let (project, judge) = eight();
+        let mut args =
+            vec!["review", "docs", "--criterion", COMPLETE, "--each-file", "--reviewer", judge.name()];
+        args.extend(subject);
+        let mut first = project.start(&args);
+        until_asleep(&project);
+        first.kill();
+        first.wait();
+        eventually("no descendant lives", || {
+            let pids = [lines(&project, ".children"), lines(&project, ".grandchildren")].concat();
+            pids.iter().all(|pid| is_gone(pid))
+        });
+        let status = project.run(&["status", "--json"]).exits(0).json();
+        assert_eq!(status["open"][0]["interrupted"], true);
+        project.write(".go", "");
+        let json = project.run(&[&args[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(json["assignments"].as_array().unwrap().len(), 8);
+        let asked = judge.asked();
+        for file in ["docs/0.md", "docs/1.md", "docs/2.md"] {
+            assert_eq!(
+                asked.iter().filter(|asked| *asked == file).count(),
+                1,
+                "{file} was asked again: {asked:?}"
+            );
+        }
+        project.run(&["log", "--verify"]).exits(0);
+    }
+}
+
+#[test]
+fn an_interrupt_stops_cleanly_and_keeps_what_was_judged() {
+    let (project, judge) = eight();
+    let args = [
+        "review",
+        "docs",
+        "--criterion",
+        COMPLETE,
+        "--each-file",
+        "--reviewer",
+        judge.name(),
+        "--subject",
+        "x",
+    ];
+    let running = project.start(&args);
+    until_asleep(&project);
+    let pid = rustix::process::Pid::from_raw(running.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ran = running.wait().exits(130);
+    assert!(ran.stderr.contains("what was judged is kept"), "{}", ran.stderr);
+    eventually("no descendant lives", || lines(&project, ".grandchildren").iter().all(|pid| is_gone(pid)));
+    project.write(".go", "");
+    project.run(&args).exits(0);
+    assert_eq!(judge.asked().iter().filter(|file| *file == "docs/0.md").count(), 1);
+}
+
+#[test]
+fn two_processes_ask_once_and_get_the_same_answer() {
+    let (project, judge) = eight();
+    let args = [
+        "review",
+        "docs",
+        "--criterion",
+        COMPLETE,
+        "--each-file",
+        "--reviewer",
+        judge.name(),
+        "--subject",
+        "x",
+        "--json",
+    ];
+    let one = project.start(&args);
+    until_asleep(&project);
+    let two = project.start(&args);
+    project.write(".go", "");
+    wake(&project);
+    let answers = [one, two].map(|running| running.wait().exits(0).json());
+    assert_eq!(answers[0]["review"]["id"], answers[1]["review"]["id"]);
+    assert_eq!(answers[0]["assignments"], answers[1]["assignments"]);
+    assert_eq!(judge.asked().len(), 8, "{:?}", judge.asked());
+}
+
+#[test]
+fn when_the_one_that_asks_is_killed_the_other_takes_over() {
+    let (project, judge) = eight();
+    let args = [
+        "review",
+        "docs",
+        "--criterion",
+        COMPLETE,
+        "--each-file",
+        "--reviewer",
+        judge.name(),
+        "--subject",
+        "x",
+        "--json",
+    ];
+    let mut one = project.start(&args);
+    until_asleep(&project);
+    let two: Running = project.start(&args);
+    project.write(".go", "");
+    one.kill();
+    one.wait();
+    let json = two.wait().exits(0).json();
+    assert_eq!(json["outcome"], "passed");
+    for file in ["docs/0.md", "docs/1.md", "docs/2.md"] {
+        assert_eq!(judge.asked().iter().filter(|asked| *asked == file).count(), 1, "{file}");
+    }
+}
+
+/// Ends the sleep of every reviewer that still sleeps, so that it answers.
+fn wake(project: &Project) {
+    eventually("everybody answers", || {
+        for pid in lines(project, ".grandchildren") {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid.parse().unwrap()).filter(|_| !is_gone(&pid))
+            {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            }
+        }
+        lines(project, ".grandchildren").iter().all(|pid| is_gone(pid))
+    });
+}
+
+#[test]
+fn other_work_supersedes_a_running_round() {
+    let (project, judge) = eight();
+    let args = [
+        "review",
+        "docs",
+        "--criterion",
+        COMPLETE,
+        "--each-file",
+        "--reviewer",
+        judge.name(),
+        "--subject",
+        "x",
+        "--json",
+    ];
+    let one = project.start(&args);
+    until_asleep(&project);
+    project.write("docs/7.md", "changed").write(".go", "");
+    let two = project.run(&args).exits(0).json();
+    assert_eq!(two["outcome"], "passed");
+    let first = one.wait().exits(4).json();
+    assert_eq!((first["outcome"].as_str(), first["reason"].as_str()), (Some("no_verdict"), Some("stale")));
+    assert_eq!(
+        judge.asked().iter().filter(|file| *file == "docs/0.md").count(),
+        1,
+        "rulings already given stay"
+    );
+}

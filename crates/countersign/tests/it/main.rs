@@ -1,0 +1,26 @@
+//! The program as users run it: one binary, a module per concept.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
+
+mod bad_configuration;
+mod crash;
+mod demo;
+mod json;
+mod paths;
+mod people;
+mod process;
+mod replies;
+mod reuse;
+mod reviewers;
+mod shells;
+mod stale;
+mod untrusted;
+
+use countersign_testkit::Project;
+
+/// A new project for the program under test.
+fn project() -> Project {
+    Project::new(env!("CARGO_BIN_EXE_countersign"))
+}
+
+const COMPLETE: &str = "Complete=Is it complete?";

@@ -1,0 +1,82 @@
+//! Decisions are for people: a terminal, no mark of an agent, a reason, and on record.
+
+use crate::{COMPLETE, project};
+use countersign_testkit::{Judge, Project};
+use rexpect::session::spawn_command;
+
+fn stopped() -> (Project, Judge, String) {
+    let project = project();
+    project.write("a.md", "BAD");
+    let judge = Judge::by_word(&project, "Complete");
+    let args =
+        ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x", "--json"];
+    project.run(&args).exits(1);
+    project.run(&args).exits(1);
+    let id = project.run(&args).exits(6).json()["review"]["id"].as_str().unwrap().to_owned();
+    (project, judge, id)
+}
+
+/// Runs a command as a person would: on a terminal.
+fn typed(project: &Project, args: &[&str], variable: Option<&str>) -> String {
+    let mut command = project.command(args);
+    command.env("USER", "ann").env("NO_COLOR", "1");
+    if let Some(variable) = variable {
+        command.env(variable, "1");
+    }
+    let mut session = spawn_command(command, Some(60_000)).unwrap();
+    session.exp_eof().unwrap()
+}
+
+#[test]
+fn an_agent_cannot_lift_and_a_person_can() {
+    let (project, judge, id) = stopped();
+    let unblock = ["unblock", &id, "--reason", "the word is allowed here"];
+    let ran = project.run(&unblock).exits(2);
+    assert!(ran.stderr.contains("does not allow this to an agent"), "{}", ran.stderr);
+    assert!(typed(&project, &unblock, Some("CLAUDECODE")).contains("does not allow this to an agent"));
+    assert!(typed(&project, &["unblock", &id, "--reason", " "], None).contains("a decision needs a reason"));
+    assert!(typed(&project, &unblock, None).contains("needs work"));
+    project.write("a.md", "fine");
+    let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
+    project.run(&args).exits(0);
+    let log = project.run(&["log", &id, "-n", "100"]).exits(0).stdout;
+    assert!(log.contains("lifted") && log.contains("by ann: the word is allowed here"), "{log}");
+}
+
+#[test]
+fn an_approval_is_recorded_and_shown() {
+    let project = project();
+    project.write("a.md", "BAD");
+    let judge = Judge::by_word(&project, "Complete");
+    let args =
+        ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x", "--json"];
+    let id = project.run(&args).exits(1).json()["review"]["id"].as_str().unwrap().to_owned();
+    project.run(&["approve", &id, "--reason", "mine"]).exits(2);
+    let prefix = &id[..8];
+    let said = typed(&project, &["approve", prefix, "--reason", "shipped with a note"], None);
+    assert!(said.contains("overridden") && said.contains("approve by ann: shipped with a note"), "{said}");
+    let json = project.run(&args).exits(0).json();
+    assert_eq!(json["outcome"], "overridden");
+    assert_eq!(json["review"]["decisions"][0]["by"], "ann");
+    // Other bytes were not approved.
+    project.write("a.md", "BAD again");
+    project.run(&args).exits(1);
+}
+
+#[test]
+fn a_rejection_is_final_and_a_withdrawal_is_not() {
+    let (project, judge, id) = stopped();
+    assert!(typed(&project, &["approve", &id, "--reason", "x"], None).contains("the review is over"));
+    project.write("b.md", "BAD");
+    let args =
+        ["review", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "y", "--json"];
+    let id = project.run(&args).exits(1).json()["review"]["id"].as_str().unwrap().to_owned();
+    project.run(&["withdraw", &id]).exits(0);
+    let again = project.run(&args).exits(1).json();
+    assert_ne!(again["review"]["id"], id.as_str());
+    let id = again["review"]["id"].as_str().unwrap();
+    assert!(typed(&project, &["reject", id, "--reason", "no"], None).contains("rejected by a person"));
+    project.write("b.md", "fine");
+    let json = project.run(&args).exits(6).json();
+    assert_eq!(json["reason"], "rejected");
+}
