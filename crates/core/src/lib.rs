@@ -16,5 +16,6 @@ pub mod policy;
 pub mod prompt;
 pub mod review;
 pub mod rule;
+pub mod strict_json;
 pub mod submission;
 pub mod text;

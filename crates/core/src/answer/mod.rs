@@ -5,12 +5,12 @@
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
 mod rows;
-mod strict_json;
 
 pub use rows::{Row, self_rulings};
 
 use crate::criterion::{Criterion, fold_name};
 use crate::outcome::NoVerdict;
+use crate::strict_json;
 use crate::text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -79,11 +79,11 @@ fn jobs_6_table_of_replies() {
         ),
         (
             valid.replace("\"feedback\": \"f\"", "\"passed\": true"),
-            "garbled: the reply is not one JSON object: key `passed` stands twice",
+            "garbled: the reply is not one JSON object: the key `passed` is there twice",
         ),
         (
             valid.replace("\"feedback\": null", "\"passed\": false"),
-            "garbled: the reply is not one JSON object: key `passed` stands twice",
+            "garbled: the reply is not one JSON object: the key `passed` is there twice",
         ),
         (valid.replace("\"f\"", "7"), "garbled: `feedback` is not text"),
         (deep, "garbled: the reply is not one JSON object: recursion limit exceeded"),
@@ -103,7 +103,7 @@ fn jobs_6_table_of_replies() {
     for (reply, expected) in table {
         let got = judge(&reply, false);
         let exact = !expected.ends_with("one JSON object")
-            && !expected.contains("stands twice")
+            && !expected.contains("is there twice")
             && !expected.contains("recursion");
         assert!(
             if exact { got == expected } else { got.starts_with(expected) },

@@ -10,8 +10,8 @@ pub(super) fn signal_descendants(signal: Signal) {
 }
 
 /// All descendants of a process. As the sub-reaper of its tree, a guard has every orphan of it as a child,
-/// so nothing is missed for having changed its session or lost its parent.
-#[cfg(target_os = "linux")]
+/// so nothing is missed for having changed its session or lost its parent. Where there is no sub-reaper it is
+/// the children and what they have not let go of.
 fn descendants(root: Pid) -> Vec<Pid> {
     let parents = parents();
     let mut found = vec![root];
@@ -23,6 +23,7 @@ fn descendants(root: Pid) -> Vec<Pid> {
     found.split_off(1)
 }
 
+/// Every process with its parent.
 #[cfg(target_os = "linux")]
 fn parents() -> Vec<(Pid, Pid)> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return vec![] };
@@ -41,9 +42,8 @@ fn parent(stat: &str) -> Option<Pid> {
     Pid::from_raw(after_name.split_whitespace().nth(1)?.parse().ok()?)
 }
 
-/// Where there is no sub-reaper, the children and what they have not let go of.
 #[cfg(not(target_os = "linux"))]
-fn descendants(root: Pid) -> Vec<Pid> {
+fn parents() -> Vec<(Pid, Pid)> {
     let listing = std::process::Command::new("ps").args(["-axo", "pid=,ppid="]).output();
     let listing =
         listing.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -51,14 +51,7 @@ fn descendants(root: Pid) -> Vec<Pid> {
         let mut numbers = line.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?));
         Some((numbers.next()?, numbers.next()?))
     };
-    let parents: Vec<(Pid, Pid)> = listing.lines().filter_map(row).collect();
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        next += 1;
-    }
-    found.split_off(1)
+    listing.lines().filter_map(row).collect()
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,17 +4,15 @@
 //! beyond a 64-bit float and nesting beyond 128 levels are refused too.
 
 use super::defect::Defect;
-use super::quote::{quote, reason};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use std::collections::HashSet;
-use std::fmt;
+use super::quote::reason;
+use countersign_core::strict_json;
 
 pub(super) fn look(text: &str) -> Vec<Defect> {
     if text.starts_with('\u{feff}') {
         return vec![Defect::at(1, "is not valid JSON: it begins with a byte order mark".into())];
     }
-    match serde_json::from_str::<Strict>(text) {
-        Ok(Strict) => Vec::new(),
+    match strict_json::parse(text) {
+        Ok(_) => Vec::new(),
         Err(error) => vec![defect(&error)],
     }
 }
@@ -24,66 +22,6 @@ fn defect(error: &serde_json::Error) -> Defect {
     let said = error.to_string();
     let said = reason(said.strip_suffix(&place).unwrap_or(&said));
     Defect::at(error.line().max(1), format!("is not valid JSON: {said} (column {})", error.column()))
-}
-
-/// Any value without a key twice in the same object. Nothing of it is kept.
-struct Strict;
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Strict;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_unit<E>(self) -> Result<Strict, E> {
-        Ok(Strict)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Strict, A::Error> {
-        while items.next_element::<Strict>()?.is_some() {}
-        Ok(Strict)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Strict, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            if seen.contains(&key) {
-                return Err(A::Error::custom(format!("the key {} is there twice", quote(&key))));
-            }
-            seen.insert(key);
-            entries.next_value::<Strict>()?;
-        }
-        Ok(Strict)
-    }
 }
 
 #[cfg(test)]

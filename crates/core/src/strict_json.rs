@@ -1,8 +1,12 @@
 //! JSON that means one thing: a key that stands twice in an object is an error, not a coin toss.
 
+use crate::text;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
+
+/// How much of a key an error quotes.
+const MAX_KEY_BYTES: usize = 80;
 
 /// Parses exactly one JSON value. Depth is limited by the parser (128).
 pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
@@ -63,7 +67,10 @@ impl<'de> Visitor<'de> for StrictVisitor {
         while let Some(key) = entries.next_key::<String>()? {
             let Strict(value) = entries.next_value()?;
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("key `{key}` stands twice")));
+                return Err(A::Error::custom(format!(
+                    "the key `{}` is there twice",
+                    text::cut(&text::visible_line(&key), MAX_KEY_BYTES)
+                )));
             }
             object.insert(key, value);
         }
