@@ -123,6 +123,12 @@ fn steers(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Characters that steer or take no place. In a name or a short quotation none of them has business; in
+/// running text the joiners among them are ordinary, as in many scripts and emoji.
+pub fn hides(c: char) -> bool {
+    steers(c) || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200c}' | '\u{200d}')
+}
+
 /// Whether a reader could take this line for one of our markers.
 pub fn reads_as_marker(line: &str) -> bool {
     // Most lines leave here: a marker has a rule of signs in it.

@@ -1,6 +1,7 @@
 //! What is wrong with a configuration, as data. The binary draws it; nothing here prints.
 
 use super::source::Place;
+use countersign_core::text::hides;
 use std::fmt;
 
 /// More problems than this are counted, not listed: nobody reads further.
@@ -122,18 +123,12 @@ pub(super) fn quoted(text: &str) -> String {
 pub(super) fn visible(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars() {
-        match is_invisible(c) {
+        match hides(c) {
             true => shown.extend(c.escape_unicode()),
             false => shown.push(c),
         }
     }
     shown
-}
-
-/// Characters that do something other than being seen: controls, line separators, text direction.
-pub(super) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// A list for a sentence: `` `a`, `b`, `c` ``.

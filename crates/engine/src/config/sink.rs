@@ -1,7 +1,7 @@
 //! Collects what is wrong with one file while its meaning is worked out.
 
 use super::at::At;
-use super::diagnostic::{Diagnostic, is_invisible, quoted};
+use super::diagnostic::{Diagnostic, quoted};
 use super::fault::Fault;
 use super::source::{Place, Source};
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ impl Sink {
             format!("the name {} begins or ends with white space", quoted(name))
         } else if name.chars().count() > MAX_NAME_CHARS {
             format!("the name is longer than {MAX_NAME_CHARS} characters")
-        } else if name.chars().any(is_invisible) {
+        } else if name.chars().any(countersign_core::text::hides) {
             format!("the name {} holds a character that cannot be seen", quoted(name))
         } else {
             return Some(Named { name: name.clone(), span: span.clone() });

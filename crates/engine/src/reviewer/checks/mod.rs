@@ -103,7 +103,7 @@ fn run_problem(run: &RunCheck) -> Option<String> {
 /// Marks that show nothing (a byte order mark, a zero-width space) do not fill a file.
 fn not_empty(file: &Subject<'_>) -> Vec<Defect> {
     let filled = match file.text {
-        Some(text) => text.chars().any(|c| !c.is_whitespace() && !quote::is_invisible(c)),
+        Some(text) => text.chars().any(|c| !c.is_whitespace() && !countersign_core::text::hides(c)),
         None => file.size_bytes > 0,
     };
     if filled { Vec::new() } else { vec![Defect::of_file("is empty".into())] }

@@ -1,5 +1,7 @@
 //! Showing a piece of a reviewed file: short, on one line, and nothing that acts on a terminal or hides.
 
+use countersign_core::text::hides;
+
 /// No quotation is longer than this many characters.
 pub(super) const MAX_QUOTE_CHARS: usize = 80;
 
@@ -37,16 +39,9 @@ pub(super) fn visible(text: &str, max_chars: usize) -> String {
 fn visible_char(c: char) -> String {
     match c {
         '\n' | '\r' | '\t' => " ".into(),
-        _ if c.is_control() || is_invisible(c) => c.escape_unicode().to_string(),
+        _ if hides(c) => c.escape_unicode().to_string(),
         _ => c.into(),
     }
-}
-
-/// Characters that take no place or change the order of others: they can make a text read as another one.
-pub(super) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
