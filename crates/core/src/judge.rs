@@ -46,6 +46,19 @@ pub enum RoundEnd {
     Stale,
 }
 
+impl RoundEnd {
+    /// In words for people.
+    pub fn words(self) -> String {
+        match self {
+            Self::Pass => "passed".to_owned(),
+            Self::NeedsWork => "needs work".to_owned(),
+            Self::NoVerdict(why) => format!("no verdict: {}", why.words()),
+            Self::Superseded => "superseded by other work".to_owned(),
+            Self::Stale => "stale: the files changed meanwhile".to_owned(),
+        }
+    }
+}
+
 /// The verdict of a round, by reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {

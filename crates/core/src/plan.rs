@@ -106,6 +106,11 @@ impl Assignment {
         self.candidates.iter().find(|candidate| candidate.key == *key)
     }
 
+    /// Whether the author rules, in a later call.
+    pub fn is_self_review(&self) -> bool {
+        self.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
+    }
+
     /// What it looks at, in words for people.
     pub fn target_words(&self) -> String {
         match &self.target {

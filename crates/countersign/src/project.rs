@@ -124,14 +124,8 @@ impl Project {
         match name {
             "self" => Ok(vec![self.panelist(name, Judge::SelfReview)]),
             "checks" => Ok(vec![]),
-            _ => {
-                let known: Vec<_> =
-                    self.config.reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                Err(Failure::usage(format!("there is no reviewer `{name}`")).hint(format!(
-                    "configured: {known}; also possible: command:PROGRAM, replay:FILE, self, checks"
-                )))
-            }
+            _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
+                .hint("for example command:./judge.sh")),
         }
     }
 

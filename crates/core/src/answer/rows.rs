@@ -3,7 +3,7 @@
 use super::{Answer, Defect, Ruling, cut, match_rulings};
 use crate::criterion::fold_name;
 use crate::digest::Key;
-use crate::plan::{Assignment, ReviewerKind, Target};
+use crate::plan::{Assignment, Target};
 use crate::rule::Rule;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub fn self_rulings(
     assignments: &[Assignment],
     rules: &[Rule],
 ) -> Result<Vec<(Key, Answer)>, Defect> {
-    let own: Vec<&Assignment> = assignments.iter().filter(|assignment| is_own(assignment)).collect();
+    let own: Vec<&Assignment> = assignments.iter().filter(|assignment| assignment.is_self_review()).collect();
     let mut results: Vec<Vec<Ruling>> = vec![vec![]; own.len()];
     for (i, row) in rows.iter().enumerate() {
         let spoken_of: Vec<usize> = (0..own.len()).filter(|n| speaks_of(row, own[*n], rules)).collect();
@@ -84,10 +84,6 @@ pub fn self_rulings(
         .collect()
 }
 
-fn is_own(assignment: &Assignment) -> bool {
-    assignment.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
-}
-
 fn speaks_of(row: &Row, assignment: &Assignment, rules: &[Rule]) -> bool {
     let rule = rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
     let file = match &assignment.target {
@@ -102,7 +98,7 @@ fn speaks_of(row: &Row, assignment: &Assignment, rules: &[Rule]) -> bool {
 mod tests {
     use super::*;
     use crate::criterion::Criterion;
-    use crate::plan::{Candidate, Reuse};
+    use crate::plan::{Candidate, Reuse, ReviewerKind};
     use crate::rule::Scope;
 
     fn row(file: Option<&str>, criterion: &str, passed: bool) -> Row {

@@ -59,8 +59,11 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
         }
         Event::RoundJudged { end, judgement, at_ms, .. } => judged(&mut review, *end, judgement, *at_ms),
         Event::Decided { decision } => review.decisions.push(decision.clone()),
-        Event::Lifted { .. } => {
-            review.state = State::NeedsWork;
+        Event::Lifted { by, reason } => {
+            review.lifts.push((by.clone(), reason.clone()));
+            if matches!(review.state, State::Settled(_)) {
+                review.state = State::NeedsWork;
+            }
             review.attempts = 0;
             review.empty_rounds = 0;
             review.self_review_calls = 0;

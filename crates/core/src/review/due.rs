@@ -1,8 +1,9 @@
 //! What must be done now, from the state alone.
 
-use super::{Failure, Review, State};
+use super::{Failure, Review, Round, State};
 use crate::digest::Key;
-use crate::plan::{Assignment, ReviewerKind};
+use crate::outcome::NoVerdict;
+use crate::plan::{Assignment, Candidate, ReviewerKind};
 use std::collections::HashSet;
 
 /// Something the engine must do.
@@ -32,17 +33,18 @@ pub fn due(review: &Review) -> Vec<Effect> {
     let mut asked: HashSet<&Key> = HashSet::new();
     let mut waits = false;
     for (index, assignment) in round.assignments.iter().enumerate() {
-        let Some(candidate) = assignment.candidates.first() else { continue };
         if round.answer_to(assignment).is_some() {
             continue;
         }
-        if candidate.kind == ReviewerKind::SelfReview {
+        if assignment.is_self_review() {
             waits = true;
             continue;
         }
-        let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
+        let Some((candidate, repair)) = next_question(round, assignment) else { continue };
         // Two assignments under one key are one question.
-        let Some(repair) = next_try(failures).filter(|_| asked.insert(&candidate.key)) else { continue };
+        if !asked.insert(&candidate.key) {
+            continue;
+        }
         effects.push(Effect::Ask {
             assignment: index,
             key: candidate.key.clone(),
@@ -58,6 +60,26 @@ pub fn due(review: &Review) -> Vec<Effect> {
         }
     }
     effects
+}
+
+/// Whom to ask next. Only a reviewer that is not there makes room for the next one; what a reviewer says
+/// never does, and the author never stands in for a reviewer.
+fn next_question<'a>(
+    round: &'a Round,
+    assignment: &'a Assignment,
+) -> Option<(&'a Candidate, Option<String>)> {
+    for candidate in
+        assignment.candidates.iter().filter(|candidate| candidate.kind != ReviewerKind::SelfReview)
+    {
+        let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
+        if let Some(repair) = next_try(failures) {
+            return Some((candidate, repair));
+        }
+        if failures.last().is_some_and(|failure| failure.why != NoVerdict::Unavailable) {
+            return None;
+        }
+    }
+    None
 }
 
 /// Whether to ask (again): a reply that could not be used is asked for once more, with the defect named.

@@ -168,6 +168,13 @@ pub struct Actor {
     pub person: bool,
 }
 
+impl Actor {
+    /// Who, in words for people.
+    pub fn words(&self) -> String {
+        format!("{} ({})", self.name, if self.person { "a person" } else { "an agent" })
+    }
+}
+
 /// What can be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -178,6 +185,17 @@ pub enum Verb {
     Reject,
     /// Let it pass without a review.
     Skip,
+}
+
+impl Verb {
+    /// The name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Skip => "skip",
+        }
+    }
 }
 
 /// A recorded decision: who, what, why, about which bytes.

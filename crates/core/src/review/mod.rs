@@ -54,6 +54,8 @@ pub struct Review {
     pub self_review_calls: u32,
     /// What people decided, in order.
     pub decisions: Vec<Decision>,
+    /// Who let it go on after it was stopped, and why.
+    pub lifts: Vec<(Actor, String)>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
     /// How many events this is the fold of.
@@ -192,13 +194,14 @@ impl Round {
 
     /// Why an assignment has no answer.
     pub fn failure_of(&self, assignment: &Assignment) -> Option<&Failure> {
-        assignment.candidates.iter().find_map(|candidate| self.failures.get(&candidate.key)?.last())
+        assignment.candidates.iter().rev().find_map(|candidate| self.failures.get(&candidate.key)?.last())
     }
 
-    /// How many answers were given in this round by asking, and how many stood from before.
+    /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
-        (self.answers.len() - reused, reused)
+        let failed: usize = self.failures.values().map(Vec::len).sum();
+        (self.answers.len() - reused + failed, reused)
     }
 
     /// What the blocking findings are about: compared between rounds to see whether a loop converges.

@@ -21,11 +21,12 @@ pub enum Route {
     AskAgain,
 }
 
-/// Finds the route. `latest` is the latest review of the subject.
-pub fn route(latest: Option<&Review>, digest: &Digest) -> Route {
+/// Finds the route. `latest` is the latest review of the subject; `fresh` asks everybody again, so a recorded
+/// verdict is not enough.
+pub fn route(latest: Option<&Review>, digest: &Digest, fresh: bool) -> Route {
     let Some(review) = latest else { return Route::Open };
     let same = review.digest() == Some(digest);
-    let delivered = review.round().is_some_and(|round| round.delivered);
+    let delivered = fresh || review.round().is_some_and(|round| round.delivered);
     match review.state {
         State::Unopened => Route::Open,
         State::Judging if review.waits_for_self_review() && same => Route::AskAgain,
@@ -36,7 +37,9 @@ pub fn route(latest: Option<&Review>, digest: &Digest) -> Route {
         State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
         State::Settled(Outcome::Stopped(_)) => Route::Recorded,
         // A person who looked once and got no pass starts anew; only what passed is answered from memory.
-        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if same => Route::Recorded,
+        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if same && !fresh => {
+            Route::Recorded
+        }
         State::Settled(_) => Route::Open,
     }
 }

@@ -77,7 +77,7 @@ pub enum Input {
         reason: String,
     },
     /// Whoever handed it in takes it back.
-    Withdrawn,
+    Withdrawn(Actor),
 }
 
 /// Whether the judged files are still what they were.
@@ -164,12 +164,12 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Delivered => Ok(delivered(review)),
         Input::Decided(decision) => decided(review, decision),
         Input::Lifted { by, reason } => lifted(review, by, reason),
-        Input::Withdrawn => withdrawn(review),
+        Input::Withdrawn(by) => withdrawn(review, &by),
     }
 }
 
 fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
-    match route(Some(review), &submit.submission.digest) {
+    match route(Some(review), &submit.submission.digest, submit.fresh) {
         Route::Attach | Route::Recorded => Ok(vec![]),
         Route::AskAgain => self_review_asked(review, submit.token),
         Route::Open if review.state != State::Unopened => match review.state {
@@ -399,9 +399,14 @@ fn delivered(review: &Review) -> Vec<Event> {
 }
 
 fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
-    if let State::Settled(outcome) = review.state {
-        return Err(Refused::Settled(outcome));
-    }
+    // A person who approves what was stopped lets it go on and approves it.
+    let stopped = match review.state {
+        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn && decision.verb != Verb::Reject => {
+            true
+        }
+        State::Settled(outcome) => return Err(Refused::Settled(outcome)),
+        _ => false,
+    };
     if review.digest() != Some(&decision.digest) {
         return Err(Refused::Stale);
     }
@@ -418,7 +423,12 @@ fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
         Verb::Skip => Outcome::Skipped,
         Verb::Reject => Outcome::Stopped(Stop::Rejected),
     };
-    Ok(vec![Event::Decided { decision }, Event::Settled { outcome }])
+    let mut events = match stopped {
+        true => lifted(review, decision.by.clone(), decision.reason.clone())?,
+        false => vec![],
+    };
+    events.extend([Event::Decided { decision }, Event::Settled { outcome }]);
+    Ok(events)
 }
 
 fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
@@ -436,8 +446,10 @@ fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refu
     }
 }
 
-fn withdrawn(review: &Review) -> Result<Vec<Event>, Refused> {
+/// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
+fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
     match review.state {
+        _ if review.attempts > 0 && !by.person => Err(Refused::Forbidden("an agent")),
         State::Unopened => Err(Refused::NotNow("nothing was handed in")),
         State::Settled(outcome) => Err(Refused::Settled(outcome)),
         _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),

@@ -4,10 +4,14 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 passed, overridden or skipped; 1 needs work; 2 usage or configuration; 3 awaiting a person;
-4 no verdict; 5 budget reached; 6 stopped; 7 integrity; 8 internal or storage; 130 interrupted.";
+Exit codes:
+  0  passed, overridden or skipped      5  budget reached
+  1  needs work                         6  stopped
+  2  usage or configuration             7  integrity
+  3  awaiting a person                  8  internal or storage
+  4  no verdict                       130  interrupted";
 
-/// The gate between \"the agent says it is done\" and \"it is done\".
+/// The gate between "the agent says it is done" and "it is done".
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, after_help = AFTER_HELP, propagate_version = true, arg_required_else_help = true)]
 pub struct Arguments {
@@ -51,7 +55,7 @@ pub enum Command {
     Skip(DecideOptions),
     /// Let a stopped review go on (people only, recorded)
     Unblock(DecideOptions),
-    /// Take a submission back; its subject can be handed in anew
+    /// Take a submission back; after a failing round people only
     Withdraw(WithdrawOptions),
     /// Check configuration and rules, asking nobody
     Validate,

@@ -40,7 +40,7 @@ pub async fn unblock(global: &Global, options: DecideOptions) -> Result<Answer, 
 /// Takes a submission back.
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
-    shown(engine.withdraw(&id).await?)
+    shown(engine.withdraw(&id, actor()).await?)
 }
 
 async fn decide(global: &Global, options: DecideOptions, verb: Verb) -> Result<Answer, Failure> {

@@ -1,6 +1,7 @@
 //! Why a command did not do what it was asked, classed once: outcome, place, hint.
 
 use countersign_core::outcome::Outcome;
+use countersign_core::review::Refused;
 use countersign_engine::config::{Diagnostic, Problems};
 use countersign_engine::engine::EngineError;
 use countersign_engine::ledger::LedgerError;
@@ -91,6 +92,11 @@ impl From<EngineError> for Failure {
             }
             EngineError::NotFound(_) => Self::new(outcome, "not_found", error.to_string())
                 .hint("`countersign log` lists the reviews there are"),
+            EngineError::Refused(Refused::CoolingOff { until_ms }) => {
+                let until = crate::output::rfc3339(until_ms).unwrap_or_default();
+                Self::new(outcome, "cooling_off", format!("{error} (until {until})"))
+                    .hint("see `countersign show` for the reasons; a person can go on at once: countersign unblock ID --reason TEXT")
+            }
             EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
             EngineError::Results(_) => Self::new(outcome, "results", error.to_string())
                 .hint("the instructions file of the self-review shows the form; nothing was recorded"),

@@ -102,11 +102,11 @@ fn event_line(entry: &Entry) -> String {
         E::Asked { reviewer, call, .. } => format!("{reviewer} ({call})"),
         E::Answered { answer, .. } => answer.feedback.clone(),
         E::AskFailed { why, detail, .. } => format!("{}: {detail}", why.name()),
-        E::RoundJudged { round, end, .. } => format!("round {round}: {end:?}"),
+        E::RoundJudged { round, end, .. } => format!("round {round}: {}", end.words()),
         E::Decided { decision } => {
-            format!("{:?} by {}: {}", decision.verb, decision.by.name, decision.reason)
+            format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason)
         }
-        E::Lifted { by, reason } => format!("by {}: {reason}", by.name),
+        E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
         E::Settled { outcome } => outcome.to_string(),
         E::ReviewOpened { subject, .. } => subject.to_string(),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),

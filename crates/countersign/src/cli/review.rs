@@ -6,7 +6,7 @@ use crate::output::{Answer, Printer, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Rule, Scope};
@@ -36,12 +36,9 @@ pub async fn run(
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
     }
-    printer.warn(&warnings);
     let engine = project.engine(planner).await?;
     let ticket = engine.submit(prepared).await?;
-    let mut answer = conclude(&engine, &ticket, printer, cancel, &again(&options)).await?;
-    answer.warnings = warnings;
-    Ok(answer)
+    conclude(&engine, &ticket, printer, cancel, &again(&options), warnings).await
 }
 
 /// Waits for the end of a round, prints the answer and notes that it was read.
@@ -51,9 +48,11 @@ pub async fn conclude(
     printer: &Printer,
     cancel: &CancellationToken,
     again: &str,
+    warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
     let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
-    let outcome = ticket.outcome(&stored);
+    let stored = ticket.view(stored);
+    let outcome = stored.review.standing().unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable));
     let mut next = next_steps(&stored.review, again);
     if outcome == Outcome::AwaitingPerson {
         engine.renew_self_review(ticket).await?;
@@ -63,7 +62,9 @@ pub async fn conclude(
             format!("then countersign rule {} --from RESULTS", ticket.review),
         ];
     }
-    let mut answer = Answer::new(outcome, verdict_text(&stored, &next), verdict_json(&stored, &next));
+    let hints = if printer.quiet { &[] } else { next.as_slice() };
+    let mut answer = Answer::new(outcome, verdict_text(&stored, hints), verdict_json(&stored, &next));
+    answer.warnings = warnings;
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same submission gets it again.
     if printer.print(&answer) && !cancel.is_cancelled() {

@@ -29,7 +29,7 @@ pub async fn run(
     let engine = project.engine(planner).await?;
     let id = find(engine.ledger(), &options.id).await?;
     let ticket = engine.self_reviewed(&id, results).await?;
-    super::review::conclude(&engine, &ticket, printer, cancel, "run the review again").await
+    super::review::conclude(&engine, &ticket, printer, cancel, "run the review again", vec![]).await
 }
 
 fn read(from: &Path) -> Result<SelfReviewResults, Failure> {

@@ -36,7 +36,7 @@ async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
             text.push_str(&format!("  {}", review_line(row)));
             if is_interrupted(ledger, row) {
                 let words = format!(
-                    "    interrupted {}; handing the same files in again goes on where it stopped\n",
+                    "    interrupted {}; what was ruled stands, and handing the same files in again asks only the rest\n",
                     ago(row.changed_ms)
                 );
                 text.push_str(&dim(&words));

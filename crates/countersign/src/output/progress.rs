@@ -53,6 +53,8 @@ impl Progress {
 /// What is being waited for.
 struct Lines {
     asked: HashMap<usize, (String, Instant)>,
+    /// The round that was announced.
+    round: Option<u32>,
     /// Only a terminal gets a line that changes.
     terminal: bool,
     waiting: bool,
@@ -60,15 +62,18 @@ struct Lines {
 
 impl Lines {
     fn new() -> Self {
-        Self { asked: HashMap::new(), terminal: std::io::stderr().is_terminal(), waiting: false }
+        Self { asked: HashMap::new(), round: None, terminal: std::io::stderr().is_terminal(), waiting: false }
     }
 
     fn show(&mut self, happening: &Happening) {
         match happening {
+            Happening::Round { round, .. } if self.round == Some(*round) => {}
             Happening::Round { round, assignments, answered, .. } => {
+                self.round = Some(*round);
                 let reused =
                     if *answered > 0 { format!(", {answered} answered already") } else { String::new() };
-                self.line(&style::dim(&format!("round {round}: {assignments} assignments{reused}")));
+                let noun = if *assignments == 1 { "assignment" } else { "assignments" };
+                self.line(&style::dim(&format!("round {round}: {assignments} {noun}{reused}")));
             }
             Happening::Asked { assignment, label, reviewer, again, .. } => {
                 let again = if *again { " (again)" } else { "" };

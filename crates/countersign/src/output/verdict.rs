@@ -6,11 +6,12 @@ use countersign_core::answer::Answer;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
+use countersign_core::policy::Overrides;
 use countersign_core::review::{By, Review, Round, State};
 use countersign_core::text::{visible, visible_line};
 use countersign_engine::ledger::Stored;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An outcome in words for people.
 pub fn outcome_words(standing: Option<Outcome>) -> String {
@@ -31,9 +32,11 @@ pub fn verdict_text(stored: &Stored, next: &[String]) -> String {
     push_findings(&mut out, &review.findings(), None);
     push_findings(&mut out, &review.waived(), Some("Does not block in this round, and is worth a look:"));
     push_unanswered(&mut out, round);
+    for (by, reason) in &review.lifts {
+        out.push_str(&format!("\nlet go on by {}\n", visible_line(&format!("{}: {reason}", by.words()))));
+    }
     for decision in &review.decisions {
-        let verb = format!("{:?}", decision.verb).to_lowercase();
-        let words = format!("{verb} by {}: {}", decision.by.name, decision.reason);
+        let words = format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason);
         out.push_str(&format!("\ndecided: {}\n", visible_line(&words)));
     }
     out.push_str(&format!("\n{}\n", footer(review, round)));
@@ -111,14 +114,19 @@ fn push_unanswered(out: &mut String, round: &Round) {
 fn footer(review: &Review, round: &Round) -> String {
     let (asked, reused) = round.asked_and_reused();
     let mut parts = vec![format!("{asked} asked, {reused} reused")];
+    let ruled: BTreeSet<&str> = round.answers.values().map(|given| ruled_by(&given.by)).collect();
+    if !ruled.is_empty() {
+        parts.push(format!("ruled by {}", ruled.into_iter().collect::<Vec<_>>().join(", ")));
+    }
     if let Some(left) = review.policy.attempts_left(review.attempts) {
         let done = matches!(review.state, State::Settled(_));
         if !done {
-            parts.push(format!("{left} tries left"));
+            parts.push(counted(left, "try left", "tries left"));
         }
     }
     if review.rule_changes > 0 {
-        parts.push(format!("the rules changed {} times during this review", review.rule_changes));
+        let times = counted(review.rule_changes, "time", "times");
+        parts.push(format!("the rules changed {times} during this review"));
     }
     let paid = |assignment: &Assignment| {
         let asked = |candidate: &Candidate| candidate.kind == ReviewerKind::Asked;
@@ -128,6 +136,10 @@ fn footer(review: &Review, round: &Round) -> String {
         parts.push("cost unknown".to_owned());
     }
     dim(&parts.join(" · "))
+}
+
+fn counted(n: u32, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 /// The file where it is about one, else what was looked at.
@@ -175,6 +187,7 @@ fn review_json(stored: &Stored) -> Value {
         "attempts_left": review.policy.attempts_left(review.attempts),
         "digest": review.digest(),
         "rule_changes": review.rule_changes,
+        "lifts": review.lifts.iter().map(|(by, reason)| json!({ "by": by.name, "person": by.person, "reason": reason })).collect::<Vec<_>>(),
         "decisions": review.decisions.iter().map(|decision| json!({
             "verb": decision.verb, "by": decision.by.name, "person": decision.by.person,
             "reason": decision.reason, "digest": decision.digest, "at": rfc3339(decision.at_ms),
@@ -229,17 +242,20 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
         (None, Some(_)) => "no_verdict",
         (None, None) => "open",
     };
-    let ruled_by = given.map(|(_, given)| match &given.by {
-        By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer.clone(),
-        By::SelfReview { .. } => "self".to_owned(),
-    });
     value["state"] = json!(state);
-    value["ruled_by"] = json!(ruled_by);
+    value["ruled_by"] = json!(given.map(|(_, given)| ruled_by(&given.by)));
     value["reused"] = json!(given.is_some_and(|(_, given)| matches!(given.by, By::Reused { .. })));
     value["why"] = json!(failure.filter(|_| given.is_none()).map(|failure| failure.why.name()));
     value["detail"] = json!(failure.filter(|_| given.is_none()).map(|failure| &failure.detail));
     value["rulings"] = json!(given.map(|(_, given)| &given.answer.rulings));
     value
+}
+
+fn ruled_by(by: &By) -> &str {
+    match by {
+        By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer,
+        By::SelfReview { .. } => "self",
+    }
 }
 
 /// What to do next, as commands.
@@ -250,9 +266,13 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
         Some(Outcome::NoVerdict(NoVerdict::Stale)) => vec![format!("{again} for the files as they are now")],
         Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
-        Some(Outcome::Stopped(_)) => vec![format!(
-            "a person decides: countersign unblock {id} --reason TEXT, or countersign approve {id} --reason TEXT"
-        )],
+        Some(Outcome::Stopped(_)) => {
+            let approve = match review.policy.overrides {
+                Overrides::Forbid => String::new(),
+                _ => format!(", or countersign approve {id} --reason TEXT"),
+            };
+            vec![format!("a person decides: countersign unblock {id} --reason TEXT{approve}")]
+        }
         _ => vec![],
     }
 }

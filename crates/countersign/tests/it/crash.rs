@@ -199,6 +199,10 @@ fn other_work_supersedes_a_running_round() {
     let first = one.wait().exits(4).json();
     assert_eq!((first["outcome"].as_str(), first["reason"].as_str()), (Some("no_verdict"), Some("stale")));
     assert_eq!(
+        (first["review"]["outcome"].as_str(), first["review"]["round"].as_u64()),
+        (Some("no_verdict"), Some(1))
+    );
+    assert_eq!(
         judge.asked().iter().filter(|file| *file == "docs/0.md").count(),
         1,
         "rulings already given stay"

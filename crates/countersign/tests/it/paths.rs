@@ -57,6 +57,8 @@ fn a_file_no_rule_is_for_is_not_passed_by_silence() {
     // A folder may hold more than the rules are for; that is said.
     let ran = project.run(&["review", "."]).exits(0);
     assert!(ran.stderr.contains("not judged"), "{}", ran.stderr);
+    let json = project.run(&["review", ".", "--json"]).exits(0).json();
+    assert!(json["warnings"][0].as_str().unwrap().contains("not judged"), "{json}");
 }
 
 /// A huge file is listed, never loaded: the file is sparse, and the program may not have the memory for it.

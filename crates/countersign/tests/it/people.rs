@@ -40,7 +40,7 @@ fn an_agent_cannot_lift_and_a_person_can() {
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
     project.run(&args).exits(0);
     let log = project.run(&["log", &id, "-n", "100"]).exits(0).stdout;
-    assert!(log.contains("lifted") && log.contains("by ann: the word is allowed here"), "{log}");
+    assert!(log.contains("lifted") && log.contains("by ann (a person): the word is allowed here"), "{log}");
 }
 
 #[test]
@@ -54,7 +54,10 @@ fn an_approval_is_recorded_and_shown() {
     project.run(&["approve", &id, "--reason", "mine"]).exits(2);
     let prefix = &id[..8];
     let said = typed(&project, &["approve", prefix, "--reason", "shipped with a note"], None);
-    assert!(said.contains("overridden") && said.contains("approve by ann: shipped with a note"), "{said}");
+    assert!(
+        said.contains("overridden") && said.contains("approve by ann (a person): shipped with a note"),
+        "{said}"
+    );
     let json = project.run(&args).exits(0).json();
     assert_eq!(json["outcome"], "overridden");
     assert_eq!(json["review"]["decisions"][0]["by"], "ann");
@@ -66,12 +69,15 @@ fn an_approval_is_recorded_and_shown() {
 #[test]
 fn a_rejection_is_final_and_a_withdrawal_is_not() {
     let (project, judge, id) = stopped();
-    assert!(typed(&project, &["approve", &id, "--reason", "x"], None).contains("the review is over"));
+    assert!(typed(&project, &["approve", &id, "--reason", "x"], None).contains("overridden"));
+    project.run(&["approve", &id, "--reason", "x"]).exits(2);
     project.write("b.md", "BAD");
     let args =
         ["review", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "y", "--json"];
     let id = project.run(&args).exits(1).json()["review"]["id"].as_str().unwrap().to_owned();
-    project.run(&["withdraw", &id]).exits(0);
+    // It would give an agent all its attempts back.
+    project.run(&["withdraw", &id]).exits(2);
+    assert!(typed(&project, &["withdraw", &id], None).contains("stopped: withdrawn"));
     let again = project.run(&args).exits(1).json();
     assert_ne!(again["review"]["id"], id.as_str());
     let id = again["review"]["id"].as_str().unwrap();

@@ -157,8 +157,9 @@ async fn a_dropped_call_ends_the_tree() {
 
 #[tokio::test]
 async fn a_guard_that_is_killed_is_never_a_success() {
-    let ended = ended(sh("kill -KILL $PPID; exit 0")).await;
+    let ended = ended(sh("sleep 1000 & echo $!; kill -KILL $PPID; wait")).await;
     assert_eq!(ended.how, How::GuardLost);
+    assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

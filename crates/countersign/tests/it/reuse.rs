@@ -108,3 +108,24 @@ fn a_later_edit_of_the_policy_does_not_lengthen_a_loop() {
     assert_eq!(relaxed["waived"].as_array().unwrap().len(), 1, "what no longer blocks is still shown");
     assert_eq!(judge.asked().len(), 1, "severity is not part of the question");
 }
+
+#[test]
+fn no_cache_asks_again_also_about_what_has_passed() {
+    let project = project();
+    project.write("a.md", "fine");
+    let judge = Judge::by_word(&project, "Complete");
+    let args = [
+        "review",
+        "a.md",
+        "--criterion",
+        COMPLETE,
+        "--reviewer",
+        judge.name(),
+        "--subject",
+        "x",
+        "--no-cache",
+    ];
+    project.run(&args).exits(0);
+    project.run(&args).exits(0);
+    assert_eq!(judge.asked().len(), 2);
+}

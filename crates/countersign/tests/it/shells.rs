@@ -19,7 +19,7 @@ fn completions_are_valid_scripts() {
 fn help_has_examples_and_exit_codes() {
     let project = project();
     let help = project.run(&["--help"]).exits(0).stdout;
-    assert!(help.contains("Exit codes: 0 passed") && help.contains("demo"));
+    assert!(help.contains("Exit codes:\n  0  passed, overridden or skipped") && help.contains("demo"));
     let review = project.run(&["review", "--help"]).exits(0).stdout;
     assert!(review.contains("Examples:") && review.contains("--max-inline-files"));
     assert!(project.run(&["--version"]).exits(0).stdout.starts_with("countersign "));

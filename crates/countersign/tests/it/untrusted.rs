@@ -85,3 +85,18 @@ fn a_reviewer_sees_what_it_is_given() {
     project.run(&args).exits(0);
     assert_eq!(project.read(".seen"), "", "contents in the question, no files beside it");
 }
+
+/// A binary file is not in the question, so it must be there to be looked at.
+#[test]
+fn a_binary_file_is_given_beside_the_question() {
+    let project = project();
+    project.write("a.bin", [0xff, 0x00, 0xfe]).write("b.md", "text");
+    let body = "find . -type f >'LOG'; printf '{\"passed\": true, \"feedback\": \"\", \"criteria_results\": [{\"criterion\": \"Complete\", \"passed\": true}]}'";
+    let judge = Judge::scripted(
+        &project,
+        "judge.sh",
+        &body.replace("LOG", &project.path(".seen").display().to_string()),
+    );
+    project.run(&["review", "a.bin", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name()]).exits(0);
+    assert_eq!(project.read(".seen"), "./a.bin\n");
+}

@@ -78,6 +78,12 @@ pub fn resolve(
                 reviewers,
                 Place::new(&Source::new(origin.to_string(), name), 0..name.len()),
             )
+            .map(|problem| {
+                let hint = problem.hint.clone().unwrap_or_default();
+                problem.with_hint(format!(
+                    "{hint}; without configuration: command:PROGRAM, replay:FILE, self, checks"
+                ))
+            })
         }));
     }
     if let Some(problems) = Problems::of(problems) {

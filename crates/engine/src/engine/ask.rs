@@ -95,8 +95,12 @@ impl Engine {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
         let folder = tempfile::Builder::new().prefix("countersign-").tempdir().map_err(broken)?;
-        if question.shown.iter().any(|shown| shown.body == Body::Listed) {
+        // What the question does not show must be there to be looked at.
+        let beside = |shown: &Shown| matches!(shown.body, Body::Listed | Body::Binary { .. });
+        if question.shown.iter().any(beside) {
             let files = materials(&asking.assignment, &asking.submission);
+            let files = files.into_iter().zip(&question.shown).filter(|(_, shown)| beside(shown));
+            let files = files.map(|(file, _)| file).collect();
             let copied = workspace::copy_into(&self.0.planner.root, files, folder.path()).await;
             copied.map_err(broken)?.map_err(stale)?;
         }

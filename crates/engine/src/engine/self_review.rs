@@ -5,7 +5,7 @@ use super::{Engine, EngineError, Request, Ticket, random};
 use crate::ledger::Stored;
 use countersign_core::answer::{Row, self_rulings};
 use countersign_core::ids::{ReviewId, Token};
-use countersign_core::plan::{Assignment, ReviewerKind, Target};
+use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
 use countersign_core::review::{Input, Refused, Review, Route};
 use countersign_core::rule::Rule;
@@ -153,9 +153,7 @@ fn request_of(review: &Review) -> Request {
 /// The document: one section per rule, listing the files of a per-file rule.
 fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview {
     let Some(round) = review.round() else { return SelfReview::default() };
-    let own = |assignment: &&Assignment| {
-        assignment.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
-    };
+    let own = |assignment: &&Assignment| assignment.is_self_review();
     let mut by_rule: BTreeMap<usize, Vec<&Assignment>> = BTreeMap::new();
     for assignment in round.assignments.iter().filter(own) {
         by_rule.entry(assignment.rule).or_default().push(assignment);

@@ -6,10 +6,9 @@ use crate::ledger::{Stored, Transaction};
 use countersign_core::answer::Answer;
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
-use countersign_core::judge::RoundEnd;
-use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Reuse;
-use countersign_core::review::{By, Input, Opening, Review, Route, Submit, route, step};
+use countersign_core::review::{By, Input, Opening, Review, Route, State, Submit, route, step};
 
 /// What was handed in, and where it is judged.
 #[derive(Clone, Debug)]
@@ -27,18 +26,14 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// How this ticket's round stands. Work that was superseded has no verdict, whatever came after it.
-    pub fn outcome(&self, stored: &Stored) -> Outcome {
-        let superseded = stored
-            .review
-            .rounds
-            .iter()
-            .any(|round| round.n == self.round && round.end == Some(RoundEnd::Superseded));
-        match stored.review.standing() {
-            _ if superseded => Outcome::NoVerdict(NoVerdict::Stale),
-            Some(outcome) => outcome,
-            None => Outcome::NoVerdict(NoVerdict::Unavailable),
+    /// The review as this ticket's round left it: work that was superseded has no verdict, whatever came
+    /// after it.
+    pub fn view(&self, mut stored: Stored) -> Stored {
+        if stored.review.round().is_some_and(|round| round.n > self.round) {
+            stored.review.rounds.retain(|round| round.n <= self.round);
+            stored.review.state = State::NoVerdict(NoVerdict::Stale);
         }
+        stored
     }
 }
 
@@ -47,7 +42,8 @@ impl Engine {
     pub async fn submit(&self, prepared: Prepared) -> Result<Ticket, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let latest = transaction.latest_for(&prepared.request.subject).await?;
-        let way = route(latest.as_ref().map(|stored| &stored.review), &prepared.submission.digest);
+        let latest_review = latest.as_ref().map(|stored| &stored.review);
+        let way = route(latest_review, &prepared.submission.digest, prepared.request.fresh);
         let stored = match (way, latest) {
             (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
             (_, Some(latest)) => latest,

@@ -44,8 +44,8 @@ impl Engine {
     }
 
     /// Whoever handed it in takes it back.
-    pub async fn withdraw(&self, id: &ReviewId) -> Result<Stored, EngineError> {
-        self.one(id, Input::Withdrawn).await
+    pub async fn withdraw(&self, id: &ReviewId, by: Actor) -> Result<Stored, EngineError> {
+        self.one(id, Input::Withdrawn(by)).await
     }
 
     /// One input whose refusal the caller wants to know.

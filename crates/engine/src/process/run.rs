@@ -2,7 +2,9 @@
 
 use super::output::{read_limited, read_tail};
 use super::report::Report;
+use super::tree;
 use super::{Call, Ended, GUARD_ARG, GuardProgram, How};
+use rustix::process::Pid;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
@@ -10,13 +12,16 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// What the guard itself needs on top of the grace: KILL, reaping, reporting.
 const GUARD_MARGIN: Duration = Duration::from_secs(6);
 const REPORT_BYTES: u64 = 4096;
+/// How often, and in what steps, what a lost guard left behind is looked for.
+const SWEEPS: usize = 50;
+const SWEEP_EVERY: Duration = Duration::from_millis(20);
 
 /// Runs a program to its end. Whatever happens, nothing of it is left when this returns; if this future is
 /// dropped, the guard sees the end of the line and does the same.
@@ -24,23 +29,34 @@ pub async fn run(guard: &GuardProgram, call: Call, cancel: &CancellationToken) -
     let started = Instant::now();
     let (mut child, line) = start(guard, &call)?;
     let (reports, lifeline) = line.into_split();
+    // The guard leads a session of its own, under its own number.
+    let session = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let (mut stdout, mut stderr) = (vec![], vec![]);
-    let cut = {
-        let out = child.stdout.take();
-        let err = child.stderr.take();
-        let talk = talk(reports, lifeline, &call, out, err, (&mut stdout, &mut stderr), cancel);
-        talk.await
-    };
-    let how = match cut {
+    let pipes = (child.stdout.take(), child.stderr.take());
+    let spoken = talk(reports, lifeline, &call, session, pipes, (&mut stdout, &mut stderr), cancel).await;
+    let how = match spoken {
         Spoken::Cut(how) => how,
         Spoken::Reported(report) => How::from(report),
     };
     // The guard goes last, after its report; one that does not is ended.
     if timeout(GUARD_MARGIN, child.wait()).await.is_err() {
         let _ = child.start_kill();
+        if let Some(session) = session {
+            sweep(session).await;
+        }
     }
     let stderr_tail = String::from_utf8_lossy(&stderr).into_owned();
     Ok(Ended { how, stdout, stderr_tail, elapsed: started.elapsed() })
+}
+
+/// Ends what a lost guard left behind, as far as it stayed in the guard's session.
+async fn sweep(session: Pid) {
+    for _ in 0..SWEEPS {
+        if tree::kill_session(session) == 0 {
+            return;
+        }
+        tokio::time::sleep(SWEEP_EVERY).await;
+    }
 }
 
 fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
@@ -74,8 +90,8 @@ async fn talk(
     reports: OwnedReadHalf,
     mut lifeline: OwnedWriteHalf,
     call: &Call,
-    out: Option<tokio::process::ChildStdout>,
-    err: Option<tokio::process::ChildStderr>,
+    session: Option<Pid>,
+    (out, err): (Option<ChildStdout>, Option<ChildStderr>),
     (stdout, stderr): (&mut Vec<u8>, &mut Vec<u8>),
     cancel: &CancellationToken,
 ) -> Spoken {
@@ -100,7 +116,15 @@ async fn talk(
         }
     };
     // The guard goes last, and with it every writer: its report means that the output is complete.
-    let all = async { tokio::join!(read_report(reports), read_out, read_err).0 };
+    let lost = CancellationToken::new();
+    let report = async {
+        let report = read_report(reports).await;
+        if report.is_none() {
+            lost.cancel();
+        }
+        report
+    };
+    let all = async { tokio::join!(report, read_out, read_err).0 };
     tokio::pin!(all);
     let cut = tokio::select! {
         report = &mut all => {
@@ -111,11 +135,15 @@ async fn talk(
             };
         }
         () = write => How::GuardLost,
+        () = lost.cancelled() => How::GuardLost,
         () = too_much.cancelled() => How::TooMuchOutput { limit_bytes: call.stdout_limit_bytes },
         () = tokio::time::sleep(call.timeout) => How::TimedOut,
         () = cancel.cancelled() => How::Cancelled,
     };
     let _ = lifeline.shutdown().await;
+    if let Some(session) = session.filter(|_| cut == How::GuardLost) {
+        sweep(session).await;
+    }
     // Whatever is still to be read is bounded, by size and now by time.
     let _ = timeout(call.grace + GUARD_MARGIN, &mut all).await;
     Spoken::Cut(cut)

@@ -336,11 +336,12 @@ fn routes_by_state() {
         route(
             Some(&story.review),
             &submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0).submission.digest,
+            false,
         )
     };
-    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"));
+    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"), false);
     let check = |story: &Story, expected: (Route, Route)| assert_eq!((same(story), other(story)), expected);
-    assert_eq!(route(None, &Digest::of(b"")), Route::Open);
+    assert_eq!(route(None, &Digest::of(b""), false), Route::Open);
     let mut story = Story::new();
     check(&story, (Route::Open, Route::Open));
     check(story.submit(&["a@1"]), (Route::Attach, Route::Supersede));
@@ -355,7 +356,7 @@ fn routes_by_state() {
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     check(&silent, (Route::NextRound, Route::NextRound));
     let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn);
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor { name: "x".into(), person: false }));
     check(&withdrawn, (Route::Open, Route::Open));
 }
 
@@ -388,4 +389,84 @@ fn events_survive_the_ledger() {
         assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), *event);
         assert!(json.starts_with(&format!("{{\"kind\":\"{}\"", event.kind())));
     }
+}
+
+#[test]
+fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
+    let second = |name: &str| Candidate {
+        reviewer: "second".into(),
+        kind: ReviewerKind::Asked,
+        key: key(name),
+        reuse: Reuse::Anywhere,
+    };
+    let author = || Candidate {
+        reviewer: "self".into(),
+        kind: ReviewerKind::SelfReview,
+        key: key("own"),
+        reuse: Reuse::Never,
+    };
+    for (why, next) in [
+        (NoVerdict::Unavailable, vec!["a@second"]),
+        (NoVerdict::Timeout, vec![]),
+        (NoVerdict::Refused, vec![]),
+    ] {
+        let mut story = Story::new();
+        let mut submit = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+        submit.assignments[0].candidates.extend([second("a@second"), author()]);
+        story.take(Input::Submit(Box::new(submit))).failed("a@1", why).asks(&next);
+    }
+    // With nobody left there is no verdict; the author does not stand in for a reviewer.
+    let mut story = Story::new();
+    let mut submit = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+    submit.assignments[0].candidates.push(author());
+    story.take(Input::Submit(Box::new(submit))).failed("a@1", NoVerdict::Unavailable).confirmed();
+    story.stands(Outcome::NoVerdict(NoVerdict::Unavailable));
+}
+
+#[test]
+fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
+    let by = |person| Actor { name: "x".into(), person };
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    assert_eq!(story.input(Input::Withdrawn(by(false))).err(), Some(Refused::Forbidden("an agent")));
+    story.take(Input::Withdrawn(by(true))).stands(Outcome::Stopped(Stop::Withdrawn));
+}
+
+#[test]
+fn asking_everybody_again_is_more_than_the_recorded_answer() {
+    let fresh = |story: &Story| route(Some(&story.review), story.review.digest().unwrap(), true);
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
+    assert_eq!(fresh(&story), Route::Open);
+    let mut failing = Story::new();
+    failing.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    assert_eq!(fresh(&failing), Route::NextRound);
+    for _ in 0..2 {
+        failing.delivered().submit(&["a@1"]).confirmed();
+    }
+    assert_eq!(fresh(&failing), Route::Recorded, "stopped is stopped");
+}
+
+#[test]
+fn a_person_may_approve_what_was_stopped() {
+    let mut story = Story::new();
+    for _ in 0..3 {
+        story.submit(&["a@1"]);
+        if story.questions().len() == 1 {
+            story.answered("a@1", answer(false, true));
+        }
+        story.confirmed().delivered();
+    }
+    story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+    let digest = story.review.digest().unwrap().clone();
+    let decision = |person| Decision {
+        by: Actor { name: "x".into(), person },
+        verb: Verb::Approve,
+        reason: "r".into(),
+        digest: digest.clone(),
+        at_ms: 0,
+    };
+    assert!(story.input(Input::Decided(decision(false))).is_err());
+    story.take(Input::Decided(decision(true))).stands(Outcome::Overridden);
+    assert_eq!(story.review.lifts.len(), 1);
 }

@@ -17,7 +17,7 @@ enum Move {
     Deliver,
     Decide { verb: Verb, person: bool, right_digest: bool },
     Lift { person: bool },
-    Withdraw,
+    Withdraw { person: bool },
 }
 
 fn moves() -> impl Strategy<Value = Move> {
@@ -39,7 +39,7 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => (verb, any::<bool>(), any::<bool>())
             .prop_map(|(verb, person, right_digest)| Move::Decide { verb, person, right_digest }),
         1 => any::<bool>().prop_map(|person| Move::Lift { person }),
-        1 => Just(Move::Withdraw),
+        1 => any::<bool>().prop_map(|person| Move::Withdraw { person }),
     ]
 }
 
@@ -92,7 +92,7 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })
         }
         Move::Lift { person } => Input::Lifted { by: Actor { name: "x".into(), person }, reason: "r".into() },
-        Move::Withdraw => Input::Withdrawn,
+        Move::Withdraw { person } => Input::Withdrawn(Actor { name: "x".into(), person }),
     }
 }
 

@@ -189,11 +189,11 @@ fn flags_win_over_the_environment() {
     assert_eq!(reviewer(None, Some("")), Ok((None, "default".into())));
     assert_eq!(
         said(Some("oen"), None),
-        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?"
+        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: command:PROGRAM, replay:FILE, self, checks"
     );
     assert_eq!(
         said(None, Some("nobody")),
-        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`"
+        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`; without configuration: command:PROGRAM, replay:FILE, self, checks"
     );
 }
 

@@ -1,6 +1,6 @@
 //! Damage: what is not a ledger, not whole, or not what was recorded is told, and never written over.
 
-use super::fixture::{append, decide, record_open, record_passed, scratch};
+use super::fixture::{append, decide, person, record_open, record_passed, scratch};
 use countersign_core::review::Input;
 use countersign_engine::ledger::{Ledger, LedgerError, Stored};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -168,7 +168,7 @@ async fn nothing_is_appended_after_an_end_that_was_cut_off() {
     record_passed(&ledger, "a").await;
     let open = record_open(&ledger, "b").await;
     edit(dir.path(), "DELETE FROM events WHERE seq > 6 AND seq < 9; DELETE FROM events WHERE seq = 10").await;
-    let events = decide(&open.review, Input::Withdrawn);
+    let events = decide(&open.review, Input::Withdrawn(person()));
     let appended = append(&ledger, Stored { n: 1, ..open }, &events, 5).await;
     assert!(matches!(appended, Err(LedgerError::Tampered { .. })), "{appended:?}");
 }
@@ -181,7 +181,7 @@ async fn the_others_are_still_read_and_written() {
     edit(dir.path(), "UPDATE events SET at_ms = 0 WHERE seq = 2").await;
     assert!(ledger.review(&first.review.id).await.is_err());
     assert_eq!(ledger.review(&second.review.id).await.unwrap().as_ref(), Some(&second));
-    let events = decide(&second.review, Input::Withdrawn);
+    let events = decide(&second.review, Input::Withdrawn(person()));
     append(&ledger, second, &events, 5).await.unwrap();
 }
 

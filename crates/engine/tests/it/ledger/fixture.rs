@@ -7,7 +7,7 @@ use countersign_core::ids::{CallId, ReviewId, Subject, Token};
 use countersign_core::plan::{Reviewer, ReviewerKind, plan};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{
-    By, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due, step,
+    Actor, By, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due, step,
 };
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::submission::{Content, Material, Output, OutputKind, Submission};
@@ -155,4 +155,9 @@ pub async fn scratch() -> (tempfile::TempDir, Ledger) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let ledger = Ledger::open(&dir.path().join(".countersign")).await.expect("a new ledger");
     (dir, ledger)
+}
+
+/// Somebody who may do everything.
+pub fn person() -> Actor {
+    Actor { name: "ann".into(), person: true }
 }

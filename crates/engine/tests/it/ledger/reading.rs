@@ -1,6 +1,8 @@
 //! What was recorded is read back, by every way of reading.
 
-use super::fixture::{append, call_id, decide, judged, record_open, record_passed, review_id, scratch, work};
+use super::fixture::{
+    append, call_id, decide, judged, person, record_open, record_passed, review_id, scratch, work,
+};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::review::{Input, State, fold};
@@ -109,7 +111,7 @@ async fn counts_say_how_reviews_stand() {
     record_passed(&ledger, "b").await;
     let open = record_open(&ledger, "c").await;
     let withdrawn = record_open(&ledger, "d").await;
-    let events = decide(&withdrawn.review, Input::Withdrawn);
+    let events = decide(&withdrawn.review, Input::Withdrawn(person()));
     append(&ledger, withdrawn, &events, 5).await.unwrap();
     let stopped = Outcome::Stopped(Stop::Withdrawn);
     let mut counts = ledger.counts().await.unwrap();

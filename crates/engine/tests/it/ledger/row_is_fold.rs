@@ -42,7 +42,7 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
             at_ms: now_ms,
         }),
         13 => Input::Lifted { by: actor, reason: "go on".to_owned() },
-        _ => Input::Withdrawn,
+        _ => Input::Withdrawn(actor),
     })
 }
 
@@ -53,7 +53,7 @@ async fn play(ledger: &Ledger, actions: &[(u8, u8)]) {
         let at_ms = 1_000 + i64::try_from(i).unwrap() * 60_000;
         let Some(input) = input(&stored.review, *kind, *variant, at_ms) else { continue };
         if let Input::Submit(submit) = &input
-            && route(Some(&stored.review), &submit.submission.digest) == Route::Open
+            && route(Some(&stored.review), &submit.submission.digest, false) == Route::Open
         {
             stored = Stored::unopened(review_id());
         }

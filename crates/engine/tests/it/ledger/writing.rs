@@ -1,6 +1,6 @@
 //! Writing: all of a transaction or nothing, and never on top of what one has not seen.
 
-use super::fixture::{append, call_id, decide, record_open, record_passed, review_id, scratch, work};
+use super::fixture::{append, call_id, decide, person, record_open, record_passed, review_id, scratch, work};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::review::{Event, Input, Review};
 use countersign_engine::ledger::{Filter, LedgerError, Report, Stored};
@@ -9,7 +9,7 @@ use countersign_engine::ledger::{Filter, LedgerError, Report, Stored};
 async fn appending_to_an_older_state_is_a_conflict_and_writes_nothing() {
     let (_dir, ledger) = scratch().await;
     let seen = record_open(&ledger, "a").await;
-    let events = decide(&seen.review, Input::Withdrawn);
+    let events = decide(&seen.review, Input::Withdrawn(person()));
     let now = append(&ledger, seen.clone(), &events, 2).await.unwrap();
     let late = append(&ledger, seen.clone(), &events, 3).await;
     assert!(matches!(late, Err(LedgerError::Conflict)), "{late:?}");
@@ -31,7 +31,7 @@ async fn a_subject_has_one_open_review_at_most() {
     assert!(transaction.commit().await.is_err(), "half of it was written: none of it may stay");
     assert_eq!(ledger.review(&id).await.unwrap(), None);
 
-    let end = decide(&first.review, Input::Withdrawn);
+    let end = decide(&first.review, Input::Withdrawn(person()));
     append(&ledger, first, &end, 3).await.unwrap();
     append(&ledger, Stored::unopened(id.clone()), &open, 4).await.unwrap();
     let subject = countersign_core::ids::Subject::new("cli", ["a"]);
@@ -111,7 +111,7 @@ async fn the_holder_is_kept_beside_the_events() {
     transaction.set_holder(&open.review.id, Some("me")).await.unwrap();
     let held = transaction.review(&open.review.id).await.unwrap().unwrap();
     assert_eq!(held.holder.as_deref(), Some("me"));
-    let events = decide(&held.review, Input::Withdrawn);
+    let events = decide(&held.review, Input::Withdrawn(person()));
     transaction.append(held, &events, 9).await.unwrap();
     transaction.commit().await.unwrap();
     let row = ledger.list(Filter { open_only: false, before: None, limit: 1 }).await.unwrap().remove(0);
