@@ -58,13 +58,17 @@ fn after_kill_9_given_rulings_stand_and_no_descendant_lives() {
         let mut args =
             vec!["review", "docs", "--criterion", COMPLETE, "--each-file", "--reviewer", judge.name()];
         args.extend(subject);
-        let mut first = project.start(&args);
+        std::fs::create_dir(project.path(".tmp")).unwrap();
+        let mut first = Running::start(project.command(&args).env("TMPDIR", project.path(".tmp")));
         until_asleep(&project);
         first.kill();
         first.wait();
         eventually("no descendant lives", || {
             let pids = [lines(&project, ".children"), lines(&project, ".grandchildren")].concat();
             pids.iter().all(|pid| is_gone(pid))
+        });
+        eventually("no copy of the work is left behind", || {
+            std::fs::read_dir(project.path(".tmp")).unwrap().next().is_none()
         });
         let status = project.run(&["status", "--json"]).exits(0).json();
         assert_eq!(status["open"][0]["interrupted"], true);

@@ -30,17 +30,22 @@ enum News {
     Alone,
 }
 
-/// Runs as a guard: `__guard GRACE_MS PROGRAM ARGS…`. Never returns before the whole tree is gone.
+/// Runs as a guard: `__guard GRACE_MS SCRATCH PROGRAM ARGS…`. Never returns before the whole tree is gone, and
+/// with it the scratch folder, unless that is empty.
 pub fn guard_main() -> ExitCode {
     let mut words = std::env::args_os().skip(2);
     let grace = words.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
-    let (Some(grace), Some(program)) = (grace, words.next()) else {
+    let (Some(grace), Some(scratch), Some(program)) = (grace, words.next(), words.next()) else {
         eprintln!("countersign: this is for countersign's own use");
         return ExitCode::from(2);
     };
     let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
     let report = guard(&mut line, grace, &program, words.collect());
+    if !scratch.is_empty() {
+        // The copies in it are somebody's work; whoever made them may not live to take them away.
+        let _ = std::fs::remove_dir_all(&scratch);
+    }
     // Whoever cut the line may be gone; then nobody needs the report.
     let _ = line.write_all(report.line().as_bytes());
     ExitCode::SUCCESS

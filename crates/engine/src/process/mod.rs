@@ -54,6 +54,8 @@ pub struct Call {
     pub stderr_tail_bytes: usize,
     /// How long it has between TERM and KILL.
     pub grace: Duration,
+    /// A folder that is gone with it, also where we are gone before it.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Call {
@@ -69,6 +71,7 @@ impl Call {
             stdout_limit_bytes: 1024 * 1024,
             stderr_tail_bytes: 4096,
             grace: DEFAULT_GRACE,
+            scratch: None,
         }
     }
 }

@@ -67,6 +67,7 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
     let child = Command::new(&guard.0)
         .arg(GUARD_ARG)
         .arg(call.grace.as_millis().to_string())
+        .arg(call.scratch.clone().unwrap_or_default())
         .arg(&call.program)
         .args(&call.args)
         .current_dir(&call.cwd)

@@ -58,6 +58,7 @@ impl Command {
         let mut call = Call::new(&program);
         call.args = argv.map(Into::into).collect();
         call.cwd = brief.folder.clone();
+        call.scratch = (brief.folder != brief.root).then(|| brief.folder.clone());
         call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
         call.stdin = brief_json(brief, self.model.as_deref()).to_string().into_bytes();
         call.timeout = brief.timeout;
