@@ -14,6 +14,7 @@ Commands:
                    installed when run as root on Debian, otherwise named. Ends with the slowest tests.
   test --quick     Without tests that have `slow_` in their path, documentation tests and documentation.
   bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
+                   `--quick` measures smaller sizes.
   schema           Write the published JSON schema again after a configuration type changed.
 
 Options:

@@ -1,0 +1,106 @@
+//! The figures, each in the units its target has.
+
+use crate::measure::{Cost, median_wall, peak_of_quick, run};
+use crate::project::Project;
+use crate::table::{Table, megabytes, time};
+use anyhow::{Context, ensure};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How large everything is.
+pub struct Sizes {
+    /// How often a quick command is run for its median.
+    pub runs: usize,
+    /// Projects by their number of files, each asked about by a replay reviewer.
+    pub replayed: [usize; 2],
+    /// Files asked about by a program.
+    pub commanded: usize,
+    /// Reviews in the large ledger.
+    pub reviews: u32,
+}
+
+impl Sizes {
+    pub const FULL: Self = Self { runs: 200, replayed: [1_000, 10_000], commanded: 200, reviews: 100_000 };
+    pub const QUICK: Self = Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000 };
+}
+
+/// How long it takes to say something simple.
+pub fn start_up(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let project = Project::empty()?;
+    for word in ["--version", "status"] {
+        let wall = median_wall(sizes.runs, || project.countersign(&[word]))?;
+        let how = format!("median of {} runs, from starting the process to its end", sizes.runs);
+        table.add(format!("`{word}` in an empty project, wall"), time(wall), "< 10 ms", how);
+        let peak = peak_of_quick(&mut project.countersign(&[word]))?;
+        let how = "resident memory at its peak, read when the answer is about to be written";
+        table.add(format!("`{word}` in an empty project, memory"), megabytes(peak), "< 10 MB", how);
+    }
+    Ok(())
+}
+
+/// One project, planned, then judged with recorded rulings, then judged again.
+pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
+    let project = Project::with_files(files)?;
+    let judge = |extra: &[&str]| {
+        let words = ["review", "--quiet", "--json", "--reviewer", "recorded"];
+        run(&mut project.countersign(&[&words, extra].concat()))
+    };
+    let planned = judge(&["--dry-run"])?;
+    let how = "`review --dry-run --json`: walk, hash, plan, word every prompt, look up rulings";
+    table.add(format!("plan of {files} files"), in_full(planned), "", how);
+    let judged = judge(&[])?;
+    let how = "`review --json` with the replay reviewer; the CPU time of the whole command, divided";
+    let figure = format!("review of {files} assignments, CPU of ours for each");
+    table.add(figure, each(judged.own, files), "< 2 ms", how);
+    let how = "the same command as a whole, hashing before and after and the answer in JSON included";
+    table.add(format!("review of {files} assignments"), in_full(judged), "", how);
+    let again = judge(&[])?;
+    let how = "the same command again: every ruling is known, nobody is asked";
+    table.add(format!("review of {files} assignments again"), in_full(again), "", how);
+    Ok(())
+}
+
+/// Questions to a program that answers at once.
+pub fn command(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let assignments = sizes.commanded;
+    let project = Project::with_files(assignments)?;
+    let words = ["review", "--quiet", "--json", "--reviewer", "program"];
+    let cost = run(&mut project.countersign(&words))?;
+    let figure = |part: &str| format!("{assignments} assignments asked of a program, CPU of {part} for each");
+    let how = "`review --json` with a command reviewer that is `cat` with a canned reply";
+    table.add(figure("ours"), each(cost.own, assignments), "< 2 ms", how);
+    let how = "the guard process and the program itself, starting them included";
+    table.add(figure("children"), each(cost.children, assignments), "", how);
+    let figure = format!("{assignments} assignments asked of a program");
+    table.add(figure, in_full(cost), "", "the command as a whole");
+    Ok(())
+}
+
+/// Looking at a ledger that has seen much.
+pub fn large_ledger(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let project = Project::empty()?;
+    eprintln!("filling a ledger with {} reviews", sizes.reviews);
+    let cargo = std::env::var_os("CARGO").context("start this with cargo")?;
+    let mut fill = Command::new(cargo);
+    fill.args(["run", "--quiet", "--release", "--locked", "--package", "countersign-engine"]);
+    fill.args(["--example", "fill_ledger", "--"]).arg(project.ledger()).arg(sizes.reviews.to_string());
+    let status = fill.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    ensure!(status.success(), "the ledger could not be filled: {status}");
+    let runs = sizes.runs.div_ceil(10);
+    let wall = median_wall(runs, || project.countersign(&["status"]))?;
+    let how = format!("the whole command, median of {runs} runs");
+    table.add(format!("`status` on {} reviews, wall", sizes.reviews), time(wall), "< 50 ms", how);
+    let peak = peak_of_quick(&mut project.countersign(&["status"]))?;
+    let how = "resident memory at its peak";
+    table.add(format!("`status` on {} reviews, memory", sizes.reviews), megabytes(peak), "", how);
+    Ok(())
+}
+
+fn each(total: Duration, count: usize) -> String {
+    let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+    time(total / count)
+}
+
+fn in_full(cost: Cost) -> String {
+    format!("{} wall, {} CPU, {}", time(cost.wall), time(cost.own), megabytes(cost.peak_bytes))
+}
