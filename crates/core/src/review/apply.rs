@@ -5,7 +5,6 @@ use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::NoVerdict;
-use std::collections::BTreeMap;
 
 /// Folds one event into a review.
 pub fn apply(mut review: Review, event: &Event) -> Review {
@@ -23,17 +22,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 review.rule_changes += 1;
             }
             review.state = State::Judging;
-            review.rounds.push(Round {
-                n: *round,
-                submission: submission.clone(),
-                assignments: assignments.clone(),
-                answers: BTreeMap::new(),
-                failures: BTreeMap::new(),
-                token: None,
-                end: None,
-                judgement: Judgement::default(),
-                delivered: false,
-            });
+            review.rounds.push(Round::new(*round, submission.clone(), assignments.clone()));
         }
         Event::Asked { .. } => {}
         Event::Answered { key, answer, by, .. } => {
@@ -84,9 +73,7 @@ pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Re
 }
 
 fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut Round> {
-    let asks =
-        |round: &&mut Round| round.assignments.iter().any(|assignment| assignment.candidate(key).is_some());
-    review.rounds.iter_mut().rev().find(asks)
+    review.rounds.iter_mut().rev().find(|round| round.asking(key).next().is_some())
 }
 
 fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {

@@ -33,24 +33,23 @@ pub fn due(review: &Review) -> Vec<Effect> {
     let mut asked: HashSet<&Key> = HashSet::new();
     let mut waits = false;
     for (index, assignment) in round.assignments.iter().enumerate() {
-        if round.answer_to(assignment).is_some() {
-            continue;
-        }
-        if assignment.is_self_review() {
-            waits = true;
-            continue;
-        }
-        let Some((candidate, repair)) = next_question(round, assignment) else { continue };
+        let (candidate, repair) = match wanted(round, assignment) {
+            Wanted::Nothing => continue,
+            Wanted::SelfReview => {
+                waits = true;
+                continue;
+            }
+            Wanted::Asking(candidate, repair) => (candidate, repair),
+        };
         // Two assignments under one key are one question.
-        if !asked.insert(&candidate.key) {
-            continue;
+        if asked.insert(&candidate.key) {
+            effects.push(Effect::Ask {
+                assignment: index,
+                key: candidate.key.clone(),
+                reviewer: candidate.reviewer.clone(),
+                repair,
+            });
         }
-        effects.push(Effect::Ask {
-            assignment: index,
-            key: candidate.key.clone(),
-            reviewer: candidate.reviewer.clone(),
-            repair,
-        });
     }
     if effects.is_empty() {
         match (waits, &round.token) {
@@ -62,24 +61,46 @@ pub fn due(review: &Review) -> Vec<Effect> {
     effects
 }
 
-/// Whom to ask next. Only a reviewer that is not there makes room for the next one; what a reviewer says
-/// never does, and the author never stands in for a reviewer.
-fn next_question<'a>(
-    round: &'a Round,
-    assignment: &'a Assignment,
-) -> Option<(&'a Candidate, Option<String>)> {
+/// Whether a question under this key is among what is due.
+pub(super) fn is_due(review: &Review, key: &Key) -> bool {
+    let (State::Judging, Some(round)) = (review.state, review.round()) else { return false };
+    round.asking(key).any(|(_, assignment)| match wanted(round, assignment) {
+        Wanted::Asking(candidate, _) => candidate.key == *key,
+        Wanted::SelfReview | Wanted::Nothing => false,
+    })
+}
+
+/// What an assignment still needs.
+enum Wanted<'a> {
+    /// It is answered, or nobody is asked about it any more.
+    Nothing,
+    /// The author's own review.
+    SelfReview,
+    /// To ask somebody, with what was wrong with the first reply.
+    Asking(&'a Candidate, Option<String>),
+}
+
+/// Only a reviewer that is not there makes room for the next one; what a reviewer says never does, and the
+/// author never stands in for a reviewer.
+fn wanted<'a>(round: &Round, assignment: &'a Assignment) -> Wanted<'a> {
+    if round.answer_to(assignment).is_some() {
+        return Wanted::Nothing;
+    }
+    if assignment.is_self_review() {
+        return Wanted::SelfReview;
+    }
     for candidate in
         assignment.candidates.iter().filter(|candidate| candidate.kind != ReviewerKind::SelfReview)
     {
         let failures = round.failures.get(&candidate.key).map(Vec::as_slice).unwrap_or_default();
         if let Some(repair) = next_try(failures) {
-            return Some((candidate, repair));
+            return Wanted::Asking(candidate, repair);
         }
         if failures.last().is_some_and(|failure| failure.why != NoVerdict::Unavailable) {
-            return None;
+            break;
         }
     }
-    None
+    Wanted::Nothing
 }
 
 /// Whether to ask (again): a reply that could not be used is asked for once more, with the defect named.

@@ -87,6 +87,8 @@ pub struct Round {
     pub submission: Submission,
     /// What is asked.
     pub assignments: Vec<Assignment>,
+    /// Indices of the assignments that ask under a key: with thousands of them, none is searched for.
+    asks: BTreeMap<Key, Vec<usize>>,
     /// What was answered, by key.
     pub answers: BTreeMap<Key, Given>,
     /// Questions that failed, by key.
@@ -185,6 +187,38 @@ impl Review {
 }
 
 impl Round {
+    /// A round that begins.
+    fn new(n: u32, submission: Submission, assignments: Vec<Assignment>) -> Self {
+        let mut asks: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        for (index, assignment) in assignments.iter().enumerate() {
+            for candidate in &assignment.candidates {
+                let under = asks.entry(candidate.key.clone()).or_default();
+                // Two names for one reviewer are one key, also within an assignment.
+                if under.last() != Some(&index) {
+                    under.push(index);
+                }
+            }
+        }
+        Self {
+            n,
+            submission,
+            assignments,
+            asks,
+            answers: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            token: None,
+            end: None,
+            judgement: Judgement::default(),
+            delivered: false,
+        }
+    }
+
+    /// The assignments that ask under a key, with their indices, in order.
+    pub fn asking<'a>(&'a self, key: &Key) -> impl Iterator<Item = (usize, &'a Assignment)> + 'a {
+        let under = self.asks.get(key).map(Vec::as_slice).unwrap_or_default();
+        under.iter().filter_map(|index| Some((*index, self.assignments.get(*index)?)))
+    }
+
     /// The answer to an assignment, by whichever candidate gave one.
     pub fn answer_to<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a Key, &'a Given)> {
         let given =

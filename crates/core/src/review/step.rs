@@ -1,5 +1,6 @@
 //! The decisions: from the state and an input to the events that follow.
 
+use super::due::is_due;
 use super::{Actor, By, Decision, Effect, Event, Review, Route, State, Verb, apply, due, route};
 use crate::answer::Answer;
 use crate::digest::Key;
@@ -256,11 +257,8 @@ fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (An
 }
 
 fn asking(review: &Review, call: CallId, key: Key, reviewer: String) -> Result<Vec<Event>, Refused> {
-    let wanted = |effect: &Effect| matches!(effect, Effect::Ask { key: due, .. } if *due == key);
     match review.round() {
-        Some(round) if due(review).iter().any(wanted) => {
-            Ok(vec![Event::Asked { round: round.n, call, key, reviewer }])
-        }
+        Some(round) if is_due(review, &key) => Ok(vec![Event::Asked { round: round.n, call, key, reviewer }]),
         _ => Err(Refused::NotAsked),
     }
 }
@@ -268,7 +266,7 @@ fn asking(review: &Review, call: CallId, key: Key, reviewer: String) -> Result<V
 /// The round that asked this last, and the assignment.
 fn asked<'a>(review: &'a Review, key: &Key) -> Option<(&'a super::Round, &'a Assignment)> {
     review.rounds.iter().rev().find_map(|round| {
-        let assignment = round.assignments.iter().find(|assignment| assignment.candidate(key).is_some())?;
+        let (_, assignment) = round.asking(key).next()?;
         Some((round, assignment))
     })
 }

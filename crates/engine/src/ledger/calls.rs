@@ -63,10 +63,9 @@ pub(super) async fn follow(
     const ENDED: &str = "UPDATE calls SET state = $2 WHERE id = $1";
     let (call, state) = match event {
         Event::Asked { round, call, key, reviewer } => {
-            let asks = review.rounds.iter().find(|known| known.n == *round).and_then(|round| {
-                round.assignments.iter().position(|assignment| assignment.candidate(key).is_some())
-            });
-            let assignment = asks.and_then(|index| u32::try_from(index).ok());
+            let round_asked = review.rounds.iter().find(|known| known.n == *round);
+            let asks = round_asked.and_then(|round| round.asking(key).next());
+            let assignment = asks.and_then(|(index, _)| u32::try_from(index).ok());
             let insert = sqlx::query(ASKED).bind(call.as_str()).bind(review.id.as_str()).bind(round);
             insert.bind(assignment).bind(reviewer).execute(connection).await?;
             return Ok(());

@@ -33,7 +33,7 @@ pub(super) async fn index(
 
 fn candidate<'a>(review: &'a Review, round: u32, key: &Key) -> Option<&'a Candidate> {
     let round = review.rounds.iter().find(|known| known.n == round)?;
-    round.assignments.iter().find_map(|assignment| assignment.candidate(key))
+    round.asking(key).find_map(|(_, assignment)| assignment.candidate(key))
 }
 
 /// The rulings under these keys that are not too old.

@@ -470,3 +470,36 @@ fn a_person_may_approve_what_was_stopped() {
     story.take(Input::Decided(decision(true))).stands(Outcome::Overridden);
     assert_eq!(story.review.lifts.len(), 1);
 }
+
+#[test]
+fn a_key_that_several_assignments_share_is_found_wherever_it_stands() {
+    let candidate = |name: &str| Candidate {
+        reviewer: name.into(),
+        ..assignment(name, ReviewerKind::Asked).candidates[0].clone()
+    };
+    let asks = |names: &[&str]| Assignment {
+        candidates: names.iter().map(|name| candidate(name)).collect(),
+        ..assignment(names[0], ReviewerKind::Asked)
+    };
+    let mut submit = submit(&["a"], ReviewerKind::Asked, Policy::default(), 0);
+    submit.assignments = vec![asks(&["a", "b", "b"]), asks(&["b"]), asks(&["c"]), asks(&["a"])];
+    let mut story = Story::new();
+    story.take(Input::Submit(Box::new(submit)));
+    let indices = |story: &Story, name: &str| -> Vec<usize> {
+        let round = story.review.round().unwrap();
+        round.asking(&key(name)).map(|(index, _)| index).collect()
+    };
+    let table: [(&str, &[usize]); 4] = [("a", &[0, 3]), ("b", &[0, 1]), ("c", &[2]), ("d", &[])];
+    for (name, expected) in table {
+        assert_eq!(indices(&story, name), expected, "{name}");
+    }
+    // `b` is the second choice of the first assignment and the first choice of the second.
+    story.asks(&["a", "b", "c"]);
+    let asking = |name: &str| Input::Asking { call: call(), key: key(name), reviewer: name.into() };
+    for name in ["a", "b", "c"] {
+        story.take(asking(name));
+    }
+    assert_eq!(story.input(asking("d")).err(), Some(Refused::NotAsked));
+    story.answered("b", answer(true, true));
+    story.asks(&["c", "a"]);
+}

@@ -112,6 +112,16 @@ fn assert_earned(review: &Review) {
     }
 }
 
+/// Whether a question may be put on record.
+fn is_taken(review: &Review, key: &Key) -> bool {
+    step(review, Input::Asking { call: call(), key: key.clone(), reviewer: "main".into() }).is_ok()
+}
+
+/// Whether a question is among what is due.
+fn is_listed(review: &Review, key: &Key) -> bool {
+    due(review).iter().any(|effect| matches!(effect, Effect::Ask { key: listed, .. } if listed == key))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
     #[test]
@@ -136,6 +146,9 @@ proptest! {
                         prop_assert!(story.review.rounds.iter().any(|round| round.answers.contains_key(&key)));
                     }
                 }
+            }
+            for key in [name(0, 0), name(0, 1), name(1, 0), name(1, 1)].map(Key::from) {
+                prop_assert_eq!(is_taken(&story.review, &key), is_listed(&story.review, &key), "{}", key);
             }
             for (old, new) in before.rounds.iter().zip(&story.review.rounds) {
                 prop_assert!(old.answers.iter().all(|(key, given)| new.answers.get(key) == Some(given)));
