@@ -3,7 +3,7 @@
 use super::drive::{label, not_configured};
 use super::panel::Judge;
 use super::planner::materials;
-use super::{Engine, Happening};
+use super::{Engine, Happening, Prepared};
 use crate::reviewer::{Brief, Failed, Files, Told, replay, rule_by_checks};
 use crate::workspace::{self, Changed, Root};
 use countersign_core::ids::{CallId, ReviewId};
@@ -11,17 +11,16 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
 use countersign_core::prompt::{self, Body, Shown};
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Material, Submission};
+use countersign_core::submission::Material;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Everything a question is made of.
 pub(super) struct Asking {
-    pub rules: Vec<Rule>,
+    pub rules: Arc<Vec<Rule>>,
     pub assignment: Assignment,
-    pub submission: Submission,
-    pub notes: Option<String>,
+    pub prepared: Arc<Prepared>,
     pub call: CallId,
     pub reviewer: String,
     pub repair: Option<String>,
@@ -83,10 +82,10 @@ impl Engine {
         asking: &Asking,
         sees_project: bool,
     ) -> Result<(Brief, Option<tempfile::TempDir>), Failed> {
-        let notes = asking.notes.as_deref();
+        let submission = &asking.prepared.submission;
+        let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
-        let question =
-            self.0.planner.word(&asking.rules, &asking.assignment, &asking.submission, notes).await;
+        let question = self.0.planner.word(&asking.rules, &asking.assignment, submission, notes).await;
         let question = question.map_err(stale)?;
         if sees_project {
             return Ok((self.brief(asking, Some(question), self.0.planner.root.path().to_owned()), None));
@@ -98,7 +97,7 @@ impl Engine {
         // What the question does not show must be there to be looked at.
         let beside = |shown: &Shown| matches!(shown.body, Body::Listed | Body::Binary { .. });
         if question.shown.iter().any(beside) {
-            let files = materials(&asking.assignment, &asking.submission);
+            let files = materials(&asking.assignment, submission);
             let files = files.into_iter().zip(&question.shown).filter(|(_, shown)| beside(shown));
             let files = files.map(|(file, _)| file).collect();
             let copied = workspace::copy_into(&self.0.planner.root, files, folder.path()).await;
@@ -126,7 +125,7 @@ impl Engine {
             criteria: assignment.asks(&asking.rules).cloned().collect(),
             system_prompt,
             payload: question.payload,
-            files: materials(assignment, &asking.submission),
+            files: materials(assignment, &asking.prepared.submission),
             shown: question.shown,
             timeout: self.0.planner.timeout(assignment),
             reply_bytes: self.0.planner.bounds.reply_bytes,

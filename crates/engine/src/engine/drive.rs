@@ -11,7 +11,9 @@ use countersign_core::plan::Assignment;
 use countersign_core::review::{
     By, Confirmation, Effect, Event, Input, Refused, Review, State, apply, due, step,
 };
+use countersign_core::rule::Rule;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -128,9 +130,10 @@ impl Engine {
         }
         // On record before anybody is asked, so that a crash shows what was under way.
         let stored = self.feed(stored, inputs).await?;
+        let rules = Arc::new(stored.review.rules.clone());
         for (question, repair) in asks {
             out.keys.insert(question.key.clone(), question.call.clone());
-            self.ask_one(ticket, &stored, question, repair, out);
+            self.ask_one(ticket, &stored, &rules, question, repair, out);
         }
         Ok(stored)
     }
@@ -139,6 +142,7 @@ impl Engine {
         &self,
         ticket: &Ticket,
         stored: &Stored,
+        rules: &Arc<Vec<Rule>>,
         question: Question,
         repair: Option<String>,
         out: &mut Out,
@@ -146,10 +150,9 @@ impl Engine {
         let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
         let Some(assignment) = assignment.cloned() else { return };
         let asking = super::ask::Asking {
-            rules: stored.review.rules.clone(),
+            rules: rules.clone(),
             assignment,
-            submission: ticket.prepared.submission.clone(),
-            notes: ticket.prepared.request.notes.clone(),
+            prepared: ticket.prepared.clone(),
             call: question.call.clone(),
             reviewer: question.reviewer.clone(),
             repair,

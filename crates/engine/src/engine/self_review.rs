@@ -12,6 +12,7 @@ use countersign_core::rule::Rule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the instructions are, and the token that is in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl Engine {
                 review: id.clone(),
                 round: n,
                 route: Route::Attach,
-                prepared,
+                prepared: Arc::new(prepared),
                 offer: Some(offer),
             });
         }

@@ -9,6 +9,7 @@ use countersign_core::ids::{ReviewId, Token};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Reuse;
 use countersign_core::review::{By, Input, Opening, Review, Route, State, Submit, route, step};
+use std::sync::Arc;
 
 /// What was handed in, and where it is judged.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Ticket {
     /// What handing it in meant.
     pub route: Route,
     /// The work.
-    pub(super) prepared: Prepared,
+    pub(super) prepared: Arc<Prepared>,
     /// A self-review that is handed in with it.
     pub(super) offer: Option<super::self_review::Offer>,
 }
@@ -58,7 +59,7 @@ impl Engine {
             transaction.commit().await?;
             round = stored.review.round().map_or(1, |round| round.n);
         }
-        Ok(Ticket { review, round, route: way, prepared, offer: None })
+        Ok(Ticket { review, round, route: way, prepared: Arc::new(prepared), offer: None })
     }
 
     /// Rulings of other reviews that stand for this work.
