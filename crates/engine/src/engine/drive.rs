@@ -1,16 +1,14 @@
 //! The loop: perform what is due until the round has ended.
 
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
-use crate::ledger::{LedgerError, Report, Stored};
+use crate::ledger::{Draft, LedgerError, Report, Stored};
 use crate::reviewer::Told;
 use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
-use countersign_core::review::{
-    By, Confirmation, Effect, Event, Input, Refused, Review, State, apply, due, step,
-};
+use countersign_core::review::{By, Confirmation, Effect, Input, Refused, State, due, step};
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -210,18 +208,18 @@ impl Engine {
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let id = stored.review.id.clone();
-        let mut stored = stored;
-        let stored = loop {
-            let events = step_all(&stored.review, &inputs)?;
-            match transaction.append(stored, &events, now_ms()).await {
-                Ok(stored) => break stored,
-                Err(LedgerError::Conflict) => {
-                    let newer = transaction.review(&id).await?;
-                    stored = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
-                }
-                Err(error) => return Err(error.into()),
+        let mut draft = match transaction.draft(stored, now_ms()).await {
+            Err(LedgerError::Conflict) => {
+                let newer = transaction.review(&id).await?;
+                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
+                transaction.draft(newer, now_ms()).await?
             }
+            draft => draft?,
         };
+        for input in inputs {
+            step_on(&mut draft, input)?;
+        }
+        let stored = transaction.write(draft).await?;
         for (call, reply) in replies {
             if reply.is_some() {
                 transaction.record_call(&call, &Report { reply, ..Report::default() }).await?;
@@ -232,21 +230,15 @@ impl Engine {
     }
 }
 
-/// The events of all inputs, one after the other.
-fn step_all(review: &Review, inputs: &[Input]) -> Result<Vec<Event>, Refused> {
-    let mut all = vec![];
-    let mut after = review.clone();
-    for input in inputs {
-        let events = match step(&after, input.clone()) {
-            Ok(events) => events,
-            // Somebody else was faster: the state already says what is due now.
-            Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => continue,
-            Err(refused) => return Err(refused),
-        };
-        after = events.iter().fold(after, apply);
-        all.extend(events);
+/// Adds what follows from an input.
+fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
+    match step(draft.review(), input) {
+        Ok(events) => draft.add(events),
+        // Somebody else was faster: the state already says what is due now.
+        Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => {}
+        Err(refused) => return Err(refused),
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Whether the ticket's round is over, or waits for somebody.

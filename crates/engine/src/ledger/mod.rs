@@ -24,7 +24,7 @@ pub use entry::Entry;
 pub use error::LedgerError;
 pub use holder::{Holder, is_alive};
 pub use projection::{Count, Row};
-pub use transaction::Transaction;
+pub use transaction::{Draft, Transaction};
 pub use watch::Watcher;
 
 use countersign_core::answer::Answer;

@@ -8,7 +8,7 @@ use super::{Ledger, LedgerError, Report, Stored, calls, rulings};
 use countersign_core::answer::Answer;
 use countersign_core::digest::Key;
 use countersign_core::ids::{CallId, ReviewId, Subject};
-use countersign_core::review::{By, Event};
+use countersign_core::review::{By, Event, Review};
 use sqlx::SqliteConnection;
 use tokio::sync::OwnedMutexGuard;
 
@@ -56,15 +56,27 @@ impl Transaction {
         events: &[Event],
         at_ms: i64,
     ) -> Result<Stored, LedgerError> {
-        let connection = self.connection()?;
-        let end = append::end(connection, from.review.id.as_str()).await?;
+        let mut draft = self.draft(from, at_ms).await?;
+        draft.add(events.to_vec());
+        self.write(draft).await
+    }
+
+    /// Begins an append that is decided step by step: each on what the events before it made of the review.
+    /// The same conflict as in [`append`](Self::append) shows here already.
+    pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft, LedgerError> {
+        let end = append::end(self.connection()?, from.review.id.as_str()).await?;
         if end.n != from.n {
             return Err(LedgerError::Conflict);
         }
-        if events.is_empty() {
-            return Ok(from);
+        Ok(Draft { end, stored: from, events: vec![], at_ms })
+    }
+
+    /// Writes what was drafted.
+    pub async fn write(&mut self, draft: Draft) -> Result<Stored, LedgerError> {
+        if draft.events.is_empty() {
+            return Ok(draft.stored);
         }
-        let written = write(connection, end, from, events, at_ms).await;
+        let written = write(self.connection()?, draft).await;
         self.or_give_up(written)
     }
 
@@ -120,18 +132,35 @@ fn given_up() -> LedgerError {
     LedgerError::Other("this transaction failed before".to_owned())
 }
 
-/// Writes the events, and everything that is read quickly instead of them.
-async fn write(
-    connection: &mut SqliteConnection,
+/// Events to be appended, folded already and not written yet.
+pub struct Draft {
     end: End,
-    mut stored: Stored,
-    events: &[Event],
+    stored: Stored,
+    events: Vec<Event>,
     at_ms: i64,
-) -> Result<Stored, LedgerError> {
-    let first = append::insert(connection, end, stored.review.id.as_str(), at_ms, events).await?;
-    for event in events {
-        stored.record(event, at_ms);
-        rulings::index(connection, &stored.review, stored.n, event).await?;
+}
+
+impl Draft {
+    /// The review with everything that was added.
+    pub fn review(&self) -> &Review {
+        &self.stored.review
+    }
+
+    /// Adds events.
+    pub fn add(&mut self, events: Vec<Event>) {
+        events.iter().for_each(|event| self.stored.record(event, self.at_ms));
+        self.events.extend(events);
+    }
+}
+
+/// Writes the events, and everything that is read quickly instead of them.
+async fn write(connection: &mut SqliteConnection, draft: Draft) -> Result<Stored, LedgerError> {
+    let Draft { end, stored, events, at_ms } = draft;
+    let before = end.n;
+    let first = append::insert(connection, end, stored.review.id.as_str(), at_ms, &events).await?;
+    // What a round asks never changes, so the review after all of them tells as much as after each.
+    for (n, event) in (before + 1..).zip(&events) {
+        rulings::index(connection, &stored.review, n, event).await?;
         calls::follow(connection, &stored.review, event).await?;
     }
     projection::write(connection, &Row::of(&stored, first)).await?;
