@@ -72,14 +72,17 @@ impl Engine {
         let mut out = Out { tasks: JoinSet::new(), keys: HashMap::new(), cancel: cancel.child_token() };
         self.say(round_of(&stored));
         let mut stored = stored;
+        let mut look = true;
         loop {
-            stored = match self.perform_due(ticket, stored, &mut out).await? {
-                Next::Go(stored) => *stored,
-                Next::Ended => return Ok(()),
-            };
-            stored = tokio::select! {
+            if look {
+                stored = match self.perform_due(ticket, stored, &mut out).await? {
+                    Next::Go(stored) => *stored,
+                    Next::Ended => return Ok(()),
+                };
+            }
+            (stored, look) = tokio::select! {
                 Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, &mut out).await?,
-                () = changes.changed() => self.get(&ticket.review).await?,
+                () = changes.changed() => self.look_again(stored).await?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             };
         }
@@ -162,14 +165,24 @@ impl Engine {
         out.tasks.spawn(async move { (question, engine.ask(asking, &cancel).await) });
     }
 
-    /// Records an answer, and every other one that is there already, in one transaction.
+    /// Something changed in the ledger: the review as it is now, and whether that is news. Mostly it is what
+    /// we wrote ourselves, and reading a large review again after each answer would cost more than the answer.
+    async fn look_again(&self, stored: Stored) -> Result<(Stored, bool), EngineError> {
+        match self.0.ledger.is_current(&stored).await? {
+            true => Ok((stored, false)),
+            false => Ok((self.get(&stored.review.id).await?, true)),
+        }
+    }
+
+    /// Records an answer, and every other one that is there already, in one transaction. Says also whether
+    /// something else may be due now.
     async fn take_answers(
         &self,
         ticket: &Ticket,
         stored: Stored,
         first: Result<(Question, Told), tokio::task::JoinError>,
         out: &mut Out,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<(Stored, bool), EngineError> {
         let mut inputs = vec![];
         let mut replies = vec![];
         let mut next = Some(first);
@@ -182,7 +195,13 @@ impl Engine {
             inputs.push(input_of(question, told));
             next = out.tasks.try_join_next();
         }
-        self.feed_with(stored, inputs, replies).await
+        let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
+        let expected = stored.n + inputs.len() as u64;
+        let stored = self.feed_with(stored, inputs, replies).await?;
+        // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
+        // nothing but answers was recorded, and those make nothing due while other questions are out.
+        let look = !all_answered || stored.n != expected || out.tasks.is_empty();
+        Ok((stored, look))
     }
 
     /// Looks whether the files are still the ones that were judged.

@@ -149,6 +149,12 @@ impl Ledger {
         entry::load(&mut *self.reader().await?, id).await
     }
 
+    /// Whether this is still what is recorded of a review, without reading all of it.
+    pub async fn is_current(&self, known: &Stored) -> Result<bool, LedgerError> {
+        let now = projection::head(&mut *self.reader().await?, &known.review.id).await?;
+        Ok(now == Some((known.n, known.holder.clone())))
+    }
+
     /// The latest review of a subject.
     pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>, LedgerError> {
         let mut reader = self.reader().await?;

@@ -118,6 +118,16 @@ pub(super) async fn write(connection: &mut SqliteConnection, row: &Row) -> Resul
     Ok(())
 }
 
+/// How many events a review has and who does what is due.
+pub(super) async fn head(
+    connection: &mut SqliteConnection,
+    id: &ReviewId,
+) -> Result<Option<(u64, Option<String>)>, LedgerError> {
+    const SQL: &str = "SELECT n, holder FROM reviews WHERE id = $1";
+    let row = sqlx::query(SQL).bind(id.as_str()).fetch_optional(connection).await?;
+    row.map(|row| Ok((number(&row, "n")?, row.try_get("holder")?))).transpose()
+}
+
 /// The latest review of a subject.
 pub(super) async fn latest_for(
     connection: &mut SqliteConnection,

@@ -2,7 +2,7 @@
 
 use super::fixture::{append, call_id, decide, person, record_open, record_passed, review_id, scratch, work};
 use countersign_core::outcome::{Outcome, Stop};
-use countersign_core::review::{Event, Input, Review};
+use countersign_core::review::{Event, Input, Review, step};
 use countersign_engine::ledger::{Filter, LedgerError, Report, Stored};
 
 #[tokio::test]
@@ -17,6 +17,32 @@ async fn appending_to_an_older_state_is_a_conflict_and_writes_nothing() {
     assert!(matches!(ahead, Err(LedgerError::Conflict)), "{ahead:?}");
     assert_eq!(ledger.review(&seen.review.id).await.unwrap(), Some(now));
     ledger.verify().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_draft_is_decided_step_by_step_and_written_at_once() {
+    let (_dir, ledger) = scratch().await;
+    let open = record_open(&ledger, "a").await;
+    assert!(ledger.is_current(&open).await.unwrap());
+    let mut transaction = ledger.transaction().await.unwrap();
+    let mut draft = transaction.draft(open.clone(), 2).await.unwrap();
+    let withdrawn = decide(draft.review(), Input::Withdrawn);
+    draft.add(withdrawn.clone());
+    assert!(step(draft.review(), Input::Withdrawn).is_err(), "it sees what was added");
+    assert_eq!(ledger.review(&open.review.id).await.unwrap(), Some(open.clone()), "nothing is written yet");
+    let drafted = transaction.write(draft).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(ledger.review(&open.review.id).await.unwrap().as_ref(), Some(&drafted));
+    let mut transaction = ledger.transaction().await.unwrap();
+    let late = transaction.draft(open.clone(), 3).await.map(|_| ());
+    assert!(matches!(late, Err(LedgerError::Conflict)), "{late:?}");
+    ledger.verify().await.unwrap();
+
+    assert!(!ledger.is_current(&open).await.unwrap());
+    assert!(ledger.is_current(&drafted).await.unwrap());
+    let held = Stored { holder: Some("somebody".to_owned()), ..drafted };
+    assert!(!ledger.is_current(&held).await.unwrap(), "who performs it counts too");
+    assert!(!ledger.is_current(&Stored::unopened(review_id())).await.unwrap());
 }
 
 #[tokio::test]
