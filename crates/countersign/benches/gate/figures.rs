@@ -2,7 +2,7 @@
 
 use crate::measure::{Cost, median_wall, peak_of_quick, run};
 use crate::project::Project;
-use crate::table::{Table, megabytes, time};
+use crate::table::{Table, cpu_time, megabytes, time};
 use anyhow::{Context, ensure};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
         run(&mut project.countersign(&[&words, extra].concat()))
     };
     let planned = judge(&["--dry-run"])?;
-    let how = "`review --dry-run --json`: walk, hash, plan, word every prompt, look up rulings";
+    let how = "`review --dry-run --json`: walk, hash, plan, word every prompt";
     table.add(format!("plan of {files} files"), in_full(planned), "", how);
     let judged = judge(&[])?;
     let how = "`review --json` with the replay reviewer; the CPU time of the whole command, divided";
@@ -102,5 +102,5 @@ fn each(total: Duration, count: usize) -> String {
 }
 
 fn in_full(cost: Cost) -> String {
-    format!("{} wall, {} CPU, {}", time(cost.wall), time(cost.own), megabytes(cost.peak_bytes))
+    format!("{} wall, {} CPU, {}", time(cost.wall), cpu_time(cost.own), megabytes(cost.peak_bytes))
 }

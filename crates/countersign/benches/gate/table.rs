@@ -35,6 +35,11 @@ pub fn time(time: Duration) -> String {
     }
 }
 
+/// A CPU time, as finely as the kernel tells it.
+pub fn cpu_time(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}
+
 /// A size in MB, which are millions.
 pub fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
