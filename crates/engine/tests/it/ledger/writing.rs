@@ -26,9 +26,9 @@ async fn a_draft_is_decided_step_by_step_and_written_at_once() {
     assert!(ledger.is_current(&open).await.unwrap());
     let mut transaction = ledger.transaction().await.unwrap();
     let mut draft = transaction.draft(open.clone(), 2).await.unwrap();
-    let withdrawn = decide(draft.review(), Input::Withdrawn);
+    let withdrawn = decide(draft.review(), Input::Withdrawn(person()));
     draft.add(withdrawn.clone());
-    assert!(step(draft.review(), Input::Withdrawn).is_err(), "it sees what was added");
+    assert!(step(draft.review(), Input::Withdrawn(person())).is_err(), "it sees what was added");
     assert_eq!(ledger.review(&open.review.id).await.unwrap(), Some(open.clone()), "nothing is written yet");
     let drafted = transaction.write(draft).await.unwrap();
     transaction.commit().await.unwrap();
