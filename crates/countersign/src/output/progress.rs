@@ -55,6 +55,8 @@ struct Lines {
     asked: HashMap<usize, (String, Instant)>,
     /// The round that was announced.
     round: Option<u32>,
+    /// Whether it was said that somebody else performs the round.
+    attached: bool,
     /// Only a terminal gets a line that changes.
     terminal: bool,
     waiting: bool,
@@ -62,7 +64,13 @@ struct Lines {
 
 impl Lines {
     fn new() -> Self {
-        Self { asked: HashMap::new(), round: None, terminal: std::io::stderr().is_terminal(), waiting: false }
+        Self {
+            asked: HashMap::new(),
+            round: None,
+            attached: false,
+            terminal: std::io::stderr().is_terminal(),
+            waiting: false,
+        }
     }
 
     fn show(&mut self, happening: &Happening) {
@@ -74,6 +82,13 @@ impl Lines {
                     if *answered > 0 { format!(", {answered} answered already") } else { String::new() };
                 let noun = if *assignments == 1 { "assignment" } else { "assignments" };
                 self.line(&style::dim(&format!("round {round}: {assignments} {noun}{reused}")));
+            }
+            Happening::Waiting { .. } if self.attached => {}
+            Happening::Waiting { review } => {
+                self.attached = true;
+                self.line(&style::dim(&format!(
+                    "{review} is being judged by another process; waiting for its verdict"
+                )));
             }
             Happening::Asked { assignment, label, reviewer, again, .. } => {
                 let again = if *again { " (again)" } else { "" };

@@ -156,11 +156,15 @@ fn when_the_one_that_asks_is_killed_the_other_takes_over() {
     ];
     let mut one = project.start(&args);
     until_asleep(&project);
-    let two: Running = project.start(&args);
+    let progress = std::fs::File::create(project.path(".progress")).unwrap();
+    let mut two =
+        project.command(&args).stdout(std::process::Stdio::piped()).stderr(progress).spawn().unwrap();
+    eventually("the second process attaches", || project.read(".progress").contains("another process"));
     project.write(".go", "");
     one.kill();
     one.wait();
-    let json = two.wait().exits(0).json();
+    let json: serde_json::Value = serde_json::from_reader(two.stdout.take().unwrap()).unwrap();
+    assert_eq!(two.wait().unwrap().code(), Some(0));
     assert_eq!(json["outcome"], "passed");
     for file in ["docs/0.md", "docs/1.md", "docs/2.md"] {
         assert_eq!(judge.asked().iter().filter(|asked| *asked == file).count(), 1, "{file}");

@@ -55,8 +55,11 @@ impl Engine {
                 self.drive(ticket, stored, cancel).await?;
                 continue;
             }
+            self.say(Happening::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
+                // One that is killed writes nothing, so no change tells of it.
+                () = self.until_gone(&ticket.review, stored.holder.as_deref()) => {}
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
         }

@@ -17,6 +17,11 @@ pub enum Happening {
         /// How many of them are answered already.
         answered: usize,
     },
+    /// Somebody else performs the same round; its end is waited for.
+    Waiting {
+        /// The review.
+        review: ReviewId,
+    },
     /// A reviewer is being asked.
     Asked {
         /// The review.

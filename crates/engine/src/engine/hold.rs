@@ -6,6 +6,10 @@
 use super::{Engine, EngineError};
 use crate::ledger::{Stored, is_alive};
 use countersign_core::ids::ReviewId;
+use std::time::Duration;
+
+/// How often somebody who waits looks whether the one that performs still lives.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// While this lives, this process performs the review.
 pub(super) struct Performing<'a> {
@@ -38,6 +42,20 @@ impl Engine {
             Ok(Some(performing))
         } else {
             Ok(None)
+        }
+    }
+
+    /// Waits until a review may have nobody any more who performs it.
+    pub(super) async fn until_gone(&self, review: &ReviewId, holder: Option<&str>) {
+        let alive = || match holder {
+            Some(holder) if holder == self.0.holder.id() => {
+                self.0.driving.lock().is_ok_and(|driving| driving.contains(review))
+            }
+            Some(holder) => is_alive(self.0.ledger.dir(), holder),
+            None => false,
+        };
+        while alive() {
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
