@@ -2,6 +2,7 @@
 
 use super::{Review, State};
 use crate::digest::Digest;
+use crate::judge::RoundEnd;
 use crate::outcome::{Outcome, Stop};
 
 /// What `submit` does.
@@ -26,13 +27,15 @@ pub enum Route {
 pub fn route(latest: Option<&Review>, digest: &Digest, fresh: bool) -> Route {
     let Some(review) = latest else { return Route::Open };
     let same = review.digest() == Some(digest);
-    let delivered = fresh || review.round().is_some_and(|round| round.delivered);
+    // A review that was stopped in the middle of a round and lifted has no answer to that round.
+    let undelivered = !fresh
+        && review.round().is_some_and(|round| round.end == Some(RoundEnd::NeedsWork) && !round.delivered);
     match review.state {
         State::Unopened => Route::Open,
         State::Judging if review.waits_for_self_review() && same => Route::AskAgain,
         State::Judging if same => Route::Attach,
         State::Judging => Route::Supersede,
-        State::NeedsWork if same && !delivered => Route::Recorded,
+        State::NeedsWork if same && undelivered => Route::Recorded,
         State::NeedsWork | State::NoVerdict(_) => Route::NextRound,
         State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
         State::Settled(Outcome::Stopped(_)) => Route::Recorded,

@@ -86,3 +86,16 @@ fn a_rejection_is_final_and_a_withdrawal_is_not() {
     let json = project.run(&args).exits(6).json();
     assert_eq!(json["reason"], "rejected");
 }
+
+#[test]
+fn a_lifted_self_review_is_asked_for_again() {
+    let project = project();
+    project.write("a.md", "draft");
+    let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
+    for _ in 0..4 {
+        project.run(&args).exits(3);
+    }
+    let id = project.run(&args).exits(6).json()["review"]["id"].as_str().unwrap().to_owned();
+    typed(&project, &["unblock", &id, "--reason", "now they will"], None);
+    project.run(&args).exits(3);
+}

@@ -268,7 +268,8 @@ fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
     let review = &stored.review;
     let ended = review.rounds.iter().any(|round| round.n == ticket.round && round.end.is_some());
     let waits = ticket.offer.is_none() && review.waits_for_self_review();
-    let over = matches!(review.state, State::Settled(_));
+    // Nothing is due outside of a round that is under way, so there is nothing to wait for.
+    let over = review.state != State::Judging;
     ended || over || waits || review.round().is_none_or(|round| round.n > ticket.round)
 }
 

@@ -297,6 +297,25 @@ fn the_fifth_unanswered_self_review_stops() {
 }
 
 #[test]
+fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
+    let person = || Actor { name: "ann".into(), person: true };
+    let lift = || Input::Lifted { by: person(), reason: "go on".into() };
+    let own = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0)));
+    let mut unanswered = Story::new();
+    unanswered.take(own()).take(Input::SelfReviewAsked { token: Token::from_text("sr-one") });
+    for _ in 0..4 {
+        unanswered.take(own());
+    }
+    unanswered.take(lift()).take(own());
+    assert_eq!(due(&unanswered.review), [Effect::AskSelf]);
+    let mut rejected = Story::new();
+    rejected.submit(&["a@1"]);
+    let digest = rejected.review.digest().unwrap().clone();
+    let reject = Decision { by: person(), verb: Verb::Reject, reason: "no".into(), digest, at_ms: 0 };
+    rejected.take(Input::Decided(reject)).take(lift()).submit(&["a@1"]).asks(&["a@1"]);
+}
+
+#[test]
 fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
     let decide = |story: &Story, verb, person| {
         let by = Actor { name: "x".into(), person };

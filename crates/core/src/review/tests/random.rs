@@ -170,6 +170,13 @@ proptest! {
                 prop_assert!(!due(&story.review).is_empty() || story.review.waits_for_self_review());
             }
         }
+        // Handing in what stands always leads somewhere: to a round under way, or to an answer there is.
+        if let Some(digest) = story.review.digest()
+            && route(Some(&story.review), digest) == Route::Recorded
+        {
+            let answered = story.review.round().is_some_and(|round| round.end.is_some());
+            prop_assert!(answered || matches!(story.review.state, State::Settled(_)));
+        }
         // Never two outcomes without a person lifting the first.
         let mut settled = false;
         for event in &story.events {
