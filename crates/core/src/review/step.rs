@@ -61,13 +61,18 @@ pub enum Input {
     },
     /// Everything is answered, and the files were looked at again.
     Confirmed {
+        /// The round whose files they are.
+        round: u32,
         /// What was found.
         found: Confirmation,
         /// The time.
         now_ms: i64,
     },
-    /// The door delivered the answer of the current round.
-    Delivered,
+    /// The door delivered the answer of a round.
+    Delivered {
+        /// The round.
+        round: u32,
+    },
     /// Somebody decides.
     Decided(Decision),
     /// Somebody lets a stopped review go on.
@@ -161,8 +166,8 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::AskFailed { call, key, why, detail } => ask_failed(review, call, key, why, detail),
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
-        Input::Confirmed { found, now_ms } => confirmed(review, found, now_ms),
-        Input::Delivered => Ok(delivered(review)),
+        Input::Confirmed { round, found, now_ms } => confirmed(review, round, found, now_ms),
+        Input::Delivered { round } => Ok(delivered(review, round)),
         Input::Decided(decision) => decided(review, decision),
         Input::Lifted { by, reason } => lifted(review, by, reason),
         Input::Withdrawn(by) => withdrawn(review, &by),
@@ -339,8 +344,10 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
     if complete { Ok(events) } else { Err(Refused::DoesNotFit) }
 }
 
-fn confirmed(review: &Review, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
-    let Some(round) = review.round().filter(|_| due(review) == [Effect::Confirm]) else {
+fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
+    // Other work may have been handed in while somebody looked at the files of the round before.
+    let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
+    let Some(round) = review.round().filter(ready) else {
         return Err(Refused::NotNow("the round is not ready to be judged"));
     };
     let threshold = review.policy.threshold(review.attempts + 1);
@@ -389,9 +396,9 @@ fn is_stalled(review: &Review) -> bool {
     last.len() == most && last.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-fn delivered(review: &Review) -> Vec<Event> {
-    match review.round() {
-        Some(round) if round.end.is_some() && !round.delivered => vec![Event::Notified { round: round.n }],
+fn delivered(review: &Review, n: u32) -> Vec<Event> {
+    match review.rounds.iter().find(|round| round.n == n) {
+        Some(round) if round.end.is_some() && !round.delivered => vec![Event::Notified { round: n }],
         _ => vec![],
     }
 }

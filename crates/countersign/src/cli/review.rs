@@ -6,7 +6,7 @@ use crate::output::{Answer, Printer, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
-use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::outcome::Outcome;
 use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Rule, Scope};
@@ -51,8 +51,7 @@ pub async fn conclude(
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
     let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
-    let stored = ticket.view(stored);
-    let outcome = stored.review.standing().unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable));
+    let outcome = ticket.outcome(&stored);
     let mut next = next_steps(&stored.review, again);
     if outcome == Outcome::AwaitingPerson {
         engine.renew_self_review(ticket).await?;

@@ -103,8 +103,7 @@ fn an_interrupt_stops_cleanly_and_keeps_what_was_judged() {
     ];
     let running = project.start(&args);
     until_asleep(&project);
-    let pid = rustix::process::Pid::from_raw(running.id().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    signal(&running, rustix::process::Signal::INT);
     let ran = running.wait().exits(130);
     assert!(ran.stderr.contains("what was judged is kept"), "{}", ran.stderr);
     eventually("no descendant lives", || lines(&project, ".grandchildren").iter().all(|pid| is_gone(pid)));
@@ -215,4 +214,37 @@ fn other_work_supersedes_a_running_round() {
         1,
         "rulings already given stay"
     );
+}
+
+/// Sends a signal to a command that runs.
+fn signal(running: &Running, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(running.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn the_pass_of_later_work_is_not_the_answer_to_earlier_work() {
+    let project = project();
+    project.write("a.md", "BAD");
+    let body = r#"case "$brief" in *BAD*) p=false; while [ ! -e "ROOT/.go" ]; do sleep 0.05; done;; *) p=true;; esac
+printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": %s}]}' $p $p"#;
+    let judge =
+        Judge::scripted(&project, "judge.sh", &body.replace("ROOT", project.root().to_str().unwrap()));
+    let args =
+        ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x", "--json"];
+    let one = project.start(&args);
+    eventually("the reviewer is asked", || judge.asked().len() == 1);
+    let two = project.start(&args);
+    let holders = || std::fs::read_dir(project.path(".countersign/holders")).unwrap().count();
+    eventually("the second waits along", || holders() == 2);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&two, rustix::process::Signal::STOP);
+    project.write(".go", "");
+    one.wait().exits(1);
+    project.write("a.md", "fine");
+    project.run(&args).exits(0);
+    signal(&two, rustix::process::Signal::CONT);
+    let answer = two.wait().exits(1).json();
+    assert_eq!(answer["review"]["outcome"], "needs_work");
+    assert_eq!(answer["findings"][0]["criterion"], "Complete");
 }

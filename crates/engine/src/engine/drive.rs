@@ -8,7 +8,7 @@ use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
-use countersign_core::review::{By, Confirmation, Effect, Input, Refused, State, due, step};
+use countersign_core::review::{By, Confirmation, Effect, Event, Input, Refused, State, due, step};
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,13 +43,14 @@ enum Next {
 }
 
 impl Engine {
-    /// Waits for the end of the round, performing it where nobody else does.
+    /// Waits for the end of the round, performing it where nobody else does. What comes back is the review as
+    /// that round left it.
     pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
         let mut changes = self.0.ledger.watch().await?;
         loop {
             let stored = self.get(&ticket.review).await?;
             if has_ended(&stored, ticket) {
-                return Ok(stored);
+                return self.as_of_round(ticket, stored).await;
             }
             if let Some(_performing) = self.perform(&stored).await? {
                 self.drive(ticket, stored, cancel).await?;
@@ -63,6 +64,21 @@ impl Engine {
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
         }
+    }
+
+    /// The review as the ticket's round left it: what others handed in since then has a verdict of its own.
+    async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored, EngineError> {
+        if stored.review.round().is_none_or(|last| last.n <= ticket.round) {
+            return Ok(stored);
+        }
+        let mut before = Stored::unopened(ticket.review.clone());
+        for entry in self.0.ledger.events(&ticket.review, 0, u32::MAX).await? {
+            if matches!(entry.event, Event::Submitted { round, .. } if round > ticket.round) {
+                break;
+            }
+            before.record(&entry.event, entry.at_ms);
+        }
+        Ok(Stored { holder: stored.holder, ..before })
     }
 
     async fn drive(
@@ -100,7 +116,8 @@ impl Engine {
         let effects = due(&stored.review);
         if effects == [Effect::Confirm] && out.tasks.is_empty() {
             let found = self.confirm(&stored).await?;
-            self.feed(stored, vec![Input::Confirmed { found, now_ms: now_ms() }]).await?;
+            let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
+            self.feed(stored, vec![confirmed]).await?;
             return Ok(Next::Ended);
         }
         if effects == [Effect::AskSelf] && out.tasks.is_empty() {

@@ -6,9 +6,9 @@ use crate::ledger::{Stored, Transaction};
 use countersign_core::answer::Answer;
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
-use countersign_core::outcome::NoVerdict;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::Reuse;
-use countersign_core::review::{By, Input, Opening, Review, Route, State, Submit, route, step};
+use countersign_core::review::{By, Input, Opening, Review, Route, Submit, route, step};
 use std::sync::Arc;
 
 /// What was handed in, and where it is judged.
@@ -27,14 +27,12 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The review as this ticket's round left it: work that was superseded has no verdict, whatever came
-    /// after it.
-    pub fn view(&self, mut stored: Stored) -> Stored {
-        if stored.review.round().is_some_and(|round| round.n > self.round) {
-            stored.review.rounds.retain(|round| round.n <= self.round);
-            stored.review.state = State::NoVerdict(NoVerdict::Stale);
-        }
-        stored
+    /// How this ticket's round stands, in the review as [`Engine::wait`] gives it back.
+    pub fn outcome(&self, stored: &Stored) -> Outcome {
+        let own = stored.review.round().is_some_and(|round| round.n == self.round);
+        // A later round is about other work: its verdict is not this one's.
+        let standing = stored.review.standing().filter(|_| own);
+        standing.unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable))
     }
 }
 

@@ -19,7 +19,7 @@ impl Engine {
     /// The door wrote the answer and saw no hang-up.
     pub async fn delivered(&self, ticket: &Ticket) -> Result<(), EngineError> {
         let stored = self.get(&ticket.review).await?;
-        self.feed(stored, vec![Input::Delivered]).await?;
+        self.feed(stored, vec![Input::Delivered { round: ticket.round }]).await?;
         Ok(())
     }
 

@@ -159,7 +159,7 @@ impl Stored {
     }
 
     /// Takes in one more event.
-    pub(super) fn record(&mut self, event: &Event, at_ms: i64) {
+    pub(crate) fn record(&mut self, event: &Event, at_ms: i64) {
         self.review = apply(std::mem::take(&mut self.review), event);
         self.n += 1;
         self.changed_ms = at_ms;

@@ -105,11 +105,18 @@ impl Story {
     }
 
     fn confirmed(&mut self) -> &mut Self {
-        self.take(Input::Confirmed { found: Confirmation::Same, now_ms: 0 })
+        let round = self.round();
+        self.take(Input::Confirmed { round, found: Confirmation::Same, now_ms: 0 })
     }
 
     fn delivered(&mut self) -> &mut Self {
-        self.take(Input::Delivered)
+        let round = self.round();
+        self.take(Input::Delivered { round })
+    }
+
+    /// The number of the current round.
+    fn round(&self) -> u32 {
+        self.review.round().map_or(0, |round| round.n)
     }
 
     fn questions(&self) -> Vec<(String, Option<String>)> {
@@ -195,7 +202,7 @@ fn a_failure_wins_over_a_missing_ruling() {
 fn work_that_changed_while_it_was_judged_is_stale() {
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(true, true));
-    story.take(Input::Confirmed { found: Confirmation::Changed, now_ms: 0 });
+    story.take(Input::Confirmed { round: 1, found: Confirmation::Changed, now_ms: 0 });
     story.stands(Outcome::NoVerdict(NoVerdict::Stale));
 }
 
@@ -208,6 +215,19 @@ fn other_work_supersedes_and_given_rulings_stay() {
     // A late answer to the old round is kept, and used when the old bytes come back.
     story.answered("b@1", answer(true, true)).asks(&["b@2"]);
     story.submit(&["a@1", "b@1"]).asks(&[]);
+}
+
+#[test]
+fn what_is_said_about_one_round_does_not_count_for_another() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    story.submit(&["a@2"]).answered("a@2", answer(true, true));
+    // The files of the first round were looked at; nobody looked at those of the second.
+    let old = Input::Confirmed { round: 1, found: Confirmation::Same, now_ms: 0 };
+    assert!(matches!(story.input(old).err(), Some(Refused::NotNow(_))));
+    story.confirmed().take(Input::Delivered { round: 1 });
+    let delivered: Vec<_> = story.review.rounds.iter().map(|round| round.delivered).collect();
+    assert_eq!(delivered, [true, false]);
 }
 
 #[test]

@@ -82,9 +82,9 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
         }
         Move::Confirm { same } => {
             let found = if same { Confirmation::Same } else { Confirmation::Changed };
-            Input::Confirmed { found, now_ms: 0 }
+            Input::Confirmed { round: story.round(), found, now_ms: 0 }
         }
-        Move::Deliver => Input::Delivered,
+        Move::Deliver => Input::Delivered { round: story.round() },
         Move::Decide { verb, person, right_digest } => {
             let digest = story.review.digest().filter(|_| right_digest).cloned();
             let by = Actor { name: "x".into(), person };
@@ -172,7 +172,7 @@ proptest! {
         }
         // Handing in what stands always leads somewhere: to a round under way, or to an answer there is.
         if let Some(digest) = story.review.digest()
-            && route(Some(&story.review), digest) == Route::Recorded
+            && route(Some(&story.review), digest, false) == Route::Recorded
         {
             let answered = story.review.round().is_some_and(|round| round.end.is_some());
             prop_assert!(answered || matches!(story.review.state, State::Settled(_)));

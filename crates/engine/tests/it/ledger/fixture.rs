@@ -119,7 +119,7 @@ pub fn judged(id: &ReviewId, submit: Submit, passed: bool) -> Vec<Event> {
         take(&mut review, Input::Asking { call: call.clone(), key: key.clone(), reviewer });
         take(&mut review, Input::Answered { key, answer: answer(passed), by: by_call(call) });
     }
-    take(&mut review, Input::Confirmed { found: Confirmation::Same, now_ms: 2 });
+    take(&mut review, Input::Confirmed { round: 1, found: Confirmation::Same, now_ms: 2 });
     events
 }
 

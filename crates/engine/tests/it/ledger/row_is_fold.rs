@@ -31,9 +31,9 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
         8..=10 => {
             let changed = variant.is_multiple_of(8);
             let found = if changed { Confirmation::Changed } else { Confirmation::Same };
-            Input::Confirmed { found, now_ms }
+            Input::Confirmed { round: review.round()?.n, found, now_ms }
         }
-        11 => Input::Delivered,
+        11 => Input::Delivered { round: review.round()?.n },
         12 => Input::Decided(Decision {
             by: actor,
             verb: [Verb::Approve, Verb::Reject, Verb::Skip][usize::from(variant % 3)],
