@@ -353,7 +353,8 @@ fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, jud
         parts.text(&criterion.name).text(&criterion.question);
         parts.maybe(criterion.check.as_ref().map(|check| format!("{check:?}")).as_deref());
     }
-    // Our checks see neither guidance nor notes, so a new word there asks them nothing new.
+    // Our checks see neither the rule's name nor guidance nor notes, so a new word there asks them nothing new.
+    parts.maybe(Some(rule.name.as_str()).filter(|_| !checked));
     parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
     parts.maybe(submission.notes.as_ref().filter(|_| !checked).map(|notes| notes.as_str()));
     parts.count(usize::from(judge.sees_project)).text(&judge.identity);

@@ -101,8 +101,7 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
     let same = key(&base);
     let mut heavier = base.clone();
     heavier.criteria[0].severity = crate::criterion::Severity::May;
-    heavier.name = "another name".into();
-    assert_eq!(key(&heavier), same, "severity and rule name are not shown");
+    assert_eq!(key(&heavier), same, "severity is not shown");
     let changed = |change: fn(&mut Rule)| {
         let mut rule = base.clone();
         change(&mut rule);
@@ -112,6 +111,7 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
         same,
         changed(|rule| rule.criteria[0].question = "? ".into()),
         changed(|rule| rule.criteria[0].name = "c".into()),
+        changed(|rule| rule.name = "another name".into()),
         changed(|rule| rule.guidance = Some("one word".into())),
         changed(|rule| rule.guidance = Some("one sword".into())),
         changed(|rule| rule.criteria.push(Criterion::must("D", "?"))),
@@ -132,6 +132,12 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
     ];
     let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
+    let checked = |name: &str| {
+        let check = Criterion { check: Some(Check::NotEmpty), ..Criterion::must("C", "?") };
+        let rule = Rule { name: name.into(), criteria: vec![check], ..base.clone() };
+        only_key(&rule, &three(), reviewer("main"))
+    };
+    assert_eq!(checked("r"), checked("another name"), "a check does not know the rule's name");
 }
 
 #[test]

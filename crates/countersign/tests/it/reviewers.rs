@@ -170,3 +170,13 @@ fn a_rule_may_name_its_reviewer() {
     project.run(&["review", "--reviewer", "one", "--no-cache"]).exits(0);
     assert_eq!(two.asked().len(), 1, "somebody named on the command line is asked everything");
 }
+
+#[test]
+fn two_rules_that_ask_the_same_get_an_answer_each() {
+    let project = project();
+    let config = "version: 1\nreviewers: [{name: r, use: replay, file: r.jsonl}]\nrules:\n  - {name: a, for: [a.md], criteria: [{name: C, ask: ok?}]}\n  - {name: b, for: [a.md], criteria: [{name: C, ask: ok?}]}\n";
+    let rows = "{\"rule\": \"a\", \"criterion\": \"C\", \"passed\": true}\n{\"rule\": \"b\", \"criterion\": \"C\", \"passed\": false}\n";
+    project.write("countersign.yml", config).write("a.md", "x").write("r.jsonl", rows);
+    let json = project.run(&["review", "--json"]).exits(1).json();
+    assert_eq!(json["findings"][0]["rule"], "b");
+}
