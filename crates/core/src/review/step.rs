@@ -7,7 +7,7 @@ use crate::digest::Key;
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
 use crate::outcome::{NoVerdict, Outcome, Stop};
-use crate::plan::{Assignment, Reuse};
+use crate::plan::{Assignment, Reuse, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Overrides, Policy};
 use crate::rule::Rule;
 use crate::submission::Submission;
@@ -309,8 +309,11 @@ fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refuse
     if !(due(review) == [Effect::AskSelf] || review.waits_for_self_review()) {
         return Err(Refused::NotNow("no self-review is due"));
     }
+    // A token that was given out in an earlier round comes back with results: nobody calls in vain.
+    let given_out = |round: &super::Round| round.token.as_ref() == Some(&token);
+    let returned = round.token.is_none() && review.rounds.iter().any(given_out);
     let mut events = vec![Event::SelfReviewAsked { round: round.n, token }];
-    if review.self_review_calls + 1 >= MAX_SELF_REVIEW_CALLS {
+    if !returned && review.self_review_calls + 1 >= MAX_SELF_REVIEW_CALLS {
         events.push(Event::Settled { outcome: Outcome::Stopped(Stop::AttemptsUsedUp) });
     }
     Ok(events)
@@ -328,7 +331,11 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
     }
     let mut events = vec![];
     for (key, answer) in answers {
-        let (_, assignment) = asked(review, &key).ok_or(Refused::NotAsked)?;
+        let own = |assignment: &&Assignment| {
+            assignment.candidate(&key).is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
+        };
+        // What somebody else was asked is not for the author to answer.
+        let assignment = round.assignments.iter().find(own).ok_or(Refused::NotAsked)?;
         let criteria: Vec<_> = assignment.asks(&review.rules).collect();
         if !answer.fits(&criteria, false) {
             return Err(Refused::DoesNotFit);

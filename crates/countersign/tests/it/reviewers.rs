@@ -180,3 +180,19 @@ fn two_rules_that_ask_the_same_get_an_answer_each() {
     let json = project.run(&["review", "--json"]).exits(1).json();
     assert_eq!(json["findings"][0]["rule"], "b");
 }
+
+#[test]
+fn an_author_may_mend_before_each_look() {
+    let project = project();
+    let review = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
+    let mut id = String::new();
+    for version in ["one", "two", "three", "four"] {
+        project.write("a.md", version);
+        id = project.run(&review).exits(3).json()["review"]["id"].as_str().unwrap().to_owned();
+    }
+    let text = project.read(&format!(".countersign/self_review_{id}.md"));
+    let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
+    let results = json!({"token": token, "results": [{"criterion": "Complete", "passed": true}]});
+    project.write("a.md", "five").write("results.json", results.to_string());
+    project.run(&["rule", &id, "--from", "results.json"]).exits(0);
+}
