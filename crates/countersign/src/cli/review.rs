@@ -14,6 +14,7 @@ use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{Engine, EngineError, Planner, Prepared, Request, Ticket};
 use countersign_engine::workspace;
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 /// The name of the one output the command line has.
@@ -31,7 +32,7 @@ pub async fn run(
     let planner = project.planner(options.max_inline_files)?;
     let mut warnings = vec![];
     let request = request(&project, &options, &mut warnings).await?;
-    let prepared = prepare(&planner, &project.config, request, &options).await?;
+    let prepared = prepare(&planner, &project, request, &options).await?;
     warnings.extend(left_aside(&prepared));
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
@@ -240,14 +241,14 @@ fn subject(config: &Config, options: &ReviewOptions) -> Result<(Subject, Policy)
 
 pub async fn prepare(
     planner: &Planner,
-    config: &Config,
+    project: &Project,
     request: Request,
     options: &ReviewOptions,
 ) -> Result<Prepared, Failure> {
     let prepared = match planner.prepare(request).await {
         Ok(prepared) => prepared,
         Err(EngineError::Plan(PlanError::NothingToJudge)) => {
-            let rules: Vec<_> = config.rules.iter().map(|rule| rule.name.as_str()).collect();
+            let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
             return Err(Failure::usage("no rule is for any of these files")
                 .hint(format!("rules: {}; add a rule, or use --criterion", rules.join(", "))));
         }
@@ -255,7 +256,8 @@ pub async fn prepare(
     };
     // A file somebody named must not pass because no rule looked at it.
     let named = |path: &String| {
-        options.paths.iter().any(|typed| typed.ends_with(path) || path == &typed.to_string_lossy())
+        let meant = |typed: &PathBuf| project.root.relative(&project.here, typed).ok();
+        options.paths.iter().any(|typed| meant(typed).as_ref() == Some(path))
     };
     let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
     match unjudged.into_iter().find(|path| named(path)) {

@@ -82,7 +82,7 @@ impl<'a> Stage<'a> {
     async fn round(&self, cancel: &CancellationToken) -> Result<Stored, Failure> {
         let options = ReviewOptions { subject: Some("demo".to_owned()), ..ReviewOptions::default() };
         let request = request(&self.project, &options, &mut vec![]).await?;
-        let prepared = prepare(self.engine.planner(), &self.project.config, request, &options).await?;
+        let prepared = prepare(self.engine.planner(), &self.project, request, &options).await?;
         let ticket = self.engine.submit(prepared).await?;
         let stored = self.engine.wait(&ticket, cancel).await?;
         let next: Vec<String> = vec![];
