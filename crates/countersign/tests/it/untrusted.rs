@@ -100,3 +100,13 @@ fn a_binary_file_is_given_beside_the_question() {
     project.run(&["review", "a.bin", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name()]).exits(0);
     assert_eq!(project.read(".seen"), "./a.bin\n");
 }
+
+#[test]
+fn a_file_name_is_no_option_of_a_check() {
+    let project = project();
+    let config = "version: 1\nrules: [{name: r, for: ['--*'], criteria: [{name: C, check: {run: 'grep good \"$@\"'}}]}]\n";
+    project.write("countersign.yml", config).write("--version", "BAD");
+    project.run(&["review"]).exits(1);
+    project.write("--version", "good");
+    project.run(&["review"]).exits(0);
+}

@@ -25,7 +25,7 @@ pub async fn rule(
 ) -> Result<Ruling, Failed> {
     let mut call = Call::new("sh");
     call.args = ["-c", &check.command, "sh"].into_iter().map(Into::into).collect();
-    call.args.extend(brief.files.iter().map(|file| file.path.clone().into()));
+    call.args.extend(brief.files.iter().map(|file| argument(&file.path).into()));
     call.cwd = brief.root.clone();
     call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
     call.timeout = Duration::from_secs(check.timeout_seconds);
@@ -57,4 +57,9 @@ pub async fn rule(
         }
         how => no_verdict(NoVerdict::Unavailable, format!("did not end by itself: {how:?}")),
     }
+}
+
+/// A file name as an argument: one that begins with `-` must not pass for an option.
+fn argument(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
