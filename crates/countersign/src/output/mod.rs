@@ -14,6 +14,7 @@ pub use verdict::{assignment_json, next_steps, outcome_words, verdict_json, verd
 
 use crate::cli::{Failure, Global};
 use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -95,7 +96,8 @@ impl Printer {
     pub fn warn(&self, warnings: &[String]) {
         if !self.json && !self.quiet {
             for warning in warnings {
-                let _ = writeln!(anstream::stderr(), "{}: {warning}", style::warning("warning"));
+                let _ =
+                    writeln!(anstream::stderr(), "{}: {}", style::warning("warning"), visible_line(warning));
             }
         }
     }

@@ -110,3 +110,15 @@ fn a_file_name_is_no_option_of_a_check() {
     project.write("--version", "good");
     project.run(&["review"]).exits(0);
 }
+
+#[test]
+fn a_file_name_cannot_write_to_the_terminal() {
+    let project = project();
+    let config = "version: 1\nrules: [{name: r, for: ['*.md'], criteria: [{name: C, check: not_empty}]}]\n";
+    project.write("countersign.yml", config).write("a.md", "x").write("b\u{1b}]0;owned\u{7}.txt", "x");
+    let mut command = project.command(&["review", "."]);
+    // As on a terminal, where nothing is taken out on the way.
+    let ran = countersign_testkit::Running::start(command.env("CLICOLOR_FORCE", "1")).wait().exits(0);
+    assert!(ran.stderr.contains("b\\u{1b}]0;owned\\u{7}.txt"), "{:?}", ran.stderr);
+    assert!(!ran.stderr.contains('\u{7}'), "{:?}", ran.stderr);
+}
