@@ -196,3 +196,12 @@ fn an_author_may_mend_before_each_look() {
     project.write("a.md", "five").write("results.json", results.to_string());
     project.run(&["rule", &id, "--from", "results.json"]).exits(0);
 }
+
+#[test]
+fn a_reviewer_may_be_given_a_device() {
+    let project = project();
+    project.write("a.md", "x");
+    let judge = Judge::by_word(&project, "Complete");
+    let reviewer = format!("{} /dev/stdin /dev/zero", judge.name());
+    project.run(&["review", "a.md", "--criterion", COMPLETE, "--reviewer", &reviewer]).exits(0);
+}

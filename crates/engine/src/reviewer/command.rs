@@ -32,8 +32,7 @@ impl Command {
         let mut parts = Parts::new("command/1");
         parts.maybe(self.model.as_deref()).count(self.argv.len());
         for word in &self.argv {
-            let bytes = std::fs::read(root.join(word)).ok();
-            parts.text(word).maybe(bytes.map(|bytes| Digest::of(&bytes)).as_ref().map(Digest::as_str));
+            parts.text(word).maybe(digest_of(&root.join(word)).as_ref().map(Digest::as_str));
         }
         format!("command {}", parts.digest())
     }
@@ -71,6 +70,16 @@ impl Command {
             }
         }
     }
+}
+
+/// The digest of a file's bytes; none for what is no regular file: a device or a pipe may never end.
+fn digest_of(path: &Path) -> Option<Digest> {
+    if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
+    Some(Digest::from_hash(hasher.finalize()))
 }
 
 fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
