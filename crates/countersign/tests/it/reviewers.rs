@@ -184,7 +184,8 @@ fn two_rules_that_ask_the_same_get_an_answer_each() {
 #[test]
 fn an_author_may_mend_before_each_look() {
     let project = project();
-    let review = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
+    let review =
+        ["review", "a.md", "--criterion", COMPLETE, "--reviewer", "self", "--subject", "x", "--json"];
     let mut id = String::new();
     for version in ["one", "two", "three", "four"] {
         project.write("a.md", version);
@@ -204,4 +205,23 @@ fn a_reviewer_may_be_given_a_device() {
     let judge = Judge::by_word(&project, "Complete");
     let reviewer = format!("{} /dev/stdin /dev/zero", judge.name());
     project.run(&["review", "a.md", "--criterion", COMPLETE, "--reviewer", &reviewer]).exits(0);
+}
+
+#[test]
+fn a_reviewer_that_is_exchanged_on_the_way_does_not_rule() {
+    let project = project();
+    let judge = Judge::by_word(&project, "C");
+    let lenient = Judge::scripted(
+        &project,
+        "lenient.sh",
+        r#"printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "C", "passed": true}]}'"#,
+    );
+    // One question at a time, and the first of them puts another program in the reviewer's place.
+    let config = "version: 1\nreviewers: [{name: r, use: command, command: [./judge.sh], concurrency: 1}]\nrules:\n  - {name: a, for: [a.md], criteria: [{name: C, ask: ok?}]}\n  - {name: b, for: [b.md], criteria: [{name: C, ask: ok?}]}\n";
+    project.write("countersign.yml", config).write("a.md", "x").write("b.md", "BAD");
+    let honest = project.read("judge.sh");
+    project.write("judge.sh", honest.replace("brief=$(cat)", "brief=$(cat); cp ROOT/lenient.sh ROOT/.new && chmod +x ROOT/.new && mv ROOT/.new ROOT/judge.sh").replace("ROOT", project.root().to_str().unwrap()));
+    let json = project.run(&["review", "--json"]).exits(4).json();
+    assert!(json["assignments"][1]["detail"].as_str().unwrap().contains("was edited while it was asked"));
+    assert_eq!((judge.asked().len(), lenient.asked().len()), (1, 1));
 }

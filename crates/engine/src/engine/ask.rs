@@ -54,7 +54,10 @@ impl Engine {
         self.say_asked(&asking);
         match &panelist.judge {
             Judge::Command(command) => match self.private_brief(&asking, panelist.sees_project).await {
-                Ok((brief, _folder)) => command.ask(&self.0.guard, &brief, cancel).await,
+                Ok((brief, _folder)) => {
+                    let told = command.ask(&self.0.guard, &brief, cancel).await;
+                    self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
+                }
                 Err(failed) => Told { result: Err(failed), reply: None },
             },
             Judge::Replay { rows, .. } => {

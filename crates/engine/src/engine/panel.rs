@@ -1,8 +1,9 @@
 //! The panel: who may be asked in this project, in order of preference.
 
-use crate::reviewer::Command;
+use crate::reviewer::{Command, Failed, Told};
 use countersign_core::answer::Row;
 use countersign_core::digest::Digest;
+use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Reviewer, ReviewerKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,8 +59,7 @@ struct Seat {
 }
 
 impl Panel {
-    /// Seats the panelists. Identities are taken once, here: an edit of the reviewing program during a review
-    /// counts from the next one on.
+    /// Seats the panelists. Identities are taken once, here; [`Panel::vouch`] holds what answers against them.
     pub fn new(panelists: Vec<Panelist>, root: &Path, checks_at_once: usize) -> Self {
         let seat = |panelist: Panelist| {
             let identity = match &panelist.judge {
@@ -92,6 +92,24 @@ impl Panel {
     pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Arc<Semaphore>)> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
         Some((seat.panelist.clone(), seat.slots.clone()))
+    }
+
+    /// What came back, if whoever gave it is who they were when the panel was seated. A program that was
+    /// edited meanwhile answers for itself, not for the one its ruling would be recorded under.
+    pub(super) fn vouch(&self, name: &str, root: &Path, told: Told) -> Told {
+        let edited = |seat: &Seat| {
+            let now = match &seat.panelist.judge {
+                Judge::Command(command) => command.identity(root),
+                Judge::Replay { .. } | Judge::SelfReview => return false,
+            };
+            seat.panelist.name == name && now != seat.identity
+        };
+        if !self.seats.iter().any(edited) {
+            return told;
+        }
+        let words =
+            format!("a file that the command of reviewer `{name}` names was edited while it was asked");
+        Told { result: Err(Failed::new(NoVerdict::Unavailable, words)), ..told }
     }
 
     /// The slots of our own checks.
