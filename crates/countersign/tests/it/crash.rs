@@ -248,3 +248,15 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
     assert_eq!(answer["review"]["outcome"], "needs_work");
     assert_eq!(answer["findings"][0]["criterion"], "Complete");
 }
+
+#[test]
+fn a_verdict_that_nobody_can_find_again_is_no_pass() {
+    let project = project();
+    project.write("a.md", "x");
+    let body = r#"rm -rf 'ROOT/.countersign'
+printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
+    let judge =
+        Judge::scripted(&project, "judge.sh", &body.replace("ROOT", project.root().to_str().unwrap()));
+    let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
+    project.run(&args).exits(7);
+}

@@ -47,6 +47,9 @@ pub enum LedgerError {
         /// The review.
         review: String,
     },
+    /// The file was moved, removed or replaced while it was open.
+    #[error("the ledger was moved, removed or replaced while it was in use; what was written last is lost")]
+    Replaced,
     /// It is a database, and not a ledger.
     #[error("the file in the ledger's place is a database of another program")]
     NotALedger,
@@ -70,7 +73,7 @@ impl LedgerError {
     /// How a command ends that meets this.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Tampered { .. } | Self::Mismatch { .. } => Outcome::Integrity,
+            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced => Outcome::Integrity,
             _ => Outcome::Internal,
         }
     }
@@ -91,6 +94,7 @@ impl LedgerError {
             Self::Tampered { .. } | Self::Mismatch { .. } => {
                 "somebody edited .countersign/ledger.db: restore it from a copy, or move it away to begin anew"
             }
+            Self::Replaced => "put .countersign/ledger.db back, or run the command again to begin anew",
             Self::NotALedger => "nothing was changed: move .countersign/ledger.db away",
             Self::Missing(_) => "run `countersign status` to see what there is",
             Self::Other(_) => "run the command again; if it stays so, look after the disk",
@@ -161,7 +165,11 @@ mod tests {
 
     #[test]
     fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
-        let edited = [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch { review: "rv-a".into() }];
+        let edited = [
+            LedgerError::Tampered { seq: 1 },
+            LedgerError::Mismatch { review: "rv-a".into() },
+            LedgerError::Replaced,
+        ];
         let storage = [
             LedgerError::Newer { found: 2, ours: 1 },
             LedgerError::Corrupt("x".into()),

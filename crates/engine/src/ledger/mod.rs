@@ -53,6 +53,8 @@ pub struct Ledger(Arc<Inner>);
 struct Inner {
     dir: PathBuf,
     access: Access,
+    /// Which file was opened. SQLite goes on writing to one that has lost its name.
+    file: Option<(u64, u64)>,
     readers: SqlitePool,
     /// At most one transaction at a time in this process; the connection rests here in between.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
@@ -116,6 +118,7 @@ impl Ledger {
         Self(Arc::new(Inner {
             dir: dir.to_owned(),
             access,
+            file: open::identity(dir),
             readers,
             writer: Arc::new(Mutex::new(writer)),
             changes: tokio::sync::watch::Sender::new(0),
@@ -133,6 +136,7 @@ impl Ledger {
         if self.0.access != Access::Write {
             return Err(LedgerError::ReadOnly("it was opened for reading only".to_owned()));
         }
+        self.require_in_place()?;
         let mut slot = Arc::clone(&self.0.writer).lock_owned().await;
         let begun = async {
             let connection = match slot.take() {
@@ -245,6 +249,11 @@ impl Ledger {
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, LedgerError> {
         Ok(self.0.readers.acquire().await?)
+    }
+
+    /// Whether what is written is what others read.
+    fn require_in_place(&self) -> Result<(), LedgerError> {
+        if open::identity(self.dir()) == self.0.file { Ok(()) } else { Err(LedgerError::Replaced) }
     }
 
     fn changes(&self) -> &tokio::sync::watch::Sender<u64> {

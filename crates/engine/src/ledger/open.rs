@@ -6,6 +6,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,11 @@ pub(super) enum Access {
 /// Where the database is, inside its folder.
 pub(super) fn file(dir: &Path) -> PathBuf {
     dir.join("ledger.db")
+}
+
+/// Which file it is, whatever its name: none where there is none.
+pub(super) fn identity(dir: &Path) -> Option<(u64, u64)> {
+    fs::metadata(file(dir)).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// A connection that is not made yet.

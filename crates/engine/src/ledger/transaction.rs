@@ -110,6 +110,7 @@ impl Transaction {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
         done.map_err(|error| LedgerError::from(error).at(self.ledger.dir()))?;
+        self.ledger.require_in_place()?;
         *self.slot = Some(connection);
         self.ledger.tell_watchers();
         Ok(())

@@ -226,3 +226,21 @@ fn link(previous: &[u8], stream: &str, n: i64, at_ms: i64, kind: &str, body: &st
     }
     blake3::hash(&bytes).into()
 }
+
+#[tokio::test]
+async fn nothing_is_written_to_a_file_that_is_gone() {
+    let (dir, ledger) = scratch().await;
+    record_passed(&ledger, "a").await;
+    let begun = ledger.transaction().await.unwrap();
+    let (folder, away) = (dir.path().join(".countersign"), dir.path().join("away"));
+    fs::rename(&folder, &away).unwrap();
+    assert!(matches!(begun.commit().await.err(), Some(LedgerError::Replaced)));
+    assert!(matches!(ledger.transaction().await.err(), Some(LedgerError::Replaced)));
+    // Another ledger in its place is another ledger.
+    let other = Ledger::open(&folder).await.unwrap();
+    record_passed(&other, "b").await;
+    assert!(matches!(ledger.transaction().await.err(), Some(LedgerError::Replaced)));
+    fs::remove_dir_all(&folder).unwrap();
+    fs::rename(&away, &folder).unwrap();
+    ledger.transaction().await.unwrap();
+}
