@@ -151,6 +151,11 @@ impl Engine {
         }
         // On record before anybody is asked, so that a crash shows what was under way.
         let stored = self.feed(stored, inputs).await?;
+        // Other work may have been handed in just now: then nothing of this is on record, and the assignments are
+        // those of another round.
+        if has_ended(&stored, ticket) {
+            return Ok(stored);
+        }
         let rules = Arc::new(stored.review.rules.clone());
         for (question, repair) in asks {
             out.keys.insert(question.key.clone(), question.call.clone());
