@@ -242,11 +242,11 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     events
 }
 
-/// Rulings that stand: those of other reviews, and those of this one.
+/// Rulings that stand: those of other reviews, and those of this one, the latest on each key.
 fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (Answer, By)> {
     let mut standing: BTreeMap<Key, (Answer, By)> =
         known.into_iter().map(|(key, answer, by)| (key, (answer, by))).collect();
-    for round in &review.rounds {
+    for round in review.rounds.iter().rev() {
         for (key, given) in &round.answers {
             let by = match &given.by {
                 By::Call { reviewer, .. } => {

@@ -177,6 +177,20 @@ fn the_same_failing_bytes_ask_nobody_and_count() {
 }
 
 #[test]
+fn the_latest_ruling_stands_where_somebody_was_asked_again() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).answered("a@1", answer(true, true)).answered("b@1", answer(false, true));
+    let mut again = submit(&["a@1", "b@1"], ReviewerKind::Asked, Policy::default(), 0);
+    again.fresh = true;
+    story.confirmed().delivered().take(Input::Submit(Box::new(again))).asks(&["a@1", "b@1"]);
+    story.answered("a@1", answer(false, true)).answered("b@1", answer(true, true)).confirmed().delivered();
+    story.submit(&["a@1", "b@1"]).asks(&[]);
+    story.confirmed();
+    let failed: Vec<_> = story.review.findings().into_iter().map(|finding| finding.target).collect();
+    assert_eq!(failed, [Target::File("a".into())]);
+}
+
+#[test]
 fn a_defective_reply_is_asked_for_once_more_then_there_is_no_verdict() {
     let mut story = Story::new();
     story.submit(&["a@1", "b@1"]).answered("b@1", answer(true, true));
