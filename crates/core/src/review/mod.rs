@@ -226,6 +226,11 @@ impl Round {
         assignment.candidates.iter().find_map(given)
     }
 
+    /// Whether everything that would be asked now was answered here: by the same reviewers, to the same words.
+    pub(crate) fn answers_all(&self, assignments: &[Assignment]) -> bool {
+        assignments.iter().all(|assignment| self.answer_to(assignment).is_some())
+    }
+
     /// Why an assignment has no answer.
     pub fn failure_of(&self, assignment: &Assignment) -> Option<&Failure> {
         assignment.candidates.iter().rev().find_map(|candidate| self.failures.get(&candidate.key)?.last())

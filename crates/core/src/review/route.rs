@@ -4,6 +4,7 @@ use super::{Review, State};
 use crate::digest::Digest;
 use crate::judge::RoundEnd;
 use crate::outcome::{Outcome, Stop};
+use crate::plan::Assignment;
 
 /// What `submit` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +23,9 @@ pub enum Route {
     AskAgain,
 }
 
-/// Finds the route. `latest` is the latest review of the subject; `fresh` asks everybody again, so a recorded
-/// verdict is not enough.
-pub fn route(latest: Option<&Review>, digest: &Digest, fresh: bool) -> Route {
+/// Finds the route. `latest` is the latest review of the subject; `assignments` are what would be asked now;
+/// `fresh` asks everybody again, so a recorded verdict is not enough.
+pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment], fresh: bool) -> Route {
     let Some(review) = latest else { return Route::Open };
     let same = review.digest() == Some(digest);
     // A review that was stopped in the middle of a round and lifted has no answer to that round.
@@ -40,9 +41,13 @@ pub fn route(latest: Option<&Review>, digest: &Digest, fresh: bool) -> Route {
         State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
         State::Settled(Outcome::Stopped(_)) => Route::Recorded,
         // A person who looked once and got no pass starts anew; only what passed is answered from memory.
-        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if same && !fresh => {
+        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if fresh => Route::Open,
+        State::Settled(Outcome::Passed)
+            if same && review.round().is_some_and(|r| r.answers_all(assignments)) =>
+        {
             Route::Recorded
         }
+        State::Settled(Outcome::Overridden | Outcome::Skipped) if same => Route::Recorded,
         State::Settled(_) => Route::Open,
     }
 }

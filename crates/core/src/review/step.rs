@@ -175,7 +175,7 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
 }
 
 fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
-    match route(Some(review), &submit.submission.digest, submit.fresh) {
+    match route(Some(review), &submit.submission.digest, &submit.assignments, submit.fresh) {
         Route::Attach | Route::Recorded => Ok(vec![]),
         Route::AskAgain => self_review_asked(review, submit.token),
         Route::Open if review.state != State::Unopened => match review.state {

@@ -129,3 +129,23 @@ fn no_cache_asks_again_also_about_what_has_passed() {
     project.run(&args).exits(0);
     assert_eq!(judge.asked().len(), 2);
 }
+
+#[test]
+fn a_pass_of_one_reviewer_is_not_the_pass_of_another() {
+    let project = project();
+    project.write("a.md", "BAD");
+    let strict = Judge::by_word(&project, "Complete");
+    let lenient = Judge::scripted(
+        &project,
+        "lenient.sh",
+        r#"printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#,
+    );
+    let review = |judge: &Judge| {
+        let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
+        project.run(&args)
+    };
+    review(&lenient).exits(0);
+    review(&lenient).exits(0);
+    assert_eq!(lenient.asked().len(), 1, "their own pass stands");
+    review(&strict).exits(1);
+}

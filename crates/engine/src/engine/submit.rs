@@ -41,8 +41,9 @@ impl Engine {
     pub async fn submit(&self, prepared: Prepared) -> Result<Ticket, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let latest = transaction.latest_for(&prepared.request.subject).await?;
+        let Prepared { submission, plan, request } = &prepared;
         let latest_review = latest.as_ref().map(|stored| &stored.review);
-        let way = route(latest_review, &prepared.submission.digest, prepared.request.fresh);
+        let way = route(latest_review, &submission.digest, &plan.assignments, request.fresh);
         let stored = match (way, latest) {
             (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
             (_, Some(latest)) => latest,

@@ -321,9 +321,8 @@ fn a_self_review_needs_its_token_and_a_ruling_per_criterion() {
 
 #[test]
 fn an_author_who_mends_four_times_may_still_hand_in() {
-    let own = |name: &str| {
-        Input::Submit(Box::new(submit(&[name], ReviewerKind::SelfReview, Policy::default(), 0)))
-    };
+    let own =
+        |name: &str| Input::Submit(Box::new(submit(&[name], ReviewerKind::SelfReview, Policy::default(), 0)));
     let mut story = Story::new();
     let token = |n: u32| Token::from_text(format!("sr-{n}"));
     for n in 1..=4 {
@@ -416,16 +415,12 @@ fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
 /// The table of what handing in means, by the state of the subject.
 #[test]
 fn routes_by_state() {
-    let same = |story: &Story| {
-        route(
-            Some(&story.review),
-            &submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0).submission.digest,
-            false,
-        )
-    };
-    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"), false);
+    let asked = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+    let same =
+        |story: &Story| route(Some(&story.review), &asked.submission.digest, &asked.assignments, false);
+    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"), &asked.assignments, false);
     let check = |story: &Story, expected: (Route, Route)| assert_eq!((same(story), other(story)), expected);
-    assert_eq!(route(None, &Digest::of(b""), false), Route::Open);
+    assert_eq!(route(None, &Digest::of(b""), &[], false), Route::Open);
     let mut story = Story::new();
     check(&story, (Route::Open, Route::Open));
     check(story.submit(&["a@1"]), (Route::Attach, Route::Supersede));
@@ -436,6 +431,9 @@ fn routes_by_state() {
     let mut passed = Story::new();
     passed.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
     check(&passed, (Route::Recorded, Route::Open));
+    // The same bytes before somebody else: that pass is not theirs.
+    let elsewhere = [assignment("a@1 by another", ReviewerKind::Asked)];
+    assert_eq!(route(Some(&passed.review), &asked.submission.digest, &elsewhere), Route::Open);
     let mut silent = Story::new();
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     check(&silent, (Route::NextRound, Route::NextRound));
@@ -518,7 +516,10 @@ fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
 
 #[test]
 fn asking_everybody_again_is_more_than_the_recorded_answer() {
-    let fresh = |story: &Story| route(Some(&story.review), story.review.digest().unwrap(), true);
+    let fresh = |story: &Story| {
+        let round = story.review.round().unwrap();
+        route(Some(&story.review), &round.submission.digest, &round.assignments, true)
+    };
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
     assert_eq!(fresh(&story), Route::Open);

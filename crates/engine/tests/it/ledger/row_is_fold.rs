@@ -53,7 +53,8 @@ async fn play(ledger: &Ledger, actions: &[(u8, u8)]) {
         let at_ms = 1_000 + i64::try_from(i).unwrap() * 60_000;
         let Some(input) = input(&stored.review, *kind, *variant, at_ms) else { continue };
         if let Input::Submit(submit) = &input
-            && route(Some(&stored.review), &submit.submission.digest, false) == Route::Open
+            && route(Some(&stored.review), &submit.submission.digest, &submit.assignments, false)
+                == Route::Open
         {
             stored = Stored::unopened(review_id());
         }
