@@ -225,3 +225,19 @@ fn a_reviewer_that_is_exchanged_on_the_way_does_not_rule() {
     assert!(json["assignments"][1]["detail"].as_str().unwrap().contains("was edited while it was asked"));
     assert_eq!((judge.asked().len(), lenient.asked().len()), (1, 1));
 }
+
+#[test]
+fn a_self_review_of_mended_work_is_not_given_to_somebody_else() {
+    let project = project();
+    let judge = Judge::by_word(&project, "C");
+    let config = "version: 1\nreviewers: [{name: r, use: command, command: [./judge.sh]}]\nrules: [{name: a, for: [a.md], criteria: [{name: C, ask: ok?}]}]\n";
+    project.write("countersign.yml", config).write("a.md", "draft");
+    let review = ["review", "--reviewer", "self", "--subject", "x", "--json"];
+    let id = project.run(&review).exits(3).json()["review"]["id"].as_str().unwrap().to_owned();
+    let text = project.read(&format!(".countersign/self_review_{id}.md"));
+    let token = text.split("\"token\": \"").nth(1).unwrap().split('"').next().unwrap();
+    let results = json!({"token": token, "results": [{"criterion": "C", "passed": false}]});
+    project.write("a.md", "mended").write("results.json", results.to_string());
+    project.run(&["rule", &id, "--from", "results.json"]).exits(1);
+    assert!(judge.asked().is_empty());
+}

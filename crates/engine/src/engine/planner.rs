@@ -8,7 +8,7 @@ use crate::workspace::{self, Changed, Root};
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
-use countersign_core::plan::{self, Assignment, Plan};
+use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
 use countersign_core::rule::Rule;
@@ -86,19 +86,20 @@ impl Planner {
     /// Looks at the files and makes the plan.
     pub async fn prepare(&self, request: Request) -> Result<Prepared, EngineError> {
         let notes = request.notes.as_deref().map(|notes| Digest::of(notes.as_bytes()));
-        self.prepare_with(request, notes).await
+        self.prepare_for(request, notes, &self.panel.reviewers()).await
     }
 
-    /// The same where only the digest of the notes is known.
-    pub(super) async fn prepare_with(
+    /// The same where only the digest of the notes is known, for some of the panel.
+    pub(super) async fn prepare_for(
         &self,
         request: Request,
         notes: Option<Digest>,
+        reviewers: &[Reviewer],
     ) -> Result<Prepared, EngineError> {
         let gathered = workspace::gather(&self.root, request.files.clone()).await;
         let files = gathered.map_err(EngineError::io("could not look at the files"))?;
         let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
-        let plan = plan::plan(&request.rules, &submission, &self.panel.reviewers())?;
+        let plan = plan::plan(&request.rules, &submission, reviewers)?;
         Ok(Prepared { request, submission, plan })
     }
 

@@ -1,13 +1,13 @@
 //! The author's own review: instructions are written, the results come in a later call.
 
 use super::planner::materials;
-use super::{Engine, EngineError, Request, Ticket, random};
+use super::{Engine, EngineError, Prepared, Request, Ticket, random};
 use crate::ledger::Stored;
 use countersign_core::answer::{Row, self_rulings};
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
-use countersign_core::review::{Input, Refused, Review, Route};
+use countersign_core::review::{Input, Refused, Review, Round, Route};
 use countersign_core::rule::Rule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -87,8 +87,7 @@ impl Engine {
         // Checked before anything is written, against the plan the author was shown.
         let answers = self_rulings(&results.results, &round.assignments, &stored.review.rules);
         let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
-        let request = request_of(&stored.review);
-        let prepared = self.0.planner.prepare_with(request, round.submission.notes.clone()).await?;
+        let prepared = self.prepare_again(&stored.review, round).await?;
         let offer = Offer { token: results.token, rows: results.results };
         if prepared.submission.digest == round.submission.digest {
             let n = round.n;
@@ -104,6 +103,15 @@ impl Engine {
         }
         let ticket = self.submit(prepared).await?;
         Ok(Ticket { offer: Some(offer), ..ticket })
+    }
+
+    /// The work of a round as it is now, for the reviewers that round had: whoever else is configured was not
+    /// to be asked.
+    async fn prepare_again(&self, review: &Review, round: &Round) -> Result<Prepared, EngineError> {
+        let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        let mut reviewers = self.0.planner.panel.reviewers();
+        reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
+        self.0.planner.prepare_for(request_of(review), round.submission.notes.clone(), &reviewers).await
     }
 
     fn write_instructions(
