@@ -99,3 +99,19 @@ fn a_lifted_self_review_is_asked_for_again() {
     typed(&project, &["unblock", &id, "--reason", "now they will"], None);
     project.run(&args).exits(3);
 }
+
+#[test]
+fn what_is_refused_never_looks_like_success() {
+    let project = project();
+    project.write("a.md", "fine");
+    let judge = Judge::by_word(&project, "Complete");
+    let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--json"];
+    let id = project.run(&args).exits(0).json()["review"]["id"].as_str().unwrap().to_owned();
+    for verb in ["reject", "approve", "skip"] {
+        let json = project.run(&[verb, &id, "--reason", "no", "--json"]).exits(2).json();
+        assert_eq!((&json["outcome"], &json["error"]["code"]), (&"usage".into(), &"refused".into()));
+    }
+    project.run(&["withdraw", &id]).exits(2);
+    project.write("results.json", r#"{"token": "sr-forged", "results": []}"#);
+    project.run(&["rule", &id, "--from", "results.json"]).exits(2);
+}

@@ -56,7 +56,7 @@ impl EngineError {
             Self::Path(_) | Self::Plan(_) | Self::Results(_) | Self::NotFound(_) => Outcome::Usage,
             Self::Ledger(error) => error.outcome(),
             Self::Refused(refused) => match refused {
-                // A refusal is never a success, also where the review itself had passed.
+                // What was refused did not happen, however well the review ended.
                 Refused::Settled(outcome) if outcome.exit_code() == 0 => Outcome::Usage,
                 Refused::Settled(outcome) => *outcome,
                 Refused::CoolingOff { .. } => Outcome::NoVerdict(NoVerdict::Unavailable),

@@ -73,33 +73,31 @@ impl Engine {
     ) -> Result<Ticket, EngineError> {
         let stored = self.get(id).await?;
         let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
+        let own = round.token.as_ref() == Some(&results.token);
+        let prepared = self.prepare_again(&stored.review, round).await?;
+        let same = prepared.submission.digest == round.submission.digest;
+        let ticket =
+            |route, prepared, offer| Ticket { review: id.clone(), round: round.n, route, prepared, offer };
         if !stored.review.waits_for_self_review() {
-            return Err(match stored.review.standing() {
-                Some(outcome) if outcome != countersign_core::outcome::Outcome::AwaitingPerson => {
-                    Refused::Settled(outcome).into()
-                }
-                _ => Refused::NotNow("no self-review is waited for").into(),
-            });
+            return match stored.review.standing() {
+                // The same results once more get the same answer.
+                Some(_) if own && same => Ok(ticket(Route::Recorded, Arc::new(prepared), None)),
+                Some(outcome) => Err(Refused::Settled(outcome).into()),
+                None => Err(Refused::NotNow("no self-review is waited for").into()),
+            };
         }
-        if round.token.as_ref() != Some(&results.token) {
+        if !own {
             return Err(Refused::WrongToken.into());
         }
         // Checked before anything is written, against the plan the author was shown.
         let answers = self_rulings(&results.results, &round.assignments, &stored.review.rules);
         let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
-        let prepared = self.prepare_again(&stored.review, round).await?;
         let offer = Offer { token: results.token, rows: results.results };
-        if prepared.submission.digest == round.submission.digest {
-            let n = round.n;
+        if same {
             let input = Input::SelfReviewed { token: offer.token.clone(), answers };
+            let ticket = ticket(Route::Attach, Arc::new(prepared), Some(offer));
             self.feed(stored, vec![input]).await?;
-            return Ok(Ticket {
-                review: id.clone(),
-                round: n,
-                route: Route::Attach,
-                prepared: Arc::new(prepared),
-                offer: Some(offer),
-            });
+            return Ok(ticket);
         }
         let ticket = self.submit(prepared).await?;
         Ok(Ticket { offer: Some(offer), ..ticket })

@@ -433,7 +433,7 @@ fn routes_by_state() {
     check(&passed, (Route::Recorded, Route::Open));
     // The same bytes before somebody else: that pass is not theirs.
     let elsewhere = [assignment("a@1 by another", ReviewerKind::Asked)];
-    assert_eq!(route(Some(&passed.review), &asked.submission.digest, &elsewhere), Route::Open);
+    assert_eq!(route(Some(&passed.review), &asked.submission.digest, &elsewhere, false), Route::Open);
     let mut silent = Story::new();
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     check(&silent, (Route::NextRound, Route::NextRound));
