@@ -180,3 +180,59 @@ pub fn finding(
         reviewer: assignment.candidate(key).map(|candidate| candidate.reviewer.clone()).unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Ruling;
+    use crate::criterion::Criterion;
+    use crate::rule::Scope;
+
+    /// One rule with a light and a heavy criterion, and one assignment that asks both.
+    fn asked() -> (Vec<Rule>, Vec<Assignment>) {
+        let light = Criterion { severity: Severity::May, ..Criterion::must("Light", "?") };
+        let criteria = vec![light, Criterion::must("Heavy", "?")];
+        let rule = Rule { name: "r".into(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+        let (target, criteria) = (Target::All, vec![0, 1]);
+        (vec![rule], vec![Assignment { rule: 0, target, criteria, files: vec![], candidates: vec![] }])
+    }
+
+    fn judged(answer: &Answer, accept_bare: bool) -> RoundEnd {
+        let (rules, assignments) = asked();
+        judge(&rules, &assignments, Severity::Should, accept_bare, |_| Ok(answer)).end(assignments.len())
+    }
+
+    fn ruled(passed: &[bool]) -> Answer {
+        let ruling = |(i, passed): (usize, &bool)| {
+            let criterion = ["Light", "Heavy"][i].into();
+            Ruling { criterion, passed: *passed, feedback: None }
+        };
+        Answer::from_rulings(passed.iter().enumerate().map(ruling).collect())
+    }
+
+    #[test]
+    fn rulings_decide_by_their_weight() {
+        assert_eq!(judged(&ruled(&[true, true]), false), RoundEnd::Pass);
+        assert_eq!(judged(&ruled(&[false, true]), false), RoundEnd::Pass);
+        assert_eq!(judged(&ruled(&[true, false]), false), RoundEnd::NeedsWork);
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_is_none() {
+        let garbled = RoundEnd::NoVerdict(NoVerdict::Garbled);
+        assert_eq!(judged(&ruled(&[true]), false), garbled);
+        let bare = |passed| Answer { rulings: vec![], feedback: String::new(), bare: Some(passed) };
+        assert_eq!(judged(&bare(true), false), garbled);
+        assert_eq!(judged(&bare(true), true), RoundEnd::Pass);
+        assert_eq!(
+            judged(&bare(false), false),
+            RoundEnd::NeedsWork,
+            "the heaviest criterion may have failed"
+        );
+    }
+
+    #[test]
+    fn nothing_judged_is_nothing_passed() {
+        assert_eq!(Judgement::default().end(0), RoundEnd::NoVerdict(NoVerdict::EmptyChange));
+    }
+}

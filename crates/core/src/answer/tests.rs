@@ -163,3 +163,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_answer_fits_what_was_asked_and_nothing_else() {
+    let criterion = Criterion::must("A", "?");
+    let ruling = || Ruling { criterion: "A".into(), passed: true, feedback: None };
+    let bare = |rulings| Answer { rulings, feedback: String::new(), bare: Some(true) };
+    assert!(Answer::from_rulings(vec![ruling()]).fits(&[&criterion], false));
+    assert!(!Answer::from_rulings(vec![]).fits(&[], false), "nothing asked is nothing answered");
+    assert!(bare(vec![]).fits(&[&criterion], true) && !bare(vec![]).fits(&[&criterion], false));
+    assert!(!bare(vec![ruling()]).fits(&[&criterion], true), "either rulings or a claim");
+}

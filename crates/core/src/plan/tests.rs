@@ -132,12 +132,17 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
     ];
     let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
-    let checked = |name: &str| {
-        let check = Criterion { check: Some(Check::NotEmpty), ..Criterion::must("C", "?") };
+    let checked = |name: &str, check| {
+        let check = Criterion { check: Some(check), ..Criterion::must("C", "?") };
         let rule = Rule { name: name.into(), criteria: vec![check], ..base.clone() };
         only_key(&rule, &three(), reviewer("main"))
     };
-    assert_eq!(checked("r"), checked("another name"), "a check does not know the rule's name");
+    let not_empty = checked("r", Check::NotEmpty);
+    assert_eq!(not_empty, checked("another name", Check::NotEmpty), "a check does not know the rule's name");
+    let pattern = |pattern: &str| checked("r", Check::RequiredPattern(pattern.into()));
+    assert!(not_empty != pattern("x") && pattern("x") != pattern("y"), "another check is another question");
+    let in_output = |output| only_key(&base, &submission(&[("plan.md", output, "p")]), reviewer("main"));
+    assert_ne!(in_output(0), in_output(1), "the output's name is shown");
 }
 
 #[test]

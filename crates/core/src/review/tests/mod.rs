@@ -1,5 +1,6 @@
 //! The law, shown: as stories here, as random inputs in random order in [`random`].
 
+mod held;
 mod random;
 
 use super::*;
