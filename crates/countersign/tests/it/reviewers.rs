@@ -136,7 +136,8 @@ fn a_self_review_waits_for_its_results() {
     let passed = rule(results(&last, true, 2)).exits(0).json();
     assert_eq!(passed["assignments"][0]["ruled_by"], "self");
     assert_eq!(passed["assignments"][0]["files"][0]["size_bytes"], "finished".len());
-    rule(results(&last, true, 2)).exits(2);
+    // Once more is the recorded answer, not another review.
+    rule(results(&last, true, 2)).exits(0);
 }
 
 #[test]

@@ -28,22 +28,28 @@ pub fn walk(root: &Root, folder: &str) -> Result<Found, PathProblem> {
         };
         let kind = entry.file_type();
         if kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
-            take(root, entry.path(), &mut found);
+            take(root, entry.path(), &mut found)?;
         }
     }
     found.files.sort();
     Ok(found)
 }
 
-fn take(root: &Root, path: &Path, found: &mut Found) {
+fn take(root: &Root, path: &Path, found: &mut Found) -> Result<(), PathProblem> {
     let relative = match root.relative(root.path(), path) {
         Ok(relative) => relative,
-        Err(problem) => return found.left_out.push(problem.to_string()),
+        Err(problem) => {
+            found.left_out.push(problem.to_string());
+            return Ok(());
+        }
     };
-    // A link to a folder of the project is walked by that folder's own name.
     match super::require_file(root, &relative) {
         Ok(()) => found.files.push(relative),
+        // A link to a folder of the project is walked by that folder's own name.
         Err(PathProblem::NotAFile { what: "a directory", .. }) => {}
+        // Work that cannot be read must not pass because nobody read it.
+        Err(problem @ PathProblem::Unreadable { .. }) => return Err(problem),
         Err(problem) => found.left_out.push(problem.to_string()),
     }
+    Ok(())
 }

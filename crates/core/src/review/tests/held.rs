@@ -145,7 +145,7 @@ fn only_the_very_same_findings_do_not_converge_and_a_lift_counts_anew() {
 #[test]
 fn only_what_is_stopped_is_lifted() {
     let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn);
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor { name: "x".into(), person: true }));
     not_now(&mut withdrawn, lift());
     let mut silent = Story::new();
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
