@@ -28,9 +28,7 @@ pub struct Project {
 impl Project {
     /// Finds the project around the current folder.
     pub fn find(global: &Global, reviewer: Option<String>) -> Result<Self, Failure> {
-        let here = std::env::current_dir()
-            .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))?;
-        Self::find_at(here, global, reviewer, &environment())
+        Self::find_at(current_folder()?, global, reviewer, &environment())
     }
 
     /// Finds the project around a folder, under a given environment.
@@ -173,6 +171,12 @@ impl Project {
         let concurrency = self.config.limits.reviewers_at_once;
         Panelist { name: name.to_owned(), judge, sees_project: false, timeout: None, concurrency }
     }
+}
+
+/// Where the user stands.
+pub fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir()
+        .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))
 }
 
 /// The environment, read once, here.

@@ -37,6 +37,8 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a first countersign.yml for this project
+    Init(InitOptions),
     /// Judge files against criteria
     Review(Box<ReviewOptions>),
     /// Show a review: verdict, findings, who ruled
@@ -71,6 +73,7 @@ impl Command {
     /// The command's name, as the answer in JSON has it.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Init(_) => "init",
             Self::Review(_) => "review",
             Self::Show(_) => "show",
             Self::Log(_) => "log",
@@ -87,6 +90,25 @@ impl Command {
             Self::Completions(_) => "completions",
         }
     }
+}
+
+const INIT_HELP: &str = "\
+Examples:
+  countersign init                                 look at the project and write rules for what is there
+  countersign init --dry-run                       print the file and write nothing
+  countersign init --reviewer command:./judge.sh   with questions for a reviewer, switched on
+
+A countersign.yml that is there already is checked and left as it is.";
+
+#[derive(Debug, Args)]
+#[command(after_help = INIT_HELP)]
+pub struct InitOptions {
+    /// Who answers questions: command:PROGRAM, replay:FILE or self
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+    /// Print what would be written and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 const REVIEW_HELP: &str = "\

@@ -6,6 +6,8 @@ mod config;
 mod decide;
 mod demo;
 mod failure;
+mod init;
+mod installed;
 mod log;
 mod review;
 mod review_preview;
@@ -61,6 +63,7 @@ async fn dispatch(
         Command::Skip(options) => decide::skip(&global, options).await,
         Command::Unblock(options) => decide::unblock(&global, options).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
+        Command::Init(options) => init::run(&global, &options, printer),
         Command::Validate => validate::run(&global),
         Command::Config(options) => config::run(&global, &options),
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -151,7 +151,7 @@ fn criterion(typed: &str) -> Result<Criterion, Failure> {
 fn no_rules(config: &Config) -> Failure {
     match config.require_file() {
         Err(problem) => Failure::usage(problem.message)
-            .hint("write a countersign.yml with rules, or use --criterion NAME=QUESTION with PATHS"),
+            .hint("`countersign init` writes one; or use --criterion NAME=QUESTION with PATHS"),
         Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
     }
 }

@@ -102,6 +102,13 @@ impl Printer {
         }
     }
 
+    /// Something beside the answer, for people.
+    pub fn note(&self, words: &str) {
+        if !self.json && !self.quiet {
+            let _ = writeln!(anstream::stderr(), "{words}");
+        }
+    }
+
     /// The object for programs.
     pub fn envelope(
         &self,

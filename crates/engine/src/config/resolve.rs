@@ -44,7 +44,7 @@ impl Config {
         self.file.as_ref().ok_or_else(|| {
             let place = Place::start_of(&Source::new(self.root.join(FILE_NAME), ""));
             Diagnostic::new("no-configuration", place, "there is no configuration here or in a folder above")
-                .with_hint("write one: `version: 1` and at least one rule")
+                .with_hint("`countersign init` writes one")
         })
     }
 }

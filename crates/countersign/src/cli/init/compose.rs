@@ -1,0 +1,233 @@
+//! The words of a new `countersign.yml`: rules for what was found, and suggestions that are switched off.
+//!
+//! Prose begins with `# `; a suggestion is a line of YAML behind a bare `#`, so that taking the `#` away
+//! switches it on.
+
+use super::detect::Found;
+
+/// A reviewer that was named when the file was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reviewer {
+    /// A program and its arguments.
+    Command(Vec<String>),
+    /// A file of recorded rulings.
+    Replay(String),
+    /// The author.
+    SelfReview,
+}
+
+/// How long a command may take that tests a whole project.
+const COMMAND_SECONDS: u32 = 600;
+/// A longer list is written one entry a line.
+const MAX_LIST_CHARS: usize = 90;
+
+const HEAD: &str = "\
+# What is judged in this project, by whom, and when it is enough. Written by `countersign init`; from now on
+# it is yours: `countersign validate` checks it, `countersign review` judges by it, and `countersign config
+# --schema` prints a schema for your editor.
+version: 1
+";
+
+const NOBODY: &str = "
+# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is a program that
+# reads a question as JSON and writes its answer as JSON; `countersign doctor --ask` tries it. To have one,
+# take the `#` away here and from the rule `change` below.
+#reviewers:
+#  - name: main
+#    use: command
+#    command: [\"./judge.sh\"]
+";
+
+const EMPTY: &str = "
+  # There was nothing to judge yet, so this file looks after itself. Add rules as the project grows, or remove
+  # this file and run `countersign init` again.
+  - name: configuration
+    for: [\"countersign.yml\"]
+    criteria:
+      - {name: Merged, check: no_conflict_markers}
+      - {name: Valid YAML, check: valid_yaml}
+";
+
+const CHANGE: &str = "\
+each: all
+guidance: |
+  Judge what is there, not what might have been meant. Name the file and the line of everything you find.
+criteria:
+  - name: Complete
+    ask: Is everything it sets out to do really there, with no stub and no case that is silently left out?
+  - name: Correct
+    ask: Does it do what its names and documents say, also for empty, wrong and very large input?
+  - name: Failures are handled
+    ask: Is every failure dealt with or passed on with its reason, and none swallowed?
+  - name: No secrets
+    ask: Is it free of passwords, keys, tokens and personal data, also in examples and tests?
+  - name: Tested
+    ask: Does each behaviour that matters have a test that would fail without it?
+    severity: should
+  - name: Documents agree
+    ask: Do documents, help texts and comments say what the code does now?
+    severity: should
+  - name: Nothing left over
+    ask: Is it free of debugging output, code that is commented out, and files that belong to nothing?
+    severity: may
+";
+
+const WRITING: &str = "\
+each: file
+guidance: |
+  The reader has never seen this project. Name the place of everything you find.
+criteria:
+  - name: Complete
+    ask: Does it say everything its title promises, with no section left open?
+  - name: Correct
+    ask: Is it free of statements that contradict each other or that cannot be right?
+  - name: No secrets
+    ask: Is it free of passwords, keys, tokens and personal data?
+  - name: Can be followed
+    ask: Could a newcomer follow every step exactly as it is written?
+    severity: should
+";
+
+const POLICY: &str = "
+# When it is enough. These are the defaults; `max_attempts` counts with `countersign review --subject NAME`.
+#policy:
+#  max_attempts: 3
+#  blocking: [{from_round: 1, severity: should}]
+";
+
+/// The file for a project.
+pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
+    let mut out = HEAD.to_owned();
+    match reviewer {
+        Some(reviewer) => push_reviewer(&mut out, reviewer),
+        None => out.push_str(NOBODY),
+    }
+    out.push_str("\nrules:");
+    let begun = out.len();
+    push_checks(&mut out, found);
+    if out.len() == begun {
+        out.push_str(EMPTY);
+    }
+    push_commands(&mut out, found);
+    push_questions(&mut out, found, reviewer.is_some());
+    out.push_str(POLICY);
+    out
+}
+
+fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
+    out.push_str("\n# Who answers questions. `countersign doctor --ask` tries it.\nreviewers:\n");
+    let (name, lines) = match reviewer {
+        Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
+        Reviewer::Replay(file) => ("recorded", format!("replay\n    file: {}", quoted(file))),
+        Reviewer::SelfReview => ("me", "self".to_owned()),
+    };
+    out.push_str(&format!("  - name: {name}\n    use: {lines}\n"));
+}
+
+fn push_checks(out: &mut String, found: &Found) {
+    let private_key = "{forbidden_pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----'}";
+    let text = Checks {
+        comment: Some("No merge left half done and no private key, in any text."),
+        name: "text",
+        patterns: &found.text,
+        each: "all",
+        criteria: &[("Merged", "no_conflict_markers"), ("No private keys", private_key)],
+    };
+    let documents = Checks {
+        comment: Some("Documents without open ends."),
+        name: "documents",
+        patterns: &found.documents,
+        each: "file",
+        criteria: &[("Finished", "no_placeholders"), ("Links lead somewhere", "links_resolve")],
+    };
+    let data = |name, patterns, criteria| Checks { comment: None, name, patterns, each: "file", criteria };
+    let json = data("json", &found.json, &[("Valid JSON", "valid_json")]);
+    let yaml = data("yaml", &found.yaml, &[("Valid YAML", "valid_yaml")]);
+    let toml = data("toml", &found.toml, &[("Valid TOML", "valid_toml")]);
+    [text, documents, json, yaml, toml].iter().for_each(|rule| rule.push(out));
+}
+
+/// A rule that needs nobody.
+struct Checks<'a> {
+    comment: Option<&'a str>,
+    name: &'a str,
+    patterns: &'a [String],
+    each: &'a str,
+    criteria: &'a [(&'a str, &'a str)],
+}
+
+impl Checks<'_> {
+    /// Writes the rule, unless it would be for nothing.
+    fn push(&self, out: &mut String) {
+        let Self { comment, name, patterns, each, criteria } = self;
+        if patterns.is_empty() {
+            return;
+        }
+        let comment = comment.map(|words| format!("  # {words}\n")).unwrap_or_default();
+        let patterns = list(patterns, 6);
+        out.push_str(&format!(
+            "\n{comment}  - name: {name}\n    for:{patterns}\n    each: {each}\n    criteria:\n"
+        ));
+        for (name, check) in *criteria {
+            out.push_str(&format!("      - {{name: {name}, check: {check}}}\n"));
+        }
+    }
+}
+
+fn push_commands(out: &mut String, found: &Found) {
+    if found.commands.is_empty() {
+        return;
+    }
+    out.push_str(
+        "
+  # Tests and lint. Switched off, because they are run again in every round, on everything: have them if they
+  # take seconds, or if nobody else runs them before the work is done.
+",
+    );
+    let patterns = if found.code.is_empty() { &found.text } else { &found.code };
+    let mut rule = format!("- name: commands\n  for:{}\n  criteria:\n", list(patterns, 4));
+    for suggested in &found.commands {
+        let command = quoted(&suggested.command);
+        let name = quoted(&format!("{} passes", suggested.command));
+        rule.push_str(&format!(
+            "    - {{name: {name}, check: {{run: {{command: {command}, timeout_seconds: {COMMAND_SECONDS}}}}}}}\n"
+        ));
+    }
+    push_lines(out, "#  ", &rule);
+}
+
+fn push_questions(out: &mut String, found: &Found, asked: bool) {
+    let everything = vec!["**".to_owned()];
+    let (patterns, body) = match (found.code.is_empty(), found.documents.is_empty()) {
+        (false, _) => ([found.code.clone(), found.documents.clone()].concat(), CHANGE),
+        (true, false) => (found.documents.clone(), WRITING),
+        (true, true) => (everything, CHANGE),
+    };
+    out.push_str(match asked {
+        true => "\n  # Questions for the reviewer. Name the files you changed to ask about those alone:\n",
+        false => "\n  # Questions for a reviewer, switched off until there is one above. Then name the files you changed:\n",
+    });
+    out.push_str("  # `countersign review FILES --subject NAME`.\n");
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    let rule = format!("- name: change\n  for:{}\n{body}", list(&patterns, 4));
+    push_lines(out, if asked { "  " } else { "#  " }, &rule);
+}
+
+fn push_lines(out: &mut String, before: &str, lines: &str) {
+    lines.lines().for_each(|line| out.push_str(&format!("{before}{line}\n")));
+}
+
+/// A list on one line, or one entry a line where that would be too long.
+fn list(entries: &[String], indent: usize) -> String {
+    let entries: Vec<String> = entries.iter().map(|entry| quoted(entry)).collect();
+    let line = format!(" [{}]", entries.join(", "));
+    if line.len() <= MAX_LIST_CHARS {
+        return line;
+    }
+    entries.iter().map(|entry| format!("\n{:indent$}- {entry}", "")).collect()
+}
+
+/// A text in double quotes; what JSON writes is YAML too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,156 @@
+//! What a project is made of, by the names of its files and a look into a few manifests.
+
+use super::patterns;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Languages and build tools, each with the file that gives it away.
+    pub languages: Vec<Language>,
+    /// Commands that test or lint the project.
+    pub commands: Vec<Suggested>,
+    /// Patterns for every kind of text there is.
+    pub text: Vec<String>,
+    /// Patterns for program code.
+    pub code: Vec<String>,
+    /// Patterns for Markdown documents.
+    pub documents: Vec<String>,
+    /// Patterns for JSON that should parse.
+    pub json: Vec<String>,
+    /// Patterns for YAML that should parse.
+    pub yaml: Vec<String>,
+    /// Patterns for TOML that should parse.
+    pub toml: Vec<String>,
+}
+
+/// A language or build tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Language {
+    /// Its name.
+    pub name: &'static str,
+    /// The file that gives it away.
+    pub because_of: String,
+}
+
+/// A command worth running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Suggested {
+    /// What it does: `test` or `lint`.
+    pub does: &'static str,
+    /// For `sh -c` in the project's root.
+    pub command: String,
+}
+
+/// The contents of a manifest; none where it cannot be read.
+pub type Manifest<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+const TEST: &str = "test";
+const LINT: &str = "lint";
+
+/// A kind of project: its name, the files that give it away, the commands that follow.
+type Kind = (&'static str, &'static [&'static str], fn(&Look<'_>) -> Vec<(&'static str, &'static str)>);
+
+const KINDS: &[Kind] = &[
+    ("Rust", &["Cargo.toml"], |_| {
+        vec![(TEST, "cargo test"), (LINT, "cargo clippy --all-targets -- -D warnings")]
+    }),
+    ("JavaScript", &["package.json"], javascript),
+    ("Python", &["pyproject.toml", "pytest.ini", "setup.py", "setup.cfg", "requirements.txt"], python),
+    ("Go", &["go.mod"], |_| vec![(TEST, "go test ./..."), (LINT, "go vet ./...")]),
+    ("Maven", &["pom.xml"], |_| vec![(TEST, "mvn -q test")]),
+    ("Gradle", &["build.gradle", "build.gradle.kts"], |_| vec![(TEST, "gradle test")]),
+    ("Elixir", &["mix.exs"], |_| vec![(TEST, "mix test"), (LINT, "mix format --check-formatted")]),
+    ("Make", &["Makefile", "makefile", "GNUmakefile"], make),
+];
+
+/// A marker of a kind, with everything that may be looked at to judge it.
+struct Look<'a> {
+    marker: &'a str,
+    files: &'a [String],
+    manifest: Manifest<'a>,
+}
+
+/// Looks at the paths of a project, and into the manifests among them.
+pub fn detect(files: &[String], manifest: Manifest<'_>) -> Found {
+    let mut found = Found {
+        text: patterns::text(files),
+        code: patterns::code(files),
+        documents: patterns::documents(files),
+        json: patterns::json(files),
+        yaml: patterns::yaml(files),
+        toml: patterns::toml(files),
+        ..Found::default()
+    };
+    for (name, markers, commands) in KINDS {
+        let Some(marker) = nearest(files, markers) else { continue };
+        found.languages.push(Language { name, because_of: marker.to_owned() });
+        let commands = commands(&Look { marker, files, manifest });
+        let suggested = commands
+            .into_iter()
+            .filter_map(|(does, command)| Some(Suggested { does, command: at(marker, command)? }));
+        found.commands.extend(suggested);
+    }
+    found
+}
+
+/// The marker nearest to the root; of several in one folder, the first of the list.
+fn nearest<'f>(files: &'f [String], markers: &[&str]) -> Option<&'f str> {
+    let rank = |file: &str| markers.iter().position(|marker| *marker == base(file));
+    let own = files.iter().filter(|file| !patterns::is_foreign(file));
+    let marked = own.filter_map(|file| Some((file.matches('/').count(), rank(file)?, file.as_str())));
+    marked.min().map(|(_, _, file)| file)
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// A command for the folder of its marker; none where the folder's name would need quoting.
+fn at(marker: &str, command: &str) -> Option<String> {
+    let Some((folder, _)) = marker.rsplit_once('/') else { return Some(command.to_owned()) };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    (folder.chars().all(plain) && !folder.starts_with('-')).then(|| format!("cd {folder} && {command}"))
+}
+
+/// The scripts that are there; the one `npm init` writes only says that there is none.
+fn javascript(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
+    let text = (look.manifest)(look.marker).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+    let script = |name: &str| manifest["scripts"][name].as_str().filter(|s| !s.contains("no test specified"));
+    let known = [(TEST, "npm test"), (LINT, "npm run lint")];
+    known.into_iter().filter(|(does, _)| script(does).is_some()).collect()
+}
+
+fn python(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
+    let named = |name: &str| look.files.iter().any(|file| base(file) == name);
+    let is_test = |file: &String| {
+        let name = base(file);
+        name.ends_with("_test.py") || name.starts_with("test_") && name.ends_with(".py")
+    };
+    let text = (look.manifest)(look.marker).unwrap_or_default();
+    let mut commands = vec![];
+    if named("pytest.ini") || named("pyproject.toml") || look.files.iter().any(is_test) {
+        commands.push((TEST, "pytest"));
+    }
+    if named("ruff.toml") || text.contains("[tool.ruff") {
+        commands.push((LINT, "ruff check ."));
+    }
+    commands
+}
+
+/// The targets that are there.
+fn make(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
+    let text = (look.manifest)(look.marker).unwrap_or_default();
+    let target = |name: &str| {
+        let rule = |line: &str| {
+            line.split_once(':').is_some_and(|(targets, rest)| {
+                !rest.starts_with('=') && targets.split_whitespace().any(|target| target == name)
+            })
+        };
+        text.lines().any(|line| !line.starts_with(['\t', '#', '.']) && rule(line))
+    };
+    let known = [(TEST, "make test"), (LINT, "make lint")];
+    known.into_iter().filter(|(does, _)| target(does)).collect()
+}

@@ -1,0 +1,191 @@
+//! `countersign init`: a first `countersign.yml` for the project as it is. Never writes over anything.
+
+mod compose;
+mod detect;
+mod patterns;
+#[cfg(test)]
+mod tests;
+
+use super::arguments::InitOptions;
+use super::review::unmatched;
+use super::{Failure, Global, installed, validate};
+use crate::output::{Answer, Printer, bold};
+use crate::project::{Project, current_folder, environment};
+use compose::Reviewer;
+use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
+use countersign_engine::config::{self, Config, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
+use countersign_engine::reviewer::checks;
+use countersign_engine::workspace::{self, Root};
+use detect::Found;
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Longer manifests are not looked into.
+const MANIFEST_BYTES: u64 = 256 * 1024;
+
+/// Writes the file, or shows it with `--dry-run`.
+pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
+    if global.config.is_some() {
+        return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
+    }
+    // Whoever is asked elsewhere, and by which file, does not matter to a new one.
+    let environment = Environment { config: None, reviewer: None, ..environment() };
+    let project = Project::find_at(current_folder()?, global, None, &environment)?;
+    if project.config.file.is_some() {
+        return already_there(&project, options.dry_run);
+    }
+    let reviewer = options.reviewer.as_deref().map(|typed| reviewer(typed, &project)).transpose()?;
+    let files = workspace::walk(&project.root, "").map_err(|problem| Failure::usage(problem.to_string()))?;
+    let found = detect::detect(&files.files, &|path| manifest(&project.root, path));
+    let text = compose::compose(&found, reviewer.as_ref());
+    let file = project.config.root.join(FILE_NAME);
+    let config = hold(&file, &text, &files.files)?;
+    if options.dry_run {
+        printer.note(&format!("{} would be written; nothing is", file.display()));
+    } else {
+        write_new(&file, &text)?;
+    }
+    let made = Made { file, text, found, config, dry_run: options.dry_run };
+    Ok(made.answer())
+}
+
+/// A file that is there is the user's: it is checked and left alone.
+fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
+    let valid = validate::check(project)?;
+    let text = format!("{} is there already and is left as it is\n{}", valid.file.display(), valid.words());
+    let json = json!({
+        "file": valid.file, "already_there": true, "written": false, "dry_run": dry_run, "content": null,
+        "rules": valid.rules, "criteria": valid.criteria, "found": null, "agents": agents_json(),
+        "next": ["countersign review", "countersign doctor"],
+    });
+    Ok(Answer { warnings: valid.left_out, ..Answer::new(Outcome::Passed, text, json) })
+}
+
+/// A reviewer as it is written into the file: with paths from the root, whatever folder they were typed in.
+fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
+    let from_root = |path: &str| match project.root.relative(&project.here, Path::new(path)) {
+        Ok(relative) => relative,
+        Err(_) => project.here.join(path).to_string_lossy().into_owned(),
+    };
+    let word = |(i, word): (usize, &str)| match i {
+        0 if word.starts_with('/') => word.to_owned(),
+        0 if word.contains('/') => match from_root(word) {
+            outside if outside.starts_with('/') => outside,
+            inside => format!("./{inside}"),
+        },
+        i if i > 0 && project.here.join(word).is_file() => from_root(word),
+        _ => word.to_owned(),
+    };
+    if let Some(program) = typed.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
+        return Ok(Reviewer::Command(program.split_whitespace().enumerate().map(word).collect()));
+    }
+    if let Some(file) = typed.strip_prefix("replay:").filter(|file| !file.is_empty()) {
+        return Ok(Reviewer::Replay(from_root(file)));
+    }
+    match typed {
+        "self" => Ok(Reviewer::SelfReview),
+        _ => Err(Failure::usage(format!("--reviewer `{typed}` cannot be written into a new file"))
+            .hint("command:PROGRAM ARGS, replay:FILE or self")),
+    }
+}
+
+/// A manifest of the project, if it is short enough to be one.
+fn manifest(root: &Root, path: &str) -> Option<String> {
+    let mut text = String::new();
+    File::open(root.join(path)).ok()?.take(MANIFEST_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Reads the new file as every command will, before it is written: what `init` makes is valid.
+fn hold(file: &Path, text: &str, files: &[String]) -> Result<Config, Failure> {
+    let root = file.parent().unwrap_or(file).to_owned();
+    let project = Some(FileBytes { path: file.to_owned(), bytes: text.as_bytes().to_vec() });
+    let gathered =
+        Gathered { root, root_origin: Origin::Default, project, project_origin: Origin::Default, user: None };
+    let config = config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?;
+    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
+    Ok(config)
+}
+
+fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
+    let failure = |error: std::io::Error| {
+        Failure::internal(format!("`{}` cannot be written: {error}", file.display()))
+            .hint("`countersign init --dry-run` shows what would be in it")
+    };
+    let mut new = OpenOptions::new().write(true).create_new(true).open(file).map_err(failure)?;
+    new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(|error| {
+        // Half a file would be taken for a whole one.
+        let _ = std::fs::remove_file(file);
+        failure(error)
+    })
+}
+
+/// What was made, or would be.
+struct Made {
+    file: PathBuf,
+    text: String,
+    found: Found,
+    config: Config,
+    dry_run: bool,
+}
+
+impl Made {
+    fn answer(self) -> Answer {
+        let text = if self.dry_run { self.text.clone() } else { self.words() };
+        let json = json!({
+            "file": self.file, "already_there": false, "written": !self.dry_run, "dry_run": self.dry_run,
+            "content": self.text, "rules": self.config.rules.len(), "criteria": self.criteria(),
+            "found": self.found, "agents": agents_json(),
+            "next": ["countersign review", "countersign doctor"],
+        });
+        Answer::new(Outcome::Passed, text, json)
+    }
+
+    fn criteria(&self) -> usize {
+        self.config.rules.iter().map(|rule| rule.criteria.len()).sum()
+    }
+
+    fn words(&self) -> String {
+        let rules: Vec<&str> = self.config.rules.iter().map(|rule| rule.name.as_str()).collect();
+        let mut out =
+            format!("wrote {}: {} rules, {} criteria\n\n", self.file.display(), rules.len(), self.criteria());
+        let mut line = |name: &str, words: &str| {
+            out.push_str(&format!("{} {}\n", bold(&format!("{name:<8}")), visible_line(words)));
+        };
+        let language = |language: &detect::Language| format!("{} ({})", language.name, language.because_of);
+        let languages: Vec<String> = self.found.languages.iter().map(language).collect();
+        if !languages.is_empty() {
+            line("found", &languages.join(", "));
+        }
+        line("rules", &rules.join(", "));
+        let commands: Vec<&str> = self.found.commands.iter().map(|one| one.command.as_str()).collect();
+        if !commands.is_empty() {
+            line("commands", &format!("{}: in the file, switched off", commands.join("; ")));
+        }
+        if !rules.contains(&"change") {
+            line("change", "questions for a reviewer: in the file, switched off until you name one");
+        }
+        for (agent, path) in agents() {
+            if let Some(path) = path {
+                line("agents", &format!("{agent} is installed: {}", path.display()));
+            }
+        }
+        out.push_str(&format!("\n{} countersign review    judge the project by it\n", bold("next:")));
+        out.push_str("      countersign doctor    see whether everything is in place\n");
+        out
+    }
+}
+
+fn agents() -> impl Iterator<Item = (&'static str, Option<PathBuf>)> {
+    let path = std::env::var_os("PATH");
+    installed::AGENTS
+        .into_iter()
+        .map(move |name| (name, installed::find(name, Path::new("/"), path.as_deref())))
+}
+
+fn agents_json() -> Value {
+    agents().map(|(name, path)| json!({ "name": name, "path": path })).collect()
+}

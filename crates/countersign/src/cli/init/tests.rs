@@ -1,0 +1,158 @@
+//! Projects as lists of files, what is found in them, and the file that follows.
+
+use super::compose::{Reviewer, compose};
+use super::detect::{Found, detect};
+use super::{hold, patterns};
+use countersign_core::plan::glob_set;
+use std::path::Path;
+
+const MANIFESTS: &[(&str, &str)] = &[
+    ("package.json", r#"{"scripts": {"test": "vitest run", "lint": "eslint ."}}"#),
+    ("new/package.json", r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#),
+    ("pyproject.toml", "[project]\nname = \"x\"\n[tool.ruff]\nline-length = 100\n"),
+    ("Makefile", "CC := cc\n.PHONY: lint test\nall test: x\n\tlint: no\n"),
+    ("odd dir/go.mod", "module x\n"),
+];
+
+fn files(names: &str) -> Vec<String> {
+    names.split_whitespace().map(|name| name.replace('~', " ")).collect()
+}
+
+fn found(names: &str) -> Found {
+    let manifest = |path: &str| {
+        let known = MANIFESTS.iter().find(|(name, _)| *name == path);
+        known.map(|(_, text)| (*text).to_owned())
+    };
+    detect(&files(names), &manifest)
+}
+
+#[test]
+fn commands_follow_from_files() {
+    let table: &[(&str, &[&str], &[&str])] = &[
+        ("", &[], &[]),
+        ("README.md LICENSE", &[], &[]),
+        ("Cargo.toml src/a.rs", &["Rust"], &["cargo test", "cargo clippy --all-targets -- -D warnings"]),
+        ("package.json a.js", &["JavaScript"], &["npm test", "npm run lint"]),
+        ("new/package.json", &["JavaScript"], &[]),
+        ("pyproject.toml a.py", &["Python"], &["pytest", "ruff check ."]),
+        ("pytest.ini", &["Python"], &["pytest"]),
+        ("requirements.txt a.py", &["Python"], &[]),
+        ("requirements.txt tests/test_a.py", &["Python"], &["pytest"]),
+        ("go.mod main.go", &["Go"], &["go test ./...", "go vet ./..."]),
+        ("Makefile", &["Make"], &["make test"]),
+        ("a/b/go.mod a/go.mod", &["Go"], &["cd a && go test ./...", "cd a && go vet ./..."]),
+        ("odd~dir/go.mod", &["Go"], &[]),
+        ("vendor/x/go.mod node_modules/y/package.json", &[], &[]),
+        (
+            "Cargo.toml go.mod",
+            &["Rust", "Go"],
+            &["cargo test", "cargo clippy --all-targets -- -D warnings", "go test ./...", "go vet ./..."],
+        ),
+    ];
+    for (names, languages, commands) in table {
+        let found = found(names);
+        assert_eq!(found.languages.iter().map(|one| one.name).collect::<Vec<_>>(), *languages, "{names}");
+        assert_eq!(
+            found.commands.iter().map(|one| one.command.as_str()).collect::<Vec<_>>(),
+            *commands,
+            "{names}"
+        );
+    }
+}
+
+#[test]
+fn patterns_go_around_what_is_foreign() {
+    type Of = fn(&[String]) -> Vec<String>;
+    let table: &[(Of, &str, &[&str])] = &[
+        (patterns::json, "", &[]),
+        (patterns::json, "a.md tsconfig.json", &[]),
+        (patterns::json, "a.json b/c.json", &["**/*.json"]),
+        (patterns::json, "a.json tsconfig.json data/b.json", &["a.json", "data/**/*.json"]),
+        (patterns::json, "a.json tests/bad.json data/b.json", &["*.json", "data/**/*.json"]),
+        (patterns::json, "p/a/x.json p/b/fixtures/y.json p/b/z.json", &["p/a/**/*.json", "p/b/*.json"]),
+        (patterns::yaml, "a.yml b.yaml chart/templates/c.yaml", &["*.{yaml,yml}"]),
+        (patterns::documents, "README.md docs/a.md vendor/x/README.md", &["*.md", "docs/**/*.md"]),
+        (patterns::documents, "a.md b[1].md", &["**/*.md"]),
+        (patterns::documents, "vendor/a.md b[1].md", &["*.md"]),
+        (patterns::json, "tsconfig.json b[1].json {x}/!a.json", &["b?1?.json", "?x?/**/*.json"]),
+        (patterns::code, "a.rs tests/b.rs x.png", &["**/*.rs"]),
+        (patterns::text, "a.rs tests/b.md LICENSE", &["**/*.{md,rs}"]),
+    ];
+    for (patterns, names, expected) in table {
+        assert_eq!(patterns(&files(names)), *expected, "{names}");
+    }
+    let many: String = (0..60).map(|i| format!("p{i}/a.json p{i}/tests/b.json ")).collect();
+    assert_eq!(patterns::json(&files(&many)), ["**/*.json"]);
+}
+
+/// Every suggestion switched on, as somebody would who takes all the `#` away.
+fn switched_on(text: &str) -> String {
+    let on = |line: &str| match line.strip_prefix('#') {
+        Some(rest) if rest.starts_with("  ") || !rest.starts_with(' ') => rest.to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(|line| on(line) + "\n").collect()
+}
+
+const PROJECTS: &[&str] = &[
+    "",
+    "LICENSE logo.png",
+    "README.md docs/a.md",
+    "Cargo.toml README.md src/main.rs",
+    "package.json tsconfig.json src/a.ts src/b.tsx",
+    "pyproject.toml docs/guide.md app/a.py tests/test_a.py config/x.yml config/x.yaml",
+    "odd~dir/go.mod odd~dir/main.go it's.md \"quoted\".md b[1].md {x}.json ünï/ä.yml",
+    "Makefile tests/bad.json vendor/x.md",
+];
+
+#[test]
+fn every_file_loads_and_so_do_its_suggestions() {
+    let reviewers = [
+        None,
+        Some(Reviewer::Command(vec!["./my judge.sh".into(), "--model=\"x\"".into(), "a: #b".into()])),
+        Some(Reviewer::Replay("rulings.jsonl".into())),
+        Some(Reviewer::SelfReview),
+    ];
+    for names in PROJECTS {
+        for reviewer in &reviewers {
+            let text = compose(&found(names), reviewer.as_ref());
+            for text in [switched_on(&text), text] {
+                let config = hold(Path::new("/p/countersign.yml"), &text, &files(names));
+                let config = config.unwrap_or_else(|failure| panic!("{names}\n{failure:#?}\n{text}"));
+                assert!(text.lines().all(|line| line.trim_end() == line && line.len() <= 200), "{text}");
+                assert!(config.rules.iter().all(|rule| !rule.criteria.is_empty()));
+            }
+        }
+        let on = switched_on(&compose(&found(names), None));
+        let config = hold(Path::new("/p/countersign.yml"), &on, &files(names)).unwrap();
+        assert_eq!(config.reviewers.len(), 1, "{on}");
+        assert!(config.rules.iter().any(|rule| rule.name == "change"), "{on}");
+    }
+}
+
+#[test]
+fn no_rule_is_for_what_is_foreign() {
+    let names = "Makefile tests/bad.json vendor/x.md a.json";
+    let config = hold(Path::new("/p/countersign.yml"), &compose(&found(names), None), &files(names)).unwrap();
+    let patterns: Vec<String> = config
+        .rules
+        .iter()
+        .filter(|rule| rule.name != "text")
+        .flat_map(|rule| match &rule.scope {
+            countersign_core::rule::Scope::Files { patterns, .. } => patterns.clone(),
+            _ => vec![],
+        })
+        .collect();
+    let set = glob_set(&patterns).unwrap();
+    assert!(set.is_match("a.json") && !set.is_match("tests/bad.json") && !set.is_match("vendor/x.md"));
+}
+
+#[test]
+fn the_file_reads_well() {
+    insta::assert_snapshot!("rust", compose(&found("Cargo.toml README.md docs/a.md src/main.rs"), None));
+    insta::assert_snapshot!("empty", compose(&found(""), None));
+    let python = found("pyproject.toml README.md app/a.py tests/test_a.py tests/bad.json data/a.json x.yml");
+    let reviewer = Reviewer::Command(vec!["./judge.sh".into(), "--strict".into()]);
+    insta::assert_snapshot!("python_with_a_reviewer", compose(&python, Some(&reviewer)));
+    insta::assert_snapshot!("documents", compose(&found("README.md guide/a.md"), None));
+}

@@ -1,0 +1,21 @@
+//! Which programs are installed: found on the `PATH`, and never started here.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The agent programs people have.
+pub const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
+/// Where a program is: a path with a `/` from `base`, a bare name on the `PATH`.
+pub fn find(program: &str, base: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(base.join(program)).filter(|file| is_executable(file));
+    }
+    let folders = std::env::split_paths(path?);
+    folders.map(|folder| base.join(folder).join(program)).find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
