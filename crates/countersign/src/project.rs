@@ -60,14 +60,20 @@ impl Project {
 
     /// The planner, with the panel this project and this command have.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
+        let mut bounds = self.bounds();
+        bounds.max_inline_files = max_inline_files.unwrap_or(bounds.max_inline_files);
+        let panel = Panel::new(self.panelists()?, self.root.path(), self.config.limits.reviewers_at_once);
+        Ok(Planner { root: self.root.clone(), panel, bounds })
+    }
+
+    /// The limits of every question.
+    pub fn bounds(&self) -> Bounds {
         let limits = &self.config.limits;
-        let bounds = Bounds {
-            max_inline_files: max_inline_files.unwrap_or(limits.max_inline_files),
+        Bounds {
+            max_inline_files: limits.max_inline_files,
             prompt_bytes: limits.prompt_bytes as u64,
             reply_bytes: limits.reply_bytes,
-        };
-        let panel = Panel::new(self.panelists()?, self.root.path(), limits.reviewers_at_once);
-        Ok(Planner { root: self.root.clone(), panel, bounds })
+        }
     }
 
     /// The planner of somebody who hands in a self-review: whatever is configured, the author may rule.
@@ -88,14 +94,19 @@ impl Project {
     }
 
     fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
+        let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
+        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Everybody who is asked, by name: what it takes to ask them, or why they cannot be; nothing for `checks`.
+    pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
+        let reviewers = &self.config.reviewers;
+        let configured = |reviewer: &ReviewerConfig| (reviewer.name.clone(), self.configured(reviewer));
         match self.config.reviewer.as_deref() {
-            None | Some(config::AUTO) => {
-                let all = self.config.reviewers.iter().map(|reviewer| self.configured(reviewer));
-                Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-            }
-            Some(name) => match self.config.reviewers.iter().find(|reviewer| reviewer.name == name) {
-                Some(reviewer) => Ok(self.configured(reviewer)?.into_iter().collect()),
-                None => self.short_form(name),
+            None | Some(config::AUTO) => reviewers.iter().map(configured).collect(),
+            Some(name) => match reviewers.iter().find(|reviewer| reviewer.name == name) {
+                Some(reviewer) => vec![configured(reviewer)],
+                None => vec![(name.to_owned(), self.short_form(name))],
             },
         }
     }
@@ -111,17 +122,17 @@ impl Project {
     }
 
     /// A reviewer that is named on the command line without being configured.
-    fn short_form(&self, name: &str) -> Result<Vec<Panelist>, Failure> {
+    fn short_form(&self, name: &str) -> Result<Option<Panelist>, Failure> {
         if let Some(program) = name.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
             let judge = Judge::Command(Command { argv: self.words(program), model: None });
-            return Ok(vec![self.panelist(name, judge)]);
+            return Ok(Some(self.panelist(name, judge)));
         }
         if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
-            return Ok(vec![self.replay(name, &self.here.join(file))?]);
+            return Ok(Some(self.replay(name, &self.here.join(file))?));
         }
         match name {
-            "self" => Ok(vec![self.panelist(name, Judge::SelfReview)]),
-            "checks" => Ok(vec![]),
+            "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
+            "checks" => Ok(None),
             _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
                 .hint("for example command:./judge.sh")),
         }
@@ -191,7 +202,8 @@ pub fn environment() -> Environment {
     }
 }
 
-fn guard_program() -> Result<GuardProgram, Failure> {
+/// This program, as the guard of others.
+pub fn guard_program() -> Result<GuardProgram, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;
     Ok(GuardProgram(own))

@@ -39,6 +39,8 @@ pub struct Global {
 pub enum Command {
     /// Write a first countersign.yml for this project
     Init(InitOptions),
+    /// See whether everything a review needs is in place
+    Doctor(DoctorOptions),
     /// Judge files against criteria
     Review(Box<ReviewOptions>),
     /// Show a review: verdict, findings, who ruled
@@ -74,6 +76,7 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Init(_) => "init",
+            Self::Doctor(_) => "doctor",
             Self::Review(_) => "review",
             Self::Show(_) => "show",
             Self::Log(_) => "log",
@@ -109,6 +112,25 @@ pub struct InitOptions {
     /// Print what would be written and write nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  countersign doctor                                      look at everything, start no program of yours
+  countersign doctor --ask                                also ask every reviewer one small question
+  countersign doctor --ask --reviewer command:./judge.sh  try one that is not configured yet
+
+Exit codes: 0 usable, 2 the configuration is wrong, 4 a reviewer is not usable.";
+
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_HELP)]
+pub struct DoctorOptions {
+    /// Ask every reviewer one small question; programs of yours are not started otherwise
+    #[arg(long)]
+    pub ask: bool,
+    /// Look at this reviewer only: a configured name, command:PROGRAM, replay:FILE, self or checks
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
 }
 
 const REVIEW_HELP: &str = "\

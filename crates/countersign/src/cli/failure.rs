@@ -38,6 +38,11 @@ impl Failure {
         Self::new(Outcome::Internal, "internal", message)
     }
 
+    /// Interrupted from the keyboard or by a signal.
+    pub fn interrupted() -> Self {
+        Self::new(Outcome::Interrupted, "interrupted", "interrupted")
+    }
+
     /// The same with what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }

@@ -5,6 +5,7 @@ mod complete;
 mod config;
 mod decide;
 mod demo;
+mod doctor;
 mod failure;
 mod init;
 mod installed;
@@ -64,6 +65,7 @@ async fn dispatch(
         Command::Unblock(options) => decide::unblock(&global, options).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer),
+        Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Validate => validate::run(&global),
         Command::Config(options) => config::run(&global, &options),
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -26,6 +26,8 @@ fn every_command_answers_in_the_same_envelope() {
         project.run(&["validate", "--json"]),
         project.run(&["show", "rv-nothing", "--json"]),
         project.run(&["completions", "bash", "--json"]),
+        project.run(&["init", "--dry-run", "--json"]),
+        project.run(&["doctor", "--json"]),
     ];
     for ran in answers {
         let json = ran.json();

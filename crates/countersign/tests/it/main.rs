@@ -5,6 +5,8 @@
 mod bad_configuration;
 mod crash;
 mod demo;
+mod doctor;
+mod init;
 mod json;
 mod paths;
 mod people;

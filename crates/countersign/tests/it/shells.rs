@@ -22,6 +22,9 @@ fn help_has_examples_and_exit_codes() {
     assert!(help.contains("Exit codes:\n  0  passed, overridden or skipped") && help.contains("demo"));
     let review = project.run(&["review", "--help"]).exits(0).stdout;
     assert!(review.contains("Examples:") && review.contains("--max-inline-files"));
+    for command in ["init", "doctor"] {
+        assert!(project.run(&[command, "--help"]).exits(0).stdout.contains("Examples:\n  countersign"));
+    }
     assert!(project.run(&["--version"]).exits(0).stdout.starts_with("countersign "));
     assert!(project.run(&[]).exits(2).stderr.contains("Usage: countersign"));
 }

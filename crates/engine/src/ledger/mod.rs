@@ -24,6 +24,7 @@ pub use entry::Entry;
 pub use error::LedgerError;
 pub use holder::{Holder, is_alive};
 pub use projection::{Count, Row};
+pub use schema::FORMAT;
 pub use transaction::{Draft, Transaction};
 pub use watch::Watcher;
 

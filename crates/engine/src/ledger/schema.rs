@@ -4,7 +4,7 @@ use super::LedgerError;
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
-pub(super) const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 1;
 
 // Older ones can corrupt a WAL file under two connections.
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);

@@ -48,6 +48,11 @@ impl Command {
         self.argv.iter().enumerate().map(resolve).collect()
     }
 
+    /// The same command for somebody whose root is elsewhere.
+    pub fn from_anywhere(&self, root: &Path) -> Self {
+        Self { argv: self.resolved(root), model: self.model.clone() }
+    }
+
     /// Asks the program.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         let mut argv = self.resolved(&brief.root).into_iter();

@@ -49,7 +49,7 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
         write_new(&file, &text)?;
     }
     let made = Made { file, text, found, config, dry_run: options.dry_run };
-    Ok(made.answer())
+    Ok(Answer { warnings: files.left_out, ..made.answer() })
 }
 
 /// A file that is there is the user's: it is checked and left alone.

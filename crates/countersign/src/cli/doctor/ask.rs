@@ -1,0 +1,104 @@
+//! `doctor --ask`: one small question, the way a review asks it, about a file and in a ledger of its own.
+
+use super::Asking;
+use super::line::Line;
+use crate::cli::Failure;
+use countersign_core::criterion::Criterion;
+use countersign_core::ids::Subject;
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::policy::{Attempts, Policy};
+use countersign_core::rule::{Rule, Scope};
+use countersign_core::submission::{Output, OutputKind};
+use countersign_core::text::visible_line;
+use countersign_engine::engine::{Engine, Judge, Panel, Panelist, Planner, Request};
+use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::workspace::Root;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const FILE: &str = "question.txt";
+const TEXT: &str = "An apple fell from the tree.\nNobody was there to see it.\n";
+const CRITERION: &str = "Answers";
+const QUESTION: &str = "Does the text contain the word apple?";
+/// How long a reviewer has that has no timeout of its own.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Asks a reviewer and says what came back.
+pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Line, Failure> {
+    let what = format!("answers {}", panelist.name);
+    let folder = tempfile::Builder::new().prefix("countersign-doctor-").tempdir();
+    let folder = folder.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
+    let panelist = moved(panelist, asking.project.root.path());
+    let seconds = panelist.timeout.unwrap_or(TIMEOUT).as_secs();
+    asking.printer.note(&format!("asking {}, for at most {seconds} s", visible_line(&panelist.name)));
+    let started = Instant::now();
+    let stored = answered(asking, panelist, folder.path()).await?;
+    Ok(line(what, &stored).took(started.elapsed()))
+}
+
+async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Result<Stored, Failure> {
+    let broken = |error: std::io::Error| Failure::internal(format!("`{}`: {error}", folder.display()));
+    let root = Root::new(folder).map_err(broken)?;
+    std::fs::write(root.join(FILE), TEXT).map_err(broken)?;
+    let bounds = asking.project.bounds();
+    let planner = Planner { panel: Panel::new(vec![panelist], root.path(), 1), root, bounds };
+    let ledger = Ledger::open(&folder.join(".countersign")).await?;
+    let engine = Engine::new(planner, ledger, asking.guard.clone())?;
+    let prepared = engine.planner().prepare(request()).await?;
+    let ticket = engine.submit(prepared).await?;
+    let stored = engine.wait(&ticket, asking.cancel).await;
+    engine.ledger().clone().close().await;
+    Ok(stored?)
+}
+
+/// The same reviewer for another root: the files its command names stay those of the project.
+fn moved(panelist: Panelist, root: &Path) -> Panelist {
+    let timeout = Some(panelist.timeout.unwrap_or(TIMEOUT));
+    let judge = match panelist.judge {
+        Judge::Command(command) => Judge::Command(command.from_anywhere(root)),
+        other => other,
+    };
+    Panelist { timeout, judge, ..panelist }
+}
+
+fn request() -> Request {
+    let criteria = vec![Criterion::must(CRITERION, QUESTION)];
+    let rule =
+        Rule { name: "doctor".to_owned(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
+    Request {
+        subject: Subject::new("cli", ["doctor"]),
+        rules: vec![rule],
+        policy: Policy { attempts: Attempts::Once, ..Policy::default() },
+        outputs: vec![Output { name: "files".to_owned(), kind: OutputKind::Files }],
+        files: vec![(FILE.to_owned(), 0)],
+        notes: None,
+        fresh: true,
+    }
+}
+
+fn line(what: String, stored: &Stored) -> Line {
+    let review = &stored.review;
+    let round = review.round();
+    let feedback = round.and_then(|round| round.answers.values().next()).map(|given| &given.answer.feedback);
+    let said = feedback.filter(|words| !words.trim().is_empty()).map(|words| format!(": {words}"));
+    let said = said.unwrap_or_default();
+    match review.standing() {
+        Some(Outcome::Passed) => Line::ok(what, format!("yes, as it should{said}")),
+        Some(Outcome::NeedsWork | Outcome::Stopped(_)) => Line::warn(
+            what,
+            format!("no, and yes would have been right{said}"),
+        )
+        .hint(format!("it was asked about the line `{}`: {QUESTION}", TEXT.lines().next().unwrap_or(""))),
+        standing => {
+            let outcome = standing.unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable));
+            let failure = round.and_then(|round| {
+                round.assignments.iter().find_map(|assignment| round.failure_of(assignment))
+            });
+            let detail = failure.map_or_else(|| outcome.to_string(), |failure| failure.detail.clone());
+            Line::fail(what, outcome, detail).hint(format!(
+                "it was asked for the criterion '{CRITERION}': {QUESTION} A program that knows only its own \
+                 criteria cannot answer that"
+            ))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The reviewers, one function for each kind: is it there, which version, is it ready.
+//!
+//! A new kind of reviewer gets an arm in [`Asking::look`] and a function of its own beside these.
+
+use super::line::{Line, State};
+use super::{Asking, ask, surroundings};
+use crate::cli::{Failure, installed};
+use countersign_engine::engine::{Judge, Panelist};
+use countersign_engine::reviewer::Command;
+use std::path::Path;
+
+impl Asking<'_> {
+    /// Looks at a reviewer, and asks it where that is wanted and it is there.
+    pub(super) async fn look(
+        &self,
+        name: &str,
+        panelist: Result<Option<Panelist>, Failure>,
+        wanted: bool,
+    ) -> Result<Vec<Line>, Failure> {
+        let what = format!("reviewer {name}");
+        let panelist = match panelist {
+            Ok(Some(panelist)) => panelist,
+            Ok(None) => return Ok(vec![Line::ok(what, "checks: always there")]),
+            Err(failure) => return Ok(vec![unreadable(what, failure)]),
+        };
+        let line = match &panelist.judge {
+            Judge::Command(command) => self.command(what, command).await,
+            Judge::Replay { rows, .. } => Line::ok(what, format!("recorded rulings: {}", rows.len())),
+            Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
+        };
+        let ready = !matches!(line.state, State::Fail(_));
+        let mut lines = vec![line];
+        if wanted && ready && matches!(panelist.judge, Judge::Command(_)) {
+            lines.push(ask::ask(self, panelist).await?);
+        }
+        Ok(lines)
+    }
+
+    /// A program of the user's. It is not started here; known agent programs say their version.
+    async fn command(&self, what: String, command: &Command) -> Line {
+        let program = command.argv.first().map_or("", String::as_str);
+        let path = std::env::var_os("PATH");
+        let Some(found) = installed::find(program, self.project.root.path(), path.as_deref()) else {
+            return missing(what, program, self.project.root.path());
+        };
+        let words = format!("command: {}", found.display());
+        let known =
+            found.file_name().is_some_and(|name| installed::AGENTS.iter().any(|agent| name == *agent));
+        match known {
+            false => Line::ok(what, words),
+            true => match surroundings::version(&found, self.guard, self.cancel).await {
+                Some(version) => Line::ok(what, format!("{words}: {version}")),
+                None => Line::unavailable(what, format!("{words}: it does not say its version"))
+                    .hint(format!("try `{program} --version`; it may be broken or half installed")),
+            },
+        }
+    }
+}
+
+fn missing(what: String, program: &str, root: &Path) -> Line {
+    if !program.contains('/') {
+        return Line::unavailable(what, format!("`{program}` is not on the PATH"))
+            .hint("install it, or give its full path in `command`");
+    }
+    let file = installed::join(root, program);
+    match file.exists() {
+        true => Line::unavailable(what, format!("`{}` may not be executed", file.display()))
+            .hint(format!("chmod +x {}", file.display())),
+        false => Line::unavailable(what, format!("`{}` is not there", file.display()))
+            .hint("write it, or correct `command`; its paths are from the project root"),
+    }
+}
+
+fn unreadable(what: String, failure: Failure) -> Line {
+    Line::unavailable(what, failure.message)
+        .hint(failure.hint.unwrap_or_else(|| "correct `file`, or record the rulings anew".to_owned()))
+}

@@ -1,0 +1,131 @@
+//! What every review stands on: the guard, git, the configuration, the ledger.
+
+use super::line::Line;
+use crate::cli::{Failure, installed, validate};
+use crate::project::Project;
+use countersign_core::rule::Rule;
+use countersign_engine::ledger::{FORMAT, Ledger};
+use countersign_engine::process::{self, Call, Ended, GuardProgram, How};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A program that only says its version takes no longer; the slowest known takes six seconds.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
+const VERSION_BYTES: usize = 4096;
+/// How many of the last events are read back.
+const LAST_EVENTS: u32 = 100;
+
+/// Whether outside programs can be run at all.
+pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Line {
+    let words = match process::run(guard, short_call("true"), cancel).await {
+        Ok(Ended { how: How::Exited(0), .. }) => return Line::ok("guard", "starts programs and ends them"),
+        Ok(ended) => format!("`true` under the guard: {:?}", ended.how),
+        Err(error) => format!("it cannot be started: {error}"),
+    };
+    Line::fail("guard", countersign_core::outcome::Outcome::Internal, words)
+        .hint("the guard is this program again: is its file still there, and may it be executed?")
+}
+
+/// Whether git is there.
+pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Line {
+    let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
+        return Line::warn("git", "not found on the PATH").hint("reviews of files do without it");
+    };
+    match version(&path, guard, cancel).await {
+        Some(version) => Line::ok("git", format!("{}: {version}", path.display())),
+        None => Line::warn("git", format!("{}: it does not say its version", path.display())),
+    }
+}
+
+/// What a known program says its version is. Never for a program of the user's, which may do anything.
+pub async fn version(program: &Path, guard: &GuardProgram, cancel: &CancellationToken) -> Option<String> {
+    let mut call = short_call(program);
+    call.args = vec!["--version".into()];
+    let ended = process::run(guard, call, cancel).await.ok().filter(|ended| ended.how == How::Exited(0))?;
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn short_call(program: impl Into<OsString>) -> Call {
+    let mut call = Call::new(program);
+    // Not in the project: a program may take the folder it runs in for its own.
+    call.cwd = "/".into();
+    call.timeout = VERSION_TIMEOUT;
+    call.stdout_limit_bytes = VERSION_BYTES;
+    call
+}
+
+/// A configuration that cannot be read: the first mistake, and how to see all of them.
+pub fn unusable_configuration(failure: &Failure) -> Line {
+    let words = match failure.diagnostics.as_slice() {
+        [] => failure.message.clone(),
+        [first, ..] => {
+            let place = &first.place;
+            format!("{}:{}:{}: {}", place.file().display(), place.line(), place.column(), first.message)
+        }
+    };
+    let line = Line::fail("configuration", failure.outcome, words);
+    match failure.diagnostics.len() + failure.left_out {
+        0 => line.hint(failure.hint.clone().unwrap_or_else(|| "countersign config --show-origin".to_owned())),
+        1 => line.hint("countersign validate shows the place"),
+        several => line.hint(format!("countersign validate shows all {several} mistakes")),
+    }
+}
+
+/// The configuration in force, and whether somebody is there for its questions.
+pub fn configuration(project: &Project) -> Vec<Line> {
+    if project.config.file.is_none() {
+        let words = format!("none in {} or above", project.config.root.display());
+        return vec![Line::warn("configuration", words).hint("countersign init writes one")];
+    }
+    let valid = match validate::check_rules(project) {
+        Ok(valid) => valid,
+        Err(failure) => return vec![unusable_configuration(&failure)],
+    };
+    let mut lines = vec![Line::ok("configuration", valid.words().trim_end())];
+    let asks = |rule: &&Rule| rule.criteria.iter().any(|criterion| criterion.check.is_none());
+    let nobody = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
+    if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| nobody) {
+        let words = format!("rule '{}' asks questions, and there is nobody to answer them", rule.name);
+        lines.push(
+            Line::warn("reviewers", words)
+                .hint("add `reviewers:` to countersign.yml, or name one with --reviewer"),
+        );
+    }
+    lines
+}
+
+/// The ledger, and whether its last events are as they were written.
+pub async fn ledger(project: &Project) -> Line {
+    let dir = project.ledger_dir();
+    let failed = |failure: Failure| {
+        let line = Line::fail("ledger", failure.outcome, failure.message);
+        match failure.hint {
+            Some(hint) => line.hint(hint),
+            None => line,
+        }
+    };
+    let ledger = match project.existing_ledger().await {
+        Ok(Some(ledger)) => ledger,
+        Ok(None) => return Line::ok("ledger", format!("none yet; the first review makes {}", dir.display())),
+        Err(failure) => return failed(failure),
+    };
+    let events = last_events(&ledger).await;
+    ledger.close().await;
+    match events {
+        Ok(events) => Line::ok(
+            "ledger",
+            format!(
+                "{}: format {FORMAT}, the last {events} events intact; `countersign log --verify` checks all",
+                dir.display()
+            ),
+        ),
+        Err(failure) => failed(failure),
+    }
+}
+
+async fn last_events(ledger: &Ledger) -> Result<usize, Failure> {
+    Ok(ledger.recent(None, LAST_EVENTS).await?.len())
+}
