@@ -79,6 +79,8 @@ fn a_program_that_is_missing_is_named_and_others_are_still_looked_at() {
     project.write("judge.sh", "#!/bin/sh\n");
     let ran = run(&project, &["doctor", "--json"]).exits(4);
     says(&ran, "reviewer main", "fail", "may not be executed");
+    let ran = run(&project, &["doctor", "--reviewer", "command:sh gone.sh", "--json"]).exits(0);
+    says(&ran, "reviewer command:sh gone.sh", "warn", "there is no `gone.sh` in the project");
 }
 
 #[test]

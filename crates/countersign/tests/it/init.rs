@@ -82,7 +82,8 @@ fn a_reviewer_that_is_named_gets_the_questions() {
     assert!(other.run(&["init", "--reviewer", "nobody"]).exits(2).stderr.contains("command:PROGRAM"));
     other.run(&["init", "--config", "x.yml"]).exits(2);
     assert!(!other.path("countersign.yml").exists());
-    other.run(&["init", "--reviewer", "self"]).exits(0);
+    let quiet = other.run(&["init", "--reviewer", "self", "--quiet"]).exits(0).stdout;
+    assert!(quiet.starts_with("wrote ") && !quiet.contains("next:"), "{quiet}");
     other.run(&["validate"]).exits(0);
 }
 

@@ -9,6 +9,9 @@ use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::reviewer::Command;
 use std::path::Path;
 
+/// How scripts end that people give to an interpreter.
+const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
+
 impl Asking<'_> {
     /// Looks at a reviewer, and asks it where that is wanted and it is there.
     pub(super) async fn look(
@@ -43,7 +46,11 @@ impl Asking<'_> {
         let Some(found) = installed::find(program, self.project.root.path(), path.as_deref()) else {
             return missing(what, program, self.project.root.path());
         };
-        let words = format!("command: {}", found.display());
+        let words = format!("`{}`: {}", command.argv.join(" "), found.display());
+        if let Some(script) = absent_script(command, self.project.root.path()) {
+            return Line::warn(what, format!("{words}: there is no `{script}` in the project"))
+                .hint("arguments that name files are from the project root");
+        }
         let known =
             found.file_name().is_some_and(|name| installed::AGENTS.iter().any(|agent| name == *agent));
         match known {
@@ -55,6 +62,16 @@ impl Asking<'_> {
             },
         }
     }
+}
+
+/// An argument that names a script which is not there: the program itself would only say so when asked.
+fn absent_script<'c>(command: &'c Command, root: &Path) -> Option<&'c str> {
+    let is_script = |word: &&str| {
+        let extension = Path::new(word).extension().and_then(|extension| extension.to_str());
+        !word.starts_with('-') && extension.is_some_and(|extension| SCRIPTS.contains(&extension))
+    };
+    let words = command.argv.iter().skip(1).map(String::as_str);
+    words.filter(is_script).find(|word| !root.join(word).is_file())
 }
 
 fn missing(what: String, program: &str, root: &Path) -> Line {

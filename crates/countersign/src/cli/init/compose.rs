@@ -134,7 +134,7 @@ fn push_checks(out: &mut String, found: &Found) {
         criteria: &[("Merged", "no_conflict_markers"), ("No private keys", private_key)],
     };
     let documents = Checks {
-        comment: Some("Documents without open ends."),
+        comment: Some("Documents without open ends. `severity: may` would make a check advice."),
         name: "documents",
         patterns: &found.documents,
         each: "file",

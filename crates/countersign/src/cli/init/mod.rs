@@ -49,7 +49,7 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
         write_new(&file, &text)?;
     }
     let made = Made { file, text, found, config, dry_run: options.dry_run };
-    Ok(Answer { warnings: files.left_out, ..made.answer() })
+    Ok(Answer { warnings: files.left_out, ..made.answer(printer.quiet) })
 }
 
 /// A file that is there is the user's: it is checked and left alone.
@@ -133,8 +133,8 @@ struct Made {
 }
 
 impl Made {
-    fn answer(self) -> Answer {
-        let text = if self.dry_run { self.text.clone() } else { self.words() };
+    fn answer(self, quiet: bool) -> Answer {
+        let text = if self.dry_run { self.text.clone() } else { self.words(quiet) };
         let json = json!({
             "file": self.file, "already_there": false, "written": !self.dry_run, "dry_run": self.dry_run,
             "content": self.text, "rules": self.config.rules.len(), "criteria": self.criteria(),
@@ -148,7 +148,7 @@ impl Made {
         self.config.rules.iter().map(|rule| rule.criteria.len()).sum()
     }
 
-    fn words(&self) -> String {
+    fn words(&self, quiet: bool) -> String {
         let rules: Vec<&str> = self.config.rules.iter().map(|rule| rule.name.as_str()).collect();
         let mut out =
             format!("wrote {}: {} rules, {} criteria\n\n", self.file.display(), rules.len(), self.criteria());
@@ -172,6 +172,9 @@ impl Made {
             if let Some(path) = path {
                 line("agents", &format!("{agent} is installed: {}", path.display()));
             }
+        }
+        if quiet {
+            return out;
         }
         out.push_str(&format!("\n{} countersign review    judge the project by it\n", bold("next:")));
         out.push_str("      countersign doctor    see whether everything is in place\n");
