@@ -112,6 +112,14 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// The outcome of a command that held several reviews: the worst wins, an unanswered one over a failed
+    /// one, because a caller that reads "needs work" would fix what was found and believe that was all.
+    pub fn worst(outcomes: impl IntoIterator<Item = Self>) -> Option<Self> {
+        const ORDER: [u8; 10] = [130, 8, 7, 2, 4, 5, 6, 3, 1, 0];
+        let rank = |outcome: &Self| ORDER.iter().position(|code| *code == outcome.exit_code());
+        outcomes.into_iter().min_by_key(rank)
+    }
 }
 
 impl NoVerdict {
@@ -207,5 +215,15 @@ mod tests {
         for (outcome, code) in table {
             assert_eq!(outcome.exit_code(), code, "{outcome}");
         }
+    }
+
+    #[test]
+    fn several_reviews_end_in_the_worst() {
+        use Outcome as O;
+        let no_verdict = O::NoVerdict(NoVerdict::Garbled);
+        assert_eq!(O::worst([O::Passed, O::NeedsWork, no_verdict]), Some(no_verdict));
+        assert_eq!(O::worst([O::Passed, O::NeedsWork, O::AwaitingPerson]), Some(O::AwaitingPerson));
+        assert_eq!(O::worst([O::Passed]), Some(O::Passed));
+        assert_eq!(O::worst([]), None);
     }
 }
