@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod plan;
 pub mod policy;
 pub mod prompt;
+pub mod redact;
 pub mod review;
 pub mod rule;
 pub mod strict_json;

@@ -56,6 +56,14 @@ pub struct Answer {
     /// The overall result of a reply that gave no rulings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bare: Option<bool>,
+    /// How many secrets were replaced in the question and in the answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redacted: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What is wrong with a reply.
@@ -98,7 +106,7 @@ pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
     }
 }
 
-fn unfence(reply: &str) -> &str {
+pub(crate) fn unfence(reply: &str) -> &str {
     let inner = reply.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     match inner.and_then(|inner| inner.split_once('\n')) {
         Some((info, body)) if info.trim().chars().all(char::is_alphanumeric) && !body.contains("```") => {
@@ -156,12 +164,12 @@ fn cut(feedback: &str) -> String {
 pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<Answer, Defect> {
     let Reply { passed, feedback, criteria_results } = reply;
     if criteria_results.is_empty() && (!passed || accept_bare) {
-        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed) });
+        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed), redacted: 0 });
     }
     let rulings = match_rulings(criteria_results, criteria)?;
     let all_passed = rulings.iter().all(|ruling| ruling.passed);
     if passed == all_passed {
-        return Ok(Answer { rulings, feedback, bare: None });
+        return Ok(Answer { rulings, feedback, bare: None, redacted: 0 });
     }
     Err(Defect::Contradictory(match rulings.iter().find(|ruling| !ruling.passed) {
         Some(failed) => format!("`passed` is true, and criterion '{}' failed", failed.criterion),
@@ -198,7 +206,7 @@ impl Answer {
             0 => "All criteria pass.".to_owned(),
             n => format!("{n} of {} criteria fail.", rulings.len()),
         };
-        Self { rulings, feedback, bare: None }
+        Self { rulings, feedback, bare: None, redacted: 0 }
     }
 
     /// Whether this answers exactly these criteria. What does not is never recorded as an answer.

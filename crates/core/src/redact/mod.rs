@@ -1,0 +1,276 @@
+//! Redaction: keys, tokens and private keys in a text are replaced by `[redacted: NAME]` and counted.
+//!
+//! Every line stays a line, so line numbers hold. A text without secrets stays byte for byte the same.
+//! Redacting twice is redacting once. Time is linear in the length of the text.
+//!
+//! This finds what looks like a secret. It is a net, not a wall: a password that is a word stays.
+
+mod reply;
+mod table;
+mod value;
+
+use crate::digest::Parts;
+use regex::{Regex, RegexBuilder};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Goes up whenever the table changes, so that rulings on what was shown before are not taken for new ones.
+const TABLE_VERSION: usize = 1;
+/// Memory of a compiled expression; it also bounds the time per byte of a hostile text.
+const MAX_REGEX_BYTES: usize = 2 * 1024 * 1024;
+/// A replacement may lay bare another one beside it. More than a few times only a made-up text does.
+const MAX_PASSES: usize = 8;
+/// Names are part of marks, so they are short and plain.
+const MAX_NAME_BYTES: usize = 40;
+
+/// What is kept from reviewers, the ledger and reports.
+#[derive(Clone)]
+pub struct Redaction {
+    patterns: Arc<Vec<Pattern>>,
+    identity: String,
+}
+
+struct Pattern {
+    name: String,
+    regex: Regex,
+    /// Whether what was found is one; a user's own pattern says so by itself, and all it matches is one.
+    is_one: Option<fn(&str, Option<char>) -> bool>,
+}
+
+/// A pattern of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnPattern {
+    /// What stands in the mark.
+    pub name: String,
+    /// The regular expression; all it matches is replaced.
+    pub pattern: String,
+}
+
+/// How many secrets were replaced, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts(BTreeMap<String, usize>);
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The name does not fit into a mark.
+    #[error("the name of a pattern has small letters, digits and `-`, at most {MAX_NAME_BYTES}")]
+    Name,
+    /// The name stands for one of ours.
+    #[error("`{0}` is the name of a built-in pattern")]
+    BuiltIn(String),
+    /// It is no regular expression.
+    #[error("the pattern cannot be read: {0}")]
+    Expression(String),
+    /// It matches where there is nothing.
+    #[error("the pattern matches the empty text, so it would replace everything")]
+    Empty,
+    /// It matches what it leaves behind.
+    #[error("the pattern matches `{0}`, the mark that replaces a secret")]
+    Mark(String),
+}
+
+impl Redaction {
+    /// Replaces nothing.
+    pub fn off() -> Self {
+        Self { patterns: Arc::default(), identity: "off".to_owned() }
+    }
+
+    /// The built-in patterns, and the user's own.
+    pub fn new(own: &[OwnPattern]) -> Result<Self, Problem> {
+        let mut patterns = vec![];
+        for row in table::TABLE {
+            let regex = compile(&table::spelled_out(row.expression))?;
+            patterns.push(Pattern { name: row.name.to_owned(), regex, is_one: Some(row.is_one) });
+        }
+        let mut parts = Parts::new("redaction");
+        parts.count(TABLE_VERSION).count(own.len());
+        for OwnPattern { name, pattern } in own {
+            parts.text(name).text(pattern);
+            patterns.push(Pattern { name: name.clone(), regex: own_regex(name, pattern)?, is_one: None });
+        }
+        Ok(Self { patterns: Arc::new(patterns), identity: parts.digest().to_string() })
+    }
+
+    /// What makes its replacements its own. Part of every key: other patterns show other texts.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Whether anything is looked for at all.
+    pub fn is_off(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// The text without its secrets, and how many there were.
+    pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, Counts) {
+        let mut counts = Counts::default();
+        let mut text = Cow::Borrowed(text);
+        for _ in 0..MAX_PASSES {
+            let found = self.find(&text);
+            if found.is_empty() {
+                break;
+            }
+            for (_, pattern) in &found {
+                *counts.0.entry(self.patterns[*pattern].name.clone()).or_default() += 1;
+            }
+            text = Cow::Owned(self.replace(&text, &found));
+        }
+        (text, counts)
+    }
+
+    /// The text without its secrets, where nobody counts.
+    pub fn hide(&self, text: &str) -> String {
+        self.redact(text).0.into_owned()
+    }
+
+    /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
+    fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        let mut found = vec![];
+        for (index, pattern) in self.patterns.iter().enumerate() {
+            pattern.find(text, |range| found.push((range, index)));
+        }
+        found.sort_by_key(|(range, pattern)| (range.start, *pattern));
+        found.dedup_by(|next, kept| {
+            let overlaps = next.0.start < kept.0.end;
+            if overlaps {
+                kept.0.end = kept.0.end.max(next.0.end);
+            }
+            overlaps
+        });
+        found
+    }
+
+    fn replace(&self, text: &str, found: &[(Range<usize>, usize)]) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for (range, pattern) in found {
+            let mark = mark(&self.patterns[*pattern].name);
+            out.push_str(&text[done..range.start]);
+            for (i, line) in text[range.clone()].split('\n').enumerate() {
+                if i > 0 {
+                    out.push('\n');
+                }
+                out.push_str(&mark);
+                if line.ends_with('\r') {
+                    out.push('\r');
+                }
+            }
+            done = range.end;
+        }
+        out.push_str(&text[done..]);
+        out
+    }
+}
+
+impl fmt::Debug for Redaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redaction").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Pattern {
+    fn find(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
+        let mut from = 0;
+        while let Some(captures) = self.regex.captures_at(text, from) {
+            let whole = captures.get(0).map_or(from..from, |whole| whole.range());
+            let group = captures.get(1).filter(|_| self.is_one.is_some());
+            let range = group.map_or(whole.clone(), |group| kept_of(text, group.range()));
+            let after = text[range.end..].chars().next();
+            let is_one = self.is_one.is_none_or(|is_one| is_one(&text[range.clone()], after));
+            // What was no value may hold the word before the next one.
+            let again = !is_one && range.start > whole.start;
+            from = if again { range.start } else { whole.end };
+            from = text.ceil_char_boundary(from.max(whole.start + 1));
+            if is_one {
+                let range = if group.is_some() { whole_value(text, range) } else { range };
+                from = from.max(range.end);
+                found(range);
+            }
+            if from >= text.len() {
+                break;
+            }
+        }
+    }
+}
+
+impl Counts {
+    /// All of them.
+    pub fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    /// Adds those of another text.
+    pub fn add(&mut self, other: Self) {
+        for (name, count) in other.0 {
+            *self.0.entry(name).or_default() += count;
+        }
+    }
+
+    /// Names and numbers, for people.
+    pub fn words(&self) -> String {
+        self.0.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Inside JSON a closing quote brings its backslash along, which is no part of the value.
+fn kept_of(text: &str, range: Range<usize>) -> Range<usize> {
+    range.start..range.start + text[range.clone()].trim_end_matches('\\').len()
+}
+
+/// A long value to its end: expressions look at the beginning only, which keeps them linear.
+fn whole_value(text: &str, range: Range<usize>) -> Range<usize> {
+    if range.len() < table::LOOKED_AT_BYTES {
+        return range;
+    }
+    let ends = |byte: u8| !byte.is_ascii_alphanumeric() && !b"+/_=.~-".contains(&byte);
+    let rest = text.as_bytes()[range.end..].iter().position(|byte| ends(*byte));
+    range.start..rest.map_or(text.len(), |length| range.end + length)
+}
+
+/// What stands in the place of a secret.
+fn mark(name: &str) -> String {
+    format!("[redacted: {name}]")
+}
+
+fn compile(expression: &str) -> Result<Regex, Problem> {
+    let regex = RegexBuilder::new(expression).multi_line(true).size_limit(MAX_REGEX_BYTES).build();
+    regex.map_err(|error| {
+        // The last line is the reason; the others draw the pattern.
+        let words = error.to_string();
+        let reason = words.lines().last().unwrap_or_default().trim();
+        Problem::Expression(reason.strip_prefix("error: ").unwrap_or(reason).to_owned())
+    })
+}
+
+/// The expression of a user's pattern: one that leaves marks alone and finds something.
+fn own_regex(name: &str, pattern: &str) -> Result<Regex, Problem> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(plain) {
+        return Err(Problem::Name);
+    }
+    let ours: BTreeSet<&str> = table::TABLE.iter().map(|row| row.name).collect();
+    if ours.contains(name) {
+        return Err(Problem::BuiltIn(name.to_owned()));
+    }
+    let regex = compile(pattern)?;
+    if regex.is_match("") {
+        return Err(Problem::Empty);
+    }
+    let marks = ours.into_iter().chain([name]).map(mark);
+    match marks.into_iter().find(|mark| regex.is_match(mark)) {
+        Some(mark) => Err(Problem::Mark(mark)),
+        None => Ok(regex),
+    }
+}
+
+/// Why a user's pattern cannot be used.
+pub fn problem(own: &OwnPattern) -> Option<Problem> {
+    own_regex(&own.name, &own.pattern).err()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Whether a value is a secret: long enough, mixed enough, and not a name, a path or a stand-in.
+
+/// Where the place alone decides.
+pub(super) fn any(_: &str, _: Option<char>) -> bool {
+    true
+}
+
+/// A secret access key has exactly forty signs; longer runs are base64 of something else, forty hex digits
+/// are a commit.
+pub(super) fn forty(value: &str, after: Option<char>) -> bool {
+    value.len() == 40 && after != Some('=') && !value.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A token behind its prefix: `sk-learn-based-pipeline` is none.
+pub(super) fn token(value: &str, _: Option<char>) -> bool {
+    has_letter_and_digit(value) && !reads_as_name(value)
+}
+
+/// A password in an address, unless it is one for show.
+pub(super) fn of_url(value: &str, _: Option<char>) -> bool {
+    let for_show = ["password", "passwd", "pass", "pw", "pwd", "secret", "token"];
+    let lower = value.to_ascii_lowercase();
+    !for_show.contains(&lower.as_str()) && !stands_in(value) && !value.starts_with(['$', '%'])
+}
+
+/// A value in quotes behind a word like `password`.
+pub(super) fn quoted(value: &str, _: Option<char>) -> bool {
+    is_mixed(value)
+}
+
+/// The same without quotes: what goes on as an expression is code.
+pub(super) fn bare(value: &str, after: Option<char>) -> bool {
+    !matches!(after, Some('(' | '[' | '{' | '<' | ':' | '$')) && is_mixed(value)
+}
+
+fn is_mixed(value: &str) -> bool {
+    let sign = |byte: u8| byte.is_ascii_punctuation() && !SEPARATORS.contains(&byte);
+    let long = value.len() >= 12 || value.bytes().any(sign);
+    long && has_letter_and_digit(value)
+        && !value.contains("://")
+        && !value.starts_with(['/', '.', '~'])
+        && !stands_in(value)
+        && !reads_as_name(value)
+        && bits_per_byte(value) >= MIN_BITS_PER_BYTE
+}
+
+const SEPARATORS: &[u8] = b"-_./:,";
+const MIN_BITS_PER_BYTE: f64 = 2.75;
+/// A version or a year may end a name; more digits do not.
+const MAX_NAME_DIGITS: usize = 4;
+
+fn has_letter_and_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_alphabetic()) && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Words that people write where a secret would stand.
+fn stands_in(value: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "example",
+        "changeme",
+        "change_me",
+        "placeholder",
+        "redacted",
+        "dummy",
+        "xxxx",
+        "your",
+        "****",
+        "....",
+        "…",
+        "${",
+        "{{",
+        "$(",
+        "<",
+        "environ",
+    ];
+    let lower = value.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// `my-cluster-secret-2024`, `primaryApiKeyV2`, `auth.sha256`: words, each with a number at most.
+fn reads_as_name(value: &str) -> bool {
+    let is_word = |part: &[u8]| {
+        let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let digits = &part[letters..];
+        digits.iter().all(u8::is_ascii_digit) && (letters == 0 || digits.len() <= MAX_NAME_DIGITS)
+    };
+    value.as_bytes().split(|byte| SEPARATORS.contains(byte)).all(is_word)
+}
+
+/// How much each byte says that the others do not (Shannon).
+fn bits_per_byte(value: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    value.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let total = f64::from(counts.iter().sum::<u32>());
+    let share = |count: &u32| f64::from(*count) / total;
+    counts.iter().filter(|count| **count > 0).map(|count| -share(count) * share(count).log2()).sum()
+}
