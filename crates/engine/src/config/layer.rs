@@ -3,13 +3,15 @@
 use super::at::At;
 use super::decode::decode;
 use super::diagnostic::Diagnostic;
+use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
 use super::sink::Sink;
 use super::source::{FileBytes, Place, Source};
 use super::tree::{self, Node, Value};
 use super::written::{
-    List, WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenReviewer, WrittenUser,
+    List, WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenRedaction, WrittenReviewer,
+    WrittenUser,
 };
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
@@ -23,6 +25,7 @@ pub(super) struct Layer {
     pub sink: Sink,
     pub policy: WrittenPolicy,
     pub limits: WrittenLimits,
+    pub redaction: WrittenRedaction,
     pub reviewers: GivenReviewers,
     pub rules: Vec<(Rule, RuleSource)>,
 }
@@ -61,7 +64,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     }
     let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
     let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
-    Ok(layer.filled(written.reviewers, written.policy, written.limits))
+    Ok(layer.redacting(written.redaction).filled(written.reviewers, written.policy, written.limits))
 }
 
 /// The user's file. One with nothing in it is as good as none.
@@ -76,7 +79,8 @@ pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     sink.faults(faults);
     explain_project_keys(&mut sink);
     let Some(written) = written else { return Ok(Layer::empty(Owner::User, sink)) };
-    Ok(Layer::empty(Owner::User, sink).filled(written.reviewers, written.policy, written.limits))
+    let layer = Layer::empty(Owner::User, sink).redacting(written.redaction);
+    Ok(layer.filled(written.reviewers, written.policy, written.limits))
 }
 
 fn first_byte(root: &Node) -> Range<usize> {
@@ -117,9 +121,16 @@ impl Layer {
             sink,
             policy: WrittenPolicy::default(),
             limits: WrittenLimits::default(),
+            redaction: WrittenRedaction::default(),
             reviewers: GivenReviewers::None,
             rules: Vec::new(),
         }
+    }
+
+    fn redacting(mut self, written: Option<At<WrittenRedaction>>) -> Self {
+        self.redaction = written.and_then(|at| at.value).unwrap_or_default();
+        redaction::check(&mut self.sink, &self.redaction);
+        self
     }
 
     fn filled(

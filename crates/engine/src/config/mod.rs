@@ -15,6 +15,7 @@ mod fault;
 mod find;
 mod layer;
 mod measure;
+mod redaction;
 mod resolve;
 mod reviewers;
 mod rules;
@@ -29,6 +30,7 @@ mod written_check;
 
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
+pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
 pub use reviewers::{AUTO, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
 pub use rules::{CheckProblem, RuleSource};

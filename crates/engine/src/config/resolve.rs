@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Problems, closest, listed, quoted};
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, GivenReviewers, Layer};
+use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::settings::{Limits, Merge, Origin, Setting};
@@ -30,6 +31,8 @@ pub struct Config {
     pub policy: Policy,
     /// How much of everything.
     pub limits: Limits,
+    /// What is kept from reviewers, the ledger and reports.
+    pub redaction: RedactionConfig,
     settings: Vec<Setting>,
 }
 
@@ -67,7 +70,7 @@ pub fn resolve(
     let mut merge = Merge { layers: &layers, settings: places(gathered) };
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
-    let (policy, limits) = (merge.policy(), merge.limits());
+    let (policy, limits, redaction) = (merge.policy(), merge.limits(), merge.redaction());
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
@@ -99,6 +102,7 @@ pub fn resolve(
         rule_sources,
         policy,
         limits,
+        redaction,
         settings,
     })
 }

@@ -177,7 +177,7 @@ impl Merge<'_> {
         self.pick(name, key, default, |count| count.get() as usize, usize::to_string)
     }
 
-    fn pick<W, T>(
+    pub(super) fn pick<W, T>(
         &mut self,
         name: &'static str,
         key: fn(&Layer) -> &Given<W>,

@@ -33,6 +33,8 @@ pub(super) struct WrittenProject {
     pub policy: Option<At<WrittenPolicy>>,
     /// How much of everything.
     pub limits: Option<At<WrittenLimits>>,
+    /// Which secrets are kept from reviewers, the ledger and reports.
+    pub redaction: Option<At<WrittenRedaction>>,
 }
 
 /// The user's own file: who they are able to ask, and what they prefer where a project says nothing.
@@ -44,6 +46,7 @@ pub(super) struct WrittenUser {
     pub reviewers: Option<List<WrittenReviewer>>,
     pub policy: Option<At<WrittenPolicy>>,
     pub limits: Option<At<WrittenLimits>>,
+    pub redaction: Option<At<WrittenRedaction>>,
 }
 
 /// Somebody, or something, that answers questions about the work.
@@ -242,4 +245,29 @@ pub(super) struct WrittenLimits {
     /// How many reviewers may be at work at once.
     #[schemars(extend("default" = DEFAULT_REVIEWERS_AT_ONCE))]
     pub reviewers_at_once: Given<Count>,
+}
+
+/// Which secrets are replaced by `[redacted: NAME]` in what reviewers, the ledger and reports get.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Redaction")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping with `enabled` or `patterns`")]
+pub(super) struct WrittenRedaction {
+    /// Whether anything is replaced at all.
+    #[schemars(extend("default" = true))]
+    pub enabled: Given<bool>,
+    /// Patterns beside the built-in ones. Those of the user's own file are added.
+    pub patterns: Given<Vec<At<WrittenSecret>>>,
+}
+
+/// What a secret looks like.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Secret")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `name` and `pattern`")]
+pub(super) struct WrittenSecret {
+    /// What stands in its place and in the count: small letters, digits and `-`.
+    #[schemars(required, length(min = 1, max = 40), regex(pattern = "^[a-z0-9-]+$"))]
+    pub name: Option<At<String>>,
+    /// A regular expression. All it matches is replaced.
+    #[schemars(required, length(min = 1))]
+    pub pattern: Option<At<String>>,
 }

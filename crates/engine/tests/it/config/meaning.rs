@@ -151,8 +151,21 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "limits.prompt_bytes = 10 (project countersign.yml:6)",
             "limits.reply_bytes = 12 (user /home/me/config.yml:6)",
             "limits.reviewers_at_once = 4 (default)",
+            "redaction.enabled = true (default)",
+            "redaction.patterns = [] (default)",
         ]
     );
+}
+
+#[test]
+fn patterns_of_secrets_add_up() {
+    let pattern = |name: &str| format!("patterns: [{{name: {name}, pattern: 'corp-[a-z0-9]{{20}}'}}]");
+    let project = format!("{RULES}redaction: {{enabled: false, {}}}\n", pattern("ours"));
+    let config = files(&project, &format!("redaction: {{{}}}\n", pattern("mine"))).unwrap();
+    assert!(!config.redaction.enabled);
+    let names: Vec<_> = config.redaction.patterns.iter().map(|pattern| pattern.name.as_str()).collect();
+    assert_eq!(names, ["ours", "mine"]);
+    assert_eq!(origins(&config)[15], "redaction.patterns = [ours, mine] (project countersign.yml:3)");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn unknown_keys_come_with_a_suggestion_and_all_together() {
 4:1: unknown key `polcy`
   did you mean `policy`?
 5:1: unknown key `zebra`
-  known here: `version`, `reviewers`, `rules`, `policy`, `limits`
+  known here: `version`, `reviewers`, `rules`, `policy`, `limits`, `redaction`
 6:10: unknown key `prompt_byte`
   did you mean `prompt_bytes`?
 6:26: unknown key `\\u{1b}[31m`
@@ -179,5 +179,21 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
 15:68: `model` cannot be ``
 16:3: this reviewer has no `use`
 17:32: `file` cannot be ``",
+    );
+}
+
+#[test]
+fn patterns_of_secrets_that_cannot_be_used() {
+    check_beside(
+        "redaction:\n  patterns:\n  - {name: a, pattern: '('}\n  - {name: b, pattern: 'x*'}\n  - {name: b, pattern: 'xy'}\n  \
+         - {name: jwt, pattern: 'x'}\n  - {name: A b, pattern: 'x'}\n  - {name: c}\n  - {name: d, pattern: 'redacted'}",
+        "
+6:24: the pattern cannot be read: unclosed group
+7:24: the pattern matches the empty text, so it would replace everything
+8:12: the pattern on line 7 is called `b` already
+9:12: `jwt` is the name of a built-in pattern
+10:12: the name of a pattern has small letters, digits and `-`, at most 40
+11:5: this pattern has no `pattern`
+12:24: the pattern matches `[redacted: anthropic-key]`, the mark that replaces a secret",
     );
 }

@@ -1,0 +1,74 @@
+//! Redaction: which patterns there are beside the built-in ones, and whether they are looked for.
+
+use super::at::At;
+use super::layer::Layer;
+use super::settings::{Merge, Origin, Setting};
+use super::sink::Sink;
+use super::written::{WrittenRedaction, WrittenSecret};
+use countersign_core::redact::{OwnPattern, Problem, problem};
+
+/// What is kept from reviewers, the ledger and reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedactionConfig {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// Patterns beside the built-in ones.
+    pub patterns: Vec<OwnPattern>,
+}
+
+/// Reports every pattern that cannot be used.
+pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
+    let mut names = Vec::new();
+    for at in patterns(written) {
+        let Some(secret) = &at.value else { continue };
+        let owner = ("this pattern", &at.span);
+        let name = sink.name(secret.name.as_ref(), owner);
+        let pattern = sink.required(secret.pattern.as_ref(), "pattern", owner);
+        if let (Some(name), Some((pattern, span))) = (&name, pattern) {
+            let own = OwnPattern { name: name.name.clone(), pattern: pattern.clone() };
+            match problem(&own) {
+                None => {}
+                Some(wrong @ (Problem::Name | Problem::BuiltIn(_))) => {
+                    sink.report("bad-name", &name.span, wrong.to_string());
+                }
+                Some(wrong) => sink.report("bad-pattern", span, wrong.to_string()),
+            }
+        }
+        names.extend(name);
+    }
+    sink.unique("the pattern", str::to_owned, names.iter());
+}
+
+fn patterns(written: &WrittenRedaction) -> &[At<WrittenSecret>] {
+    written.patterns.0.as_ref().and_then(|at| at.value.as_deref()).unwrap_or_default()
+}
+
+fn own(at: &At<WrittenSecret>) -> Option<OwnPattern> {
+    let secret = at.value.as_ref()?;
+    let (name, pattern) = (secret.name.as_ref()?.value.clone()?, secret.pattern.as_ref()?.value.clone()?);
+    Some(OwnPattern { name, pattern })
+}
+
+impl Merge<'_> {
+    /// The redaction in force. Patterns add up: a project cannot take away what its user keeps secret.
+    pub fn redaction(&mut self) -> RedactionConfig {
+        let enabled = self.pick(
+            "redaction.enabled",
+            |layer| &layer.redaction.enabled,
+            true,
+            |value| *value,
+            bool::to_string,
+        );
+        let all = self.layers.iter().flat_map(|layer| patterns(&layer.redaction));
+        let patterns: Vec<OwnPattern> = all.filter_map(own).collect();
+        let given = |layer: &Layer| {
+            let at = layer.redaction.patterns.0.as_ref()?;
+            Some(Origin::file(layer.owner, &layer.sink.place(&at.span)))
+        };
+        let origin = self.layers.iter().find_map(given).unwrap_or(Origin::Default);
+        let names: Vec<_> = patterns.iter().map(|pattern| pattern.name.as_str()).collect();
+        let value = format!("[{}]", names.join(", "));
+        self.settings.push(Setting { name: "redaction.patterns", value, origin });
+        RedactionConfig { enabled, patterns }
+    }
+}
