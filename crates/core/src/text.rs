@@ -25,6 +25,15 @@ pub fn cut_front(text: &str, max_bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max_bytes))..]
 }
 
+/// The end of a text of at most `max_bytes`, from a whole word on: half a word may be half a secret, which
+/// nothing recognises any more. A text that has just this length is taken for one that was cut before.
+pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
+    match cut_front(text, max_bytes) {
+        whole if text.len() < max_bytes => whole,
+        cut => cut.find(char::is_whitespace).map_or("", |end| &cut[end..]),
+    }
+}
+
 /// The prefix of at most `max_bytes`, with a note of how much is missing.
 pub fn cut_noted(text: &str, max_bytes: usize) -> Cow<'_, str> {
     let kept = cut(text, max_bytes);
@@ -166,6 +175,9 @@ mod tests {
         assert_eq!(cut("aüb", 99), "aüb");
         assert_eq!(cut_front("aüb", 2), "b");
         assert_eq!(cut_front("aüb", 3), "üb");
+        assert_eq!(cut_front_words("secret and more", 12), " and more");
+        assert_eq!(cut_front_words("secret", 6), "");
+        assert_eq!(cut_front_words("secret", 7), "secret");
         assert_eq!(cut_noted("abcdef", 3), "abc [cut: 3 of 6 bytes shown]");
         assert_eq!(cut_noted("abc", 3), "abc");
     }

@@ -129,7 +129,8 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told {
 
 /// Every way a program can end but with exit code 0.
 fn failure(program: &str, ended: &Ended, brief: &Brief) -> Option<Failed> {
-    let stderr = text::visible_line(&ended.stderr_tail).into_owned();
+    let stderr =
+        text::visible_line(text::cut_front_words(&ended.stderr_tail, STDERR_TAIL_BYTES)).into_owned();
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     let seconds = brief.timeout.as_secs();
     let (why, detail) = match &ended.how {

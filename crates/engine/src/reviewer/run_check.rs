@@ -41,7 +41,8 @@ pub async fn rule(
         How::Exited(code) => {
             let passed = code == check.exit_code;
             let output = String::from_utf8_lossy(&ended.stdout);
-            let output = format!("{}\n{}", text::cut_front(&output, SHOWN_BYTES), ended.stderr_tail);
+            let tail = |text| text::cut_front_words(text, SHOWN_BYTES);
+            let output = format!("{}\n{}", tail(&output), tail(&ended.stderr_tail));
             let feedback = format!(
                 "`{command}` ended with exit code {code}, expected {}:\n{}",
                 check.exit_code,
