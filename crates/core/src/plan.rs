@@ -181,8 +181,14 @@ pub enum PlanError {
     NothingToJudge,
 }
 
-/// Makes the plan.
-pub fn plan(rules: &[Rule], submission: &Submission, reviewers: &[Reviewer]) -> Result<Plan, PlanError> {
+/// Makes the plan. `redaction` is the identity of what is kept from reviewers; with another one they see
+/// other texts, so it is part of every key.
+pub fn plan(
+    rules: &[Rule],
+    submission: &Submission,
+    reviewers: &[Reviewer],
+    redaction: &str,
+) -> Result<Plan, PlanError> {
     let mut plan = Plan::default();
     let mut judged = vec![false; submission.files.len()];
     for (index, rule) in rules.iter().enumerate() {
@@ -193,7 +199,7 @@ pub fn plan(rules: &[Rule], submission: &Submission, reviewers: &[Reviewer]) -> 
         if targets.is_empty() {
             plan.not_applicable.push(rule.name.clone());
         }
-        let batches = batches(rule, reviewers)?;
+        let batches = batches(rule, reviewers, redaction)?;
         for (target, files) in targets {
             files.iter().for_each(|file| judged[*file] = true);
             for batch in &batches {
@@ -263,11 +269,12 @@ struct Batch {
     criteria: Vec<usize>,
     judges: Vec<Reviewer>,
     pure: bool,
+    redaction: String,
 }
 
 /// Checks and questions are apart, so that a cheap answer never has to wait for or be repeated with a dear
 /// one; checks that look beyond their file are apart again, because those are never reused.
-fn batches(rule: &Rule, reviewers: &[Reviewer]) -> Result<Vec<Batch>, PlanError> {
+fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<Batch>, PlanError> {
     let pick = |wanted: fn(&Criterion) -> bool| -> Vec<usize> {
         (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect()
     };
@@ -283,15 +290,18 @@ fn batches(rule: &Rule, reviewers: &[Reviewer]) -> Result<Vec<Batch>, PlanError>
     let wide = pick(|c| c.check.as_ref().is_some_and(|check| !check.is_pure()));
     let asked = pick(|c| c.check.is_none());
     let mut batches = vec![];
+    let mut batch = |criteria, judges, pure| {
+        batches.push(Batch { criteria, judges, pure, redaction: redaction.to_owned() });
+    };
     if !pure.is_empty() {
-        batches.push(Batch { criteria: pure, judges: checks(), pure: true });
+        batch(pure, checks(), true);
     }
     if !wide.is_empty() {
-        batches.push(Batch { criteria: wide, judges: checks(), pure: false });
+        batch(wide, checks(), false);
     }
     if let Some(first) = asked.first() {
         let judges = judges(rule, &rule.criteria[*first], reviewers)?;
-        batches.push(Batch { criteria: asked, judges, pure: true });
+        batch(asked, judges, true);
     }
     Ok(batches)
 }
@@ -346,7 +356,7 @@ fn assignment(
 /// Everything the reviewer could see and was asked. Not in it: severity, round, time, anything random.
 fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, judge: &Reviewer) -> Key {
     let checked = judge.kind == ReviewerKind::Checks;
-    let mut parts = Parts::new("assignment/1");
+    let mut parts = Parts::new("assignment/2");
     parts.count(PROMPT_VERSION as usize);
     parts.count(batch.criteria.len());
     for criterion in batch.criteria.iter().filter_map(|i| rule.criteria.get(*i)) {
@@ -357,7 +367,7 @@ fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, jud
     parts.maybe(Some(rule.name.as_str()).filter(|_| !checked));
     parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
     parts.maybe(submission.notes.as_ref().filter(|_| !checked).map(|notes| notes.as_str()));
-    parts.count(usize::from(judge.sees_project)).text(&judge.identity);
+    parts.count(usize::from(judge.sees_project)).text(&judge.identity).text(&batch.redaction);
     parts.count(files.len());
     for file in files.iter().filter_map(|i| submission.files.get(*i)) {
         parts.text(&file.path).text(submission.output_name(file)).text(file.digest.as_str());

@@ -2,6 +2,7 @@
 
 use crate::cli::{Failure, Global};
 use countersign_core::digest::Digest;
+use countersign_core::redact::Redaction;
 use countersign_engine::config::{
     self, CommandReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees,
 };
@@ -63,7 +64,7 @@ impl Project {
         let mut bounds = self.bounds();
         bounds.max_inline_files = max_inline_files.unwrap_or(bounds.max_inline_files);
         let panel = Panel::new(self.panelists()?, self.root.path(), self.config.limits.reviewers_at_once);
-        Ok(Planner { root: self.root.clone(), panel, bounds })
+        Ok(Planner { root: self.root.clone(), panel, bounds, redaction: self.redaction()? })
     }
 
     /// The limits of every question.
@@ -73,6 +74,16 @@ impl Project {
             max_inline_files: limits.max_inline_files,
             prompt_bytes: limits.prompt_bytes as u64,
             reply_bytes: limits.reply_bytes,
+        }
+    }
+
+    /// What is kept from reviewers, the ledger and reports.
+    pub fn redaction(&self) -> Result<Redaction, Failure> {
+        match &self.config.redaction {
+            config if config.enabled => {
+                Redaction::new(&config.patterns).map_err(|problem| Failure::internal(problem.to_string()))
+            }
+            _ => Ok(Redaction::off()),
         }
     }
 

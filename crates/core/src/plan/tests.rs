@@ -45,11 +45,11 @@ fn reviewer(name: &str) -> Reviewer {
 }
 
 fn planned(rule: Rule, submission: &Submission) -> Plan {
-    plan(&[rule], submission, &[reviewer("main")]).unwrap()
+    plan(&[rule], submission, &[reviewer("main")], "r").unwrap()
 }
 
 fn only_key(rule: &Rule, submission: &Submission, reviewer: Reviewer) -> Key {
-    let plan = plan(std::slice::from_ref(rule), submission, &[reviewer]).unwrap();
+    let plan = plan(std::slice::from_ref(rule), submission, &[reviewer], "r").unwrap();
     assert_eq!(plan.assignments.len(), 1);
     plan.assignments[0].candidates[0].key.clone()
 }
@@ -74,24 +74,27 @@ fn req_004_7_3_to_5_targets_follow_the_scope() {
 #[test]
 fn what_names_nothing_is_an_error_and_what_is_unjudged_is_named() {
     let submission = three();
-    let unknown = plan(&[rule(Scope::Output("nope".into()))], &submission, &[reviewer("m")]);
+    let unknown = plan(&[rule(Scope::Output("nope".into()))], &submission, &[reviewer("m")], "r");
     assert_eq!(
         unknown.unwrap_err().to_string(),
         "rule 'r' is for output 'nope', which does not exist; outputs: plan, docs, extra"
     );
-    let absent = plan(&[rule(Scope::Output("extra".into()))], &submission, &[reviewer("m")]);
+    let absent = plan(&[rule(Scope::Output("extra".into()))], &submission, &[reviewer("m")], "r");
     assert_eq!(absent, Err(PlanError::NothingToJudge));
     let both = [rule(Scope::Output("extra".into())), rule(Scope::Output("plan".into()))];
-    let both = plan(&both, &submission, &[reviewer("m")]).unwrap();
+    let both = plan(&both, &submission, &[reviewer("m")], "r").unwrap();
     assert_eq!((both.not_applicable, both.unjudged), (vec!["r".to_owned()], vec![1, 2]));
     let empty = Rule { criteria: vec![], ..rule(Scope::Whole) };
-    assert!(matches!(plan(&[empty], &submission, &[]), Err(PlanError::NoCriteria { .. })));
-    assert_eq!(plan(&[], &submission, &[]), Err(PlanError::NothingToJudge));
-    assert!(matches!(plan(&[rule(Scope::Whole)], &submission, &[]), Err(PlanError::NoReviewer { .. })));
+    assert!(matches!(plan(&[empty], &submission, &[], "r"), Err(PlanError::NoCriteria { .. })));
+    assert_eq!(plan(&[], &submission, &[], "r"), Err(PlanError::NothingToJudge));
+    assert!(matches!(plan(&[rule(Scope::Whole)], &submission, &[], "r"), Err(PlanError::NoReviewer { .. })));
     let named = Rule { reviewer: Some("x".into()), ..rule(Scope::Whole) };
-    assert!(matches!(plan(&[named], &submission, &[reviewer("m")]), Err(PlanError::UnknownReviewer { .. })));
+    assert!(matches!(
+        plan(&[named], &submission, &[reviewer("m")], "r"),
+        Err(PlanError::UnknownReviewer { .. })
+    ));
     let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: false });
-    assert!(matches!(plan(&[bad], &submission, &[reviewer("m")]), Err(PlanError::BadPattern { .. })));
+    assert!(matches!(plan(&[bad], &submission, &[reviewer("m")], "r"), Err(PlanError::BadPattern { .. })));
 }
 
 #[test]
@@ -129,6 +132,12 @@ fn everything_a_reviewer_sees_is_in_the_key_and_nothing_else() {
             reviewer("main"),
         ),
         only_key(&base, &submission(&[("plan.md", 0, "p"), ("docs/a.md", 1, "a")]), reviewer("main")),
+        plan(std::slice::from_ref(&base), &three(), &[reviewer("main")], "other redaction")
+            .unwrap()
+            .assignments[0]
+            .candidates[0]
+            .key
+            .clone(),
     ];
     let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
     assert_eq!(distinct.len(), keys.len());
@@ -190,7 +199,7 @@ fn checks_and_questions_are_separate_and_only_pure_ones_are_reused() {
 #[test]
 fn how_far_a_ruling_reaches() {
     let reuse = |reviewer: Reviewer, submission: &Submission| {
-        plan(&[rule(Scope::Whole)], submission, &[reviewer]).unwrap().assignments[0].candidates[0].reuse
+        plan(&[rule(Scope::Whole)], submission, &[reviewer], "r").unwrap().assignments[0].candidates[0].reuse
     };
     assert_eq!(reuse(reviewer("m"), &three()), Reuse::Anywhere);
     assert_eq!(reuse(reviewer("m"), &submission(&[])), Reuse::Never, "no files");

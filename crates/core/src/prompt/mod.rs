@@ -8,7 +8,7 @@ mod schema;
 mod self_review;
 mod system;
 
-pub use payload::{Body, Shown, fits_inline, payload};
+pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
 pub use schema::{RESPONSE, response_schema, strict_response_schema};
 pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
 pub use system::{Question, repair_prompt, system_prompt};

@@ -1,5 +1,6 @@
 //! The payload: the outputs and notes a reviewer looks at, between markers that content cannot forge.
 
+use crate::redact::Counts;
 use crate::text::{self, Changes, FILE_RULE, SECTION_RULE};
 
 /// What is shown of a file.
@@ -61,6 +62,15 @@ pub fn payload(files: &[Shown], notes: Option<&str>) -> String {
         parts.insert(0, notice(changes));
     }
     parts.join("\n\n")
+}
+
+/// The payload with a line that says how many secrets were replaced in it, or in the files beside it.
+pub fn with_redactions(payload: String, redacted: &Counts) -> String {
+    match redacted.total() {
+        0 => payload,
+        1 => format!("[1 secret replaced by [redacted: NAME]: {}]\n\n{payload}", redacted.words()),
+        n => format!("[{n} secrets replaced by [redacted: NAME]: {}]\n\n{payload}", redacted.words()),
+    }
 }
 
 fn section(name: &str) -> String {

@@ -243,6 +243,11 @@ impl Round {
         (self.answers.len() - reused + failed, reused)
     }
 
+    /// How many secrets were replaced, over all questions and answers.
+    pub fn redacted(&self) -> usize {
+        self.answers.values().map(|given| given.answer.redacted).sum()
+    }
+
     /// What the blocking findings are about: compared between rounds to see whether a loop converges.
     fn complaints(&self) -> Vec<(usize, &Target, Option<&str>)> {
         let complaint = |place: &FindingRef| {

@@ -128,6 +128,10 @@ fn footer(review: &Review, round: &Round) -> String {
         let times = counted(review.rule_changes, "time", "times");
         parts.push(format!("the rules changed {times} during this review"));
     }
+    let redacted = round.redacted();
+    if redacted > 0 {
+        parts.push(format!("{redacted} {} replaced", if redacted == 1 { "secret" } else { "secrets" }));
+    }
     let paid = |assignment: &Assignment| {
         let asked = |candidate: &Candidate| candidate.kind == ReviewerKind::Asked;
         assignment.candidates.iter().any(asked)
@@ -169,6 +173,7 @@ pub fn verdict_json(stored: &Stored, next: &[String]) -> Value {
         "findings": review.findings().iter().map(finding_json).collect::<Vec<_>>(),
         "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
         "assignments": assignments,
+        "redacted": round.map_or(0, Round::redacted),
         "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": null, "tokens_out": null, "usd": null },
         "next": next,
     })
@@ -247,6 +252,7 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
     value["reused"] = json!(given.is_some_and(|(_, given)| matches!(given.by, By::Reused { .. })));
     value["why"] = json!(failure.filter(|_| given.is_none()).map(|failure| failure.why.name()));
     value["detail"] = json!(failure.filter(|_| given.is_none()).map(|failure| &failure.detail));
+    value["redacted"] = json!(given.map_or(0, |(_, given)| given.answer.redacted));
     value["rulings"] = json!(given.map(|(_, given)| &given.answer.rulings));
     value
 }

@@ -11,6 +11,7 @@ mod json;
 mod paths;
 mod people;
 mod process;
+mod redaction;
 mod replies;
 mod reuse;
 mod reviewers;

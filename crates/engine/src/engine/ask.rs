@@ -10,10 +10,12 @@ use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
 use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::redact::Counts;
 use countersign_core::rule::Rule;
 use countersign_core::submission::Material;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// Everything a question is made of.
@@ -27,6 +29,8 @@ pub(super) struct Asking {
     pub accept_bare: bool,
     pub index: usize,
     pub review: ReviewId,
+    /// How many secrets were kept back.
+    pub redacted: AtomicUsize,
 }
 
 /// A question in words.
@@ -34,16 +38,17 @@ pub(super) struct Worded {
     pub system_prompt: String,
     pub payload: String,
     pub shown: Vec<Shown>,
+    pub redacted: Counts,
 }
 
 impl Engine {
     /// Asks, and comes back with whatever there is.
-    pub(super) async fn ask(&self, asking: Asking, cancel: &CancellationToken) -> Told {
+    pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
         if asking.reviewer == CHECKS {
             let slots = self.0.planner.panel.checks();
             let _slot = slots.acquire().await;
-            self.say_asked(&asking);
-            let brief = self.brief(&asking, None, self.0.planner.root.path().to_owned());
+            self.say_asked(asking);
+            let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
             let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
             return rule_by_checks(&self.0.guard, &brief, files, cancel).await;
         }
@@ -51,9 +56,9 @@ impl Engine {
             return not_configured(&asking.reviewer);
         };
         let _slot = slots.acquire().await;
-        self.say_asked(&asking);
+        self.say_asked(asking);
         match &panelist.judge {
-            Judge::Command(command) => match self.private_brief(&asking, panelist.sees_project).await {
+            Judge::Command(command) => match self.private_brief(asking, panelist.sees_project).await {
                 Ok((brief, _folder)) => {
                     let told = command.ask(&self.0.guard, &brief, cancel).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
@@ -61,7 +66,7 @@ impl Engine {
                 Err(failed) => Told { result: Err(failed), reply: None },
             },
             Judge::Replay { rows, .. } => {
-                replay::answer(rows, &self.brief(&asking, None, self.0.planner.root.path().to_owned()))
+                replay::answer(rows, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
             }
             Judge::SelfReview => {
                 Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
@@ -89,7 +94,7 @@ impl Engine {
         let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let question = self.0.planner.word(&asking.rules, &asking.assignment, submission, notes).await;
-        let question = question.map_err(stale)?;
+        let mut question = question.map_err(stale)?;
         if sees_project {
             return Ok((self.brief(asking, Some(question), self.0.planner.root.path().to_owned()), None));
         }
@@ -103,8 +108,9 @@ impl Engine {
             let files = materials(&asking.assignment, submission);
             let files = files.into_iter().zip(&question.shown).filter(|(_, shown)| beside(shown));
             let files = files.map(|(file, _)| file).collect();
-            let copied = workspace::copy_into(&self.0.planner.root, files, folder.path()).await;
-            copied.map_err(broken)?.map_err(stale)?;
+            let planner = &self.0.planner;
+            let copied = workspace::copy_into(&planner.root, files, folder.path(), &planner.redaction).await;
+            question.redacted.add(copied.map_err(broken)?.map_err(stale)?);
         }
         let path = folder.path().to_owned();
         Ok((self.brief(asking, Some(question), path), Some(folder)))
@@ -116,7 +122,9 @@ impl Engine {
             system_prompt: String::new(),
             payload: String::new(),
             shown: vec![],
+            redacted: Counts::default(),
         });
+        asking.redacted.store(question.redacted.total(), Ordering::Relaxed);
         let system_prompt = match &asking.repair {
             Some(defect) => prompt::repair_prompt(&question.system_prompt, defect),
             None => question.system_prompt,
@@ -127,7 +135,7 @@ impl Engine {
             target: assignment.target.clone(),
             criteria: assignment.asks(&asking.rules).cloned().collect(),
             system_prompt,
-            payload: question.payload,
+            payload: prompt::with_redactions(question.payload, &question.redacted),
             files: materials(assignment, &asking.prepared.submission),
             shown: question.shown,
             timeout: self.0.planner.timeout(assignment),

@@ -185,9 +185,10 @@ impl Engine {
             accept_bare: stored.review.policy.accept_bare_verdicts,
             index: question.assignment,
             review: stored.review.id.clone(),
+            redacted: Default::default(),
         };
         let (engine, cancel) = (self.clone(), out.cancel.clone());
-        out.tasks.spawn(async move { (question, engine.ask(asking, &cancel).await) });
+        out.tasks.spawn(async move { (question, engine.ask_redacted(asking, &cancel).await) });
     }
 
     /// Something changed in the ledger: the review as it is now, and whether that is news. Mostly it is what

@@ -11,6 +11,7 @@ mod happening;
 mod hold;
 mod panel;
 mod planner;
+mod redact;
 mod self_review;
 mod submit;
 mod verbs;

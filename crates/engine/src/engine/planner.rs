@@ -11,6 +11,7 @@ use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
+use countersign_core::redact::Redaction;
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Material, Output, Submission};
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub struct Planner {
     pub panel: Panel,
     /// The limits.
     pub bounds: Bounds,
+    /// What is kept from reviewers, the ledger and reports.
+    pub redaction: Redaction,
 }
 
 impl Planner {
@@ -92,14 +95,16 @@ impl Planner {
     /// The same where only the digest of the notes is known, for some of the panel.
     pub(super) async fn prepare_for(
         &self,
-        request: Request,
+        mut request: Request,
         notes: Option<Digest>,
         reviewers: &[Reviewer],
     ) -> Result<Prepared, EngineError> {
+        // Rules go on record as they are asked, and what is handed in later is held against that record.
+        super::redact::rules(&self.redaction, &mut request.rules);
         let gathered = workspace::gather(&self.root, request.files.clone()).await;
         let files = gathered.map_err(EngineError::io("could not look at the files"))?;
         let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
-        let plan = plan::plan(&request.rules, &submission, reviewers)?;
+        let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }
 
@@ -119,7 +124,8 @@ impl Planner {
         let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes).await;
         let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
         let timeout_seconds = self.timeout(assignment).as_secs();
-        Ok(Preview { system_prompt: worded.system_prompt, payload: worded.payload, timeout_seconds, known })
+        let payload = prompt::with_redactions(worded.payload, &worded.redacted);
+        Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
     }
 
     /// The question in words: with contents where they fit, else with paths.
@@ -140,6 +146,12 @@ impl Planner {
             let output = submission.output_name(file).to_owned();
             shown.push(Shown { path: file.path.clone(), output, body });
         }
+        let mut redacted = super::redact::shown(&self.redaction, &mut shown);
+        let notes = notes.map(|notes| self.redaction.redact(notes)).map(|(notes, found)| {
+            redacted.add(found);
+            notes
+        });
+        let notes = notes.as_deref();
         let criteria: Vec<&Criterion> = assignment.asks(rules).collect();
         let question = Question {
             criteria: criteria.iter().map(|c| (c.name.as_str(), c.question.as_str())).collect(),
@@ -147,7 +159,7 @@ impl Planner {
             guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
         };
         let payload = prompt::payload(&shown, notes);
-        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown })
+        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
     }
 
     /// How long the first candidate may take.

@@ -69,8 +69,9 @@ impl Engine {
     pub async fn self_reviewed(
         &self,
         id: &ReviewId,
-        results: SelfReviewResults,
+        mut results: SelfReviewResults,
     ) -> Result<Ticket, EngineError> {
+        self.hide_rows(&mut results.results);
         let stored = self.get(id).await?;
         let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
         let own = round.token.as_ref() == Some(&results.token);
@@ -119,6 +120,7 @@ impl Engine {
         token: &Token,
     ) -> Result<(), EngineError> {
         let file = self.self_review_file(&review.id);
+        let notes = notes.map(|notes| self.hide(&notes));
         let text = self_review_instructions(&document(review, notes, token));
         write_atomically(&file.path, &text)
             .map_err(EngineError::io(format!("could not write {}", file.path.display())))

@@ -35,12 +35,13 @@ impl Engine {
         let Some(digest) = stored.review.digest().cloned() else {
             return Err(EngineError::NotFound(id.to_string()));
         };
+        let reason = self.hide(&reason);
         self.one(id, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() })).await
     }
 
     /// Somebody lets a stopped review go on.
     pub async fn lift(&self, id: &ReviewId, by: Actor, reason: String) -> Result<Stored, EngineError> {
-        self.one(id, Input::Lifted { by, reason }).await
+        self.one(id, Input::Lifted { by, reason: self.hide(&reason) }).await
     }
 
     /// Whoever handed it in takes it back.

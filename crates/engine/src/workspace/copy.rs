@@ -1,36 +1,72 @@
 //! Copies for a reviewer that reads files itself: exactly the assignment's files, exactly the bytes that were
-//! gathered.
+//! gathered, but for the secrets in text.
 
 use super::path::{self, Root};
-use super::read::Changed;
+use super::read::{Changed, read_text};
 use countersign_core::digest::Digest;
-use countersign_core::submission::Material;
+use countersign_core::redact::{Counts, Redaction};
+use countersign_core::submission::{Content, Material};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Copies files into a private folder, under the same relative paths. A file that changed meanwhile is
-/// reported and nothing of it is left there.
-pub async fn copy_into(root: &Root, files: Vec<Material>, folder: &Path) -> io::Result<Result<(), Changed>> {
-    let (root, folder) = (root.clone(), folder.to_owned());
+/// A secret can only be found in a text that is in memory as a whole.
+const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Copies files into a private folder, under the same relative paths, and says how many secrets were replaced.
+/// A file that changed meanwhile is reported and nothing of it is left there.
+pub async fn copy_into(
+    root: &Root,
+    files: Vec<Material>,
+    folder: &Path,
+    redaction: &Redaction,
+) -> io::Result<Result<Counts, Changed>> {
+    let (root, folder, redaction) = (root.clone(), folder.to_owned(), redaction.clone());
     let copy = move || {
+        let mut counts = Counts::default();
         for material in files {
-            if !copy_one(&root, &material, &folder)? {
-                return Ok(Err(Changed { path: material.path }));
+            let copied = match material.content {
+                Content::Text if !redaction.is_off() => copy_text(&root, &material, &folder, &redaction)?,
+                _ => copy_one(&root, &material, &folder)?.then(Counts::default),
+            };
+            match copied {
+                Some(found) => counts.add(found),
+                None => return Ok(Err(Changed { path: material.path })),
             }
         }
-        Ok(Ok(()))
+        Ok(Ok(counts))
     };
     tokio::task::spawn_blocking(copy).await.map_err(io::Error::other)?
 }
 
-fn copy_one(root: &Root, material: &Material, folder: &Path) -> io::Result<bool> {
-    let Ok((mut from, _)) = path::open(root, &material.path) else { return Ok(false) };
+fn create(folder: &Path, material: &Material) -> io::Result<File> {
     let target = folder.join(&material.path);
     if let Some(parent) = target.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    let mut to = File::create(&target)?;
+    File::create(&target)
+}
+
+/// The digest is that of the original; what is written is what a reviewer may see.
+fn copy_text(
+    root: &Root,
+    material: &Material,
+    folder: &Path,
+    redaction: &Redaction,
+) -> io::Result<Option<Counts>> {
+    if material.size_bytes > MAX_TEXT_BYTES {
+        let words = format!("`{}` is too long to be searched for secrets", material.path);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    let Some(text) = read_text(root, material) else { return Ok(None) };
+    let (text, found) = redaction.redact(&text);
+    create(folder, material)?.write_all(text.as_bytes())?;
+    Ok(Some(found))
+}
+
+fn copy_one(root: &Root, material: &Material, folder: &Path) -> io::Result<bool> {
+    let Ok((mut from, _)) = path::open(root, &material.path) else { return Ok(false) };
+    let mut to = create(folder, material)?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 128 * 1024];
     loop {
@@ -43,7 +79,7 @@ fn copy_one(root: &Root, material: &Material, folder: &Path) -> io::Result<bool>
     }
     let same = Digest::from_hash(hasher.finalize()) == material.digest;
     if !same {
-        std::fs::remove_file(&target)?;
+        std::fs::remove_file(folder.join(&material.path))?;
     }
     Ok(same)
 }

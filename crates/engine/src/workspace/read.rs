@@ -37,7 +37,7 @@ pub fn read_body_now(root: &Root, material: &Material) -> Result<Body, Changed> 
     }
 }
 
-fn read_text(root: &Root, material: &Material) -> Option<String> {
+pub(super) fn read_text(root: &Root, material: &Material) -> Option<String> {
     let (file, _) = path::open(root, &material.path).ok()?;
     // One byte more than expected is enough to see that it has grown.
     let mut bytes = Vec::with_capacity(usize::try_from(material.size_bytes).ok()? + 1);

@@ -81,6 +81,17 @@ fn what_was_changed_is_counted_at_the_top() {
     assert_eq!(payload.matches("\n==================== END OUTPUTS").count(), 1);
 }
 
+#[test]
+fn replaced_secrets_are_counted_at_the_top() {
+    let redaction = crate::redact::Redaction::new(&[]).unwrap();
+    let count = |text: &str| with_redactions("p".into(), &redaction.redact(text).1);
+    let id = "AKIAQ7RSTUVW2XYZ3456";
+    assert_eq!(count("nothing"), "p");
+    assert_eq!(count(id), "[1 secret replaced by [redacted: NAME]: aws-key-id 1]\n\np");
+    let two = format!("{id} postgres://a:s3cr3t@host {id}");
+    assert_eq!(count(&two), "[3 secrets replaced by [redacted: NAME]: aws-key-id 2, url-password 1]\n\np");
+}
+
 /// What a reader finds in a payload.
 #[derive(Debug, PartialEq)]
 struct Parsed {

@@ -41,7 +41,8 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
     let root = Root::new(folder).map_err(broken)?;
     std::fs::write(root.join(FILE), TEXT).map_err(broken)?;
     let bounds = asking.project.bounds();
-    let planner = Planner { panel: Panel::new(vec![panelist], root.path(), 1), root, bounds };
+    let redaction = asking.project.redaction()?;
+    let planner = Planner { panel: Panel::new(vec![panelist], root.path(), 1), root, bounds, redaction };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;
     let engine = Engine::new(planner, ledger, asking.guard.clone())?;
     let prepared = engine.planner().prepare(request()).await?;

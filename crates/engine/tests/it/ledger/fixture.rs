@@ -62,7 +62,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         identity: "scripted/1".to_owned(),
         sees_project: false,
     };
-    let assignments = plan(&rules, &submission, &[reviewer]).expect("a plan").assignments;
+    let assignments = plan(&rules, &submission, &[reviewer], "").expect("a plan").assignments;
     let policy = Policy { attempts: Attempts::AtMost(3), ..Policy::default() };
     Submit {
         opening: Opening { subject: Subject::new("cli", [subject]), policy },

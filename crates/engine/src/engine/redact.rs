@@ -1,0 +1,71 @@
+//! Keeping secrets back: in the words of a question, in what comes back, and in what people write down.
+//!
+//! What is hashed is never changed: digests and keys are of the original bytes, and checks see the truth.
+
+use super::Engine;
+use super::ask::Asking;
+use crate::reviewer::Told;
+use countersign_core::answer::Row;
+use countersign_core::prompt::{Body, Shown};
+use countersign_core::redact::{Counts, Redaction};
+use countersign_core::rule::Rule;
+use std::sync::atomic::Ordering;
+use tokio_util::sync::CancellationToken;
+
+impl Engine {
+    /// Asks. Whatever comes back is free of secrets before anybody records or shows it.
+    pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
+        let told = self.ask(&asking, cancel).await;
+        let redaction = &self.0.planner.redaction;
+        let replaced = asking.redacted.load(Ordering::Relaxed);
+        let result = match told.result {
+            Ok(mut answer) => {
+                answer.redacted = answer.redacted.saturating_add(replaced);
+                redaction.answer(&mut answer);
+                Ok(answer)
+            }
+            Err(mut failed) => {
+                failed.detail = redaction.hide(&failed.detail);
+                Err(failed)
+            }
+        };
+        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)) }
+    }
+
+    /// A text that goes on record.
+    pub(super) fn hide(&self, text: &str) -> String {
+        self.0.planner.redaction.hide(text)
+    }
+
+    /// The results of a self-review.
+    pub(super) fn hide_rows(&self, rows: &mut [Row]) {
+        for feedback in rows.iter_mut().filter_map(|row| row.feedback.as_mut()) {
+            *feedback = self.hide(feedback);
+        }
+    }
+}
+
+/// Rules as they are asked and recorded. Checks stay as they are: they are carried out, not shown.
+pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
+    for rule in rules {
+        rule.guidance = rule.guidance.take().map(|guidance| redaction.hide(&guidance));
+        for criterion in &mut rule.criteria {
+            criterion.question = redaction.hide(&criterion.question);
+        }
+    }
+}
+
+/// The contents of a question, and how many secrets they had.
+pub(super) fn shown(redaction: &Redaction, files: &mut [Shown]) -> Counts {
+    let mut counts = Counts::default();
+    for file in files {
+        if let Body::Text(text) = &mut file.body {
+            let (hidden, found) = redaction.redact(text);
+            if found.total() > 0 {
+                *text = hidden.into_owned();
+            }
+            counts.add(found);
+        }
+    }
+    counts
+}
