@@ -56,7 +56,11 @@ impl Engine {
         match &panelist.judge {
             Judge::Command(command) => match self.private_brief(&asking, panelist.sees_project).await {
                 Ok((brief, _folder)) => command.ask(&self.0.guard, &brief, cancel).await,
-                Err(failed) => Told { result: Err(failed), reply: None },
+                Err(failed) => Told::bare(Err(failed)),
+            },
+            Judge::Claude(claude) => match self.private_brief(&asking, panelist.sees_project).await {
+                Ok((brief, _folder)) => claude.ask(&self.0.guard, &brief, cancel).await,
+                Err(failed) => Told::bare(Err(failed)),
             },
             Judge::Replay { rows, .. } => {
                 replay::answer(rows, &self.brief(&asking, None, self.0.planner.root.path().to_owned()))
@@ -82,30 +86,32 @@ impl Engine {
         &self,
         asking: &Asking,
         sees_project: bool,
-    ) -> Result<(Brief, Option<tempfile::TempDir>), Failed> {
+    ) -> Result<(Brief, tempfile::TempDir), Failed> {
         let notes = asking.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let question =
             self.0.planner.word(&asking.rules, &asking.assignment, &asking.submission, notes).await;
         let question = question.map_err(stale)?;
-        if sees_project {
-            return Ok((self.brief(asking, Some(question), self.0.planner.root.path().to_owned()), None));
-        }
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
         let folder = tempfile::Builder::new().prefix("countersign-").tempdir().map_err(broken)?;
+        let private = Some(folder.path().to_owned());
+        if sees_project {
+            let root = self.0.planner.root.path().to_owned();
+            return Ok((Brief { private, ..self.brief(asking, Some(question), root) }, folder));
+        }
+        let path = folder.path().join("files");
+        std::fs::create_dir(&path).map_err(broken)?;
         // What the question does not show must be there to be looked at.
-        let beside = |shown: &Shown| matches!(shown.body, Body::Listed | Body::Binary { .. });
-        if question.shown.iter().any(beside) {
-            let files = materials(&asking.assignment, &asking.submission);
-            let files = files.into_iter().zip(&question.shown).filter(|(_, shown)| beside(shown));
-            let files = files.map(|(file, _)| file).collect();
-            let copied = workspace::copy_into(&self.0.planner.root, files, folder.path()).await;
+        let files = materials(&asking.assignment, &asking.submission);
+        let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
+        let files: Vec<_> = beside.map(|(file, _)| file).collect();
+        if !files.is_empty() {
+            let copied = workspace::copy_into(&self.0.planner.root, files, &path).await;
             copied.map_err(broken)?.map_err(stale)?;
         }
-        let path = folder.path().to_owned();
-        Ok((self.brief(asking, Some(question), path), Some(folder)))
+        Ok((Brief { private, ..self.brief(asking, Some(question), path) }, folder))
     }
 
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
@@ -132,6 +138,7 @@ impl Engine {
             reply_bytes: self.0.planner.bounds.reply_bytes,
             accept_bare: asking.accept_bare,
             folder,
+            private: None,
             root: self.0.planner.root.path().to_owned(),
         }
     }

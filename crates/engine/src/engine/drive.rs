@@ -170,18 +170,18 @@ impl Engine {
         out: &mut Out,
     ) -> Result<Stored, EngineError> {
         let mut inputs = vec![];
-        let mut replies = vec![];
+        let mut reports = vec![];
         let mut next = Some(first);
         while let Some(joined) = next {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             out.keys.remove(&question.key);
             self.say(heard(ticket, &question, &told));
-            replies.push((question.call.clone(), told.reply.clone()));
+            reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
             next = out.tasks.try_join_next();
         }
-        self.feed_with(stored, inputs, replies).await
+        self.feed_with(stored, inputs, reports).await
     }
 
     /// Looks whether the files are still the ones that were judged.
@@ -203,7 +203,7 @@ impl Engine {
         &self,
         stored: Stored,
         inputs: Vec<Input>,
-        replies: Vec<(CallId, Option<String>)>,
+        reports: Vec<(CallId, Report)>,
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let id = stored.review.id.clone();
@@ -219,9 +219,9 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         };
-        for (call, reply) in replies {
-            if reply.is_some() {
-                transaction.record_call(&call, &Report { reply, ..Report::default() }).await?;
+        for (call, report) in reports {
+            if report != Report::default() {
+                transaction.record_call(&call, &report).await?;
             }
         }
         transaction.commit().await?;
@@ -276,6 +276,17 @@ fn heard(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
         Err(failed) => {
             Happening::AskFailed { review, assignment, why: failed.why, detail: failed.detail.clone() }
         }
+    }
+}
+
+fn report_of(told: &Told) -> Report {
+    let usage = told.usage.clone().unwrap_or_default();
+    Report {
+        model: usage.model,
+        tokens_in: usage.tokens_in,
+        tokens_out: usage.tokens_out,
+        cost_microusd: usage.cost_microusd,
+        reply: told.reply.clone(),
     }
 }
 

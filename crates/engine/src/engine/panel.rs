@@ -1,6 +1,6 @@
 //! The panel: who may be asked in this project, in order of preference.
 
-use crate::reviewer::Command;
+use crate::reviewer::{Claude, Command};
 use countersign_core::answer::Row;
 use countersign_core::digest::Digest;
 use countersign_core::plan::{Reviewer, ReviewerKind};
@@ -17,6 +17,8 @@ pub const SELF: &str = "self";
 pub enum Judge {
     /// A program of the user's.
     Command(Command),
+    /// The `claude` program.
+    Claude(Claude),
     /// Recorded rulings.
     Replay {
         /// The rows.
@@ -64,6 +66,7 @@ impl Panel {
         let seat = |panelist: Panelist| {
             let identity = match &panelist.judge {
                 Judge::Command(command) => command.identity(root),
+                Judge::Claude(claude) => claude.identity(),
                 Judge::Replay { digest, .. } => format!("replay {digest}"),
                 Judge::SelfReview => SELF.to_owned(),
             };
