@@ -63,6 +63,10 @@ const SET: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
     // It alone sees for how long the service wants to be left alone, so it tries again, and not for long.
     ("CLAUDE_CODE_MAX_RETRIES", "3"),
+    // A verdict is about what was sent, never about a summary of it; whether that is too long, the service
+    // knows, while the program only guesses.
+    ("DISABLE_COMPACT", "1"),
+    ("CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", "100000000"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
@@ -71,9 +75,8 @@ const SET: &[(&str, &str)] = &[
 
 /// Whether a variable is handed on; `has` says which others are there.
 pub fn is_kept(name: &str, has: impl Fn(&str) -> bool) -> bool {
-    let of_family = |(needs, prefix): &(Option<&str>, &str)| {
-        name.starts_with(prefix) && needs.is_none_or(|needed| has(needed))
-    };
+    let of_family =
+        |(needs, prefix): &(Option<&str>, &str)| name.starts_with(prefix) && needs.is_none_or(&has);
     KEPT.contains(&name) || FAMILIES.iter().any(of_family)
 }
 

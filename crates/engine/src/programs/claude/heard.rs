@@ -182,7 +182,7 @@ fn kind(report: &Value) -> Kind {
     if field("stop_reason") == "refusal" {
         return Kind::Refused;
     }
-    if field("terminal_reason") == "prompt_too_long" {
+    if matches!(field("terminal_reason"), "prompt_too_long" | "blocking_limit") {
         return Kind::QuestionTooLong;
     }
     match report["api_error_status"].as_u64() {

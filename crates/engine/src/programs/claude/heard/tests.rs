@@ -36,6 +36,7 @@ fn every_recorded_end_has_its_name() {
         ("cut stream", Kind::Connection, N::Unavailable, "malformed"),
         ("connection refused", Kind::Connection, N::Unavailable, "ECONNREFUSED"),
         ("prompt too long", Kind::QuestionTooLong, N::TooLong, "fewer or smaller files"),
+        ("too long for the program", Kind::QuestionTooLong, N::TooLong, "fewer or smaller files"),
         ("413", Kind::QuestionTooLong, N::TooLong, "Request too large"),
         ("refusal", Kind::Refused, N::Refused, "another reviewer"),
         ("max tokens", Kind::ReplyTooLong, N::TooLong, "output token maximum"),
