@@ -134,7 +134,7 @@ impl Engine {
             payload: question.payload,
             files: materials(assignment, &asking.submission),
             shown: question.shown,
-            timeout: self.0.planner.timeout(assignment),
+            timeout: self.0.planner.timeout(assignment, &asking.reviewer),
             reply_bytes: self.0.planner.bounds.reply_bytes,
             accept_bare: asking.accept_bare,
             folder,

@@ -31,9 +31,12 @@ struct Private {
 }
 
 impl Claude {
-    /// What makes its answers its own.
+    /// What makes its answers its own: the model, as far as it is chosen by anybody but the program.
     pub fn identity(&self) -> String {
-        format!("claude {}", self.model.as_deref().unwrap_or("default"))
+        let chosen = self.environment.iter().find(|(name, _)| name == "ANTHROPIC_MODEL");
+        let chosen = chosen.map(|(_, model)| model.to_string_lossy().into_owned());
+        let model = self.model.clone().or(chosen);
+        format!("claude {}", model.as_deref().unwrap_or("default"))
     }
 
     /// Asks the program.
@@ -112,4 +115,20 @@ fn ruled(said: &Value, brief: &Brief) -> Result<Answer, Failed> {
     let ruled =
         answer::interpret(said).and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare));
     ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_identity_is_the_model_that_was_chosen() {
+        let claude = |model: Option<&str>, chosen: Option<&str>| Claude {
+            model: model.map(str::to_owned),
+            environment: chosen.map(|model| ("ANTHROPIC_MODEL".into(), model.into())).into_iter().collect(),
+        };
+        assert_eq!(claude(None, None).identity(), "claude default");
+        assert_eq!(claude(None, Some("opus")).identity(), "claude opus");
+        assert_eq!(claude(Some("sonnet"), Some("opus")).identity(), "claude sonnet");
+    }
 }
