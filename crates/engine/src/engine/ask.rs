@@ -4,6 +4,7 @@ use super::drive::{label, not_configured};
 use super::panel::Judge;
 use super::planner::materials;
 use super::{Engine, Happening};
+use crate::ledger::Report;
 use crate::reviewer::{Brief, Failed, Files, Told, replay, rule_by_checks};
 use crate::workspace::{self, Changed, Root};
 use countersign_core::ids::{CallId, ReviewId};
@@ -141,6 +142,18 @@ impl Engine {
             private: None,
             root: self.0.planner.root.path().to_owned(),
         }
+    }
+}
+
+/// What the ledger keeps of what came back, beside the answer.
+pub(super) fn report_of(told: &Told) -> Report {
+    let usage = told.usage.clone().unwrap_or_default();
+    Report {
+        model: usage.model,
+        tokens_in: usage.tokens_in,
+        tokens_out: usage.tokens_out,
+        cost_microusd: usage.cost_microusd,
+        reply: told.reply.clone(),
     }
 }
 

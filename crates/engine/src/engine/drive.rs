@@ -1,5 +1,6 @@
 //! The loop: perform what is due until the round has ended.
 
+use super::ask::report_of;
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
 use crate::ledger::{LedgerError, Report, Stored};
 use crate::reviewer::Told;
@@ -276,17 +277,6 @@ fn heard(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
         Err(failed) => {
             Happening::AskFailed { review, assignment, why: failed.why, detail: failed.detail.clone() }
         }
-    }
-}
-
-fn report_of(told: &Told) -> Report {
-    let usage = told.usage.clone().unwrap_or_default();
-    Report {
-        model: usage.model,
-        tokens_in: usage.tokens_in,
-        tokens_out: usage.tokens_out,
-        cost_microusd: usage.cost_microusd,
-        reply: told.reply.clone(),
     }
 }
 
