@@ -10,9 +10,11 @@ Usage: cargo xtask <command> [options]
 
 Commands:
   test             Everything CI checks, in order: format, clippy, unit and integration tests,
-                   documentation tests, documentation. Missing programs that the tests start are
+                   documentation tests, documentation. Agent programs are installed from npm under
+                   target/, once. Missing programs that the tests start are
                    installed when run as root on Debian, otherwise named. Ends with the slowest tests.
-  test --quick     Without tests that have `slow_` in their path, documentation tests and documentation.
+  test --quick     Without tests that have `slow_` or `real_` (agent programs) in their path,
+                   documentation tests and documentation.
   bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   schema           Write the published JSON schema again after a configuration type changed.

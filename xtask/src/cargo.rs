@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -23,6 +23,11 @@ impl Workspace {
             Failure::Problem(format!("cannot find the repository root {}: {error}", root.display()))
         })?;
         Ok(Self { root, cargo })
+    }
+
+    /// Where the repository is.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A cargo command at the root, without standard input: the same at a desk and in CI.

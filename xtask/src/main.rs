@@ -4,6 +4,7 @@
 //! [`args`] reads the command line, [`cargo`] runs cargo, [`watch`] follows test output and [`libtest`]
 //! understands it.
 
+mod agents;
 mod args;
 mod bench;
 mod cargo;

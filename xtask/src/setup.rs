@@ -2,6 +2,7 @@
 //!
 //! A test that finds a program missing has to fail, not to skip itself; so they are checked here, first.
 
+use crate::args::Amount;
 use crate::cargo::{self, Workspace, cannot_start};
 use crate::failure::Failure;
 use std::collections::BTreeSet;
@@ -21,22 +22,26 @@ struct Needed {
 const NEEDED: &[Needed] =
     &[Needed { program: "git", debian_package: "git" }, Needed { program: "sh", debian_package: "dash" }];
 
+/// What brings the agent programs, where tests drive them.
+const NPM: Needed = Needed { program: "npm", debian_package: "npm" };
+
 /// The parts of the toolchain that a minimal installation lacks: the cargo command and rustup's name for it.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
 /// Makes sure that everything is there, or says what is missing and how to get it.
-pub fn run(workspace: &Workspace) -> Result<(), Failure> {
-    cargo::step("setup", || provide(workspace))
+pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
+    let npm: &[Needed] = if amount == Amount::Full { &[NPM] } else { &[] };
+    cargo::step("setup", || provide(workspace, &[NEEDED, npm].concat()))
 }
 
-fn provide(workspace: &Workspace) -> Result<(), Failure> {
+fn provide(workspace: &Workspace, needed: &[Needed]) -> Result<(), Failure> {
     components(workspace)?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let lacking = lacking(NEEDED, &path);
+    let lacking = lacking(needed, &path);
     if !lacking.is_empty() {
         install(&lacking, &path)?;
     }
-    let names: Vec<&str> = NEEDED.iter().map(|needed| needed.program).collect();
+    let names: Vec<&str> = needed.iter().map(|needed| needed.program).collect();
     println!("    found rustfmt, clippy, {}", names.join(", "));
     Ok(())
 }

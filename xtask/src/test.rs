@@ -4,7 +4,7 @@ use crate::args::Amount;
 use crate::cargo::{self, Workspace};
 use crate::failure::Failure;
 use crate::libtest::{PACKAGE_MARK, Tally};
-use crate::{setup, watch};
+use crate::{agents, setup, watch};
 use std::time::Instant;
 
 /// How many of the slowest tests the summary names.
@@ -13,7 +13,7 @@ const SLOWEST_SHOWN: usize = 10;
 /// Runs the steps; the first failure ends it.
 pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
     let started = Instant::now();
-    setup::run(workspace)?;
+    setup::run(workspace, amount)?;
     cargo::run("cargo fmt --all --check", workspace.cargo(["fmt", "--all", "--check"]))?;
     cargo::run(
         "cargo clippy --workspace --all-targets --locked -- -D warnings",
@@ -30,7 +30,7 @@ pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
     print!("{}", summary(&tally));
     let left_out = match amount {
         Amount::Full => "",
-        Amount::Quick => " (quick: no slow tests, no documentation)",
+        Amount::Quick => " (quick: no slow tests, no real agent programs, no documentation)",
     };
     println!("\n{} tests passed, {:.1} s in all{left_out}", tally.passed, started.elapsed().as_secs_f64());
     Ok(())
@@ -46,13 +46,16 @@ fn tests(workspace: &Workspace, amount: Amount) -> Result<Tally, Failure> {
         workspace.cargo(["test", "--workspace", "--locked", "--tests", "--no-run"]),
     )?;
     let mut command = workspace.cargo(["test", "--workspace", "--locked", "--tests", "--no-fail-fast"]);
+    if amount == Amount::Full {
+        command.env(agents::FOLDER_VARIABLE, agents::run(workspace)?);
+    }
     // The reader knows cargo's lines without colour codes only, whatever CARGO_TERM_COLOR says.
     command.args(["--color", "never", "--config", &runner()]);
     command.args(["--", "-Zunstable-options", "--report-time"]);
     let mut step = "cargo test --workspace --locked --tests".to_owned();
     if amount == Amount::Quick {
-        command.args(["--skip", "slow_"]);
-        step.push_str(" -- --skip slow_");
+        command.args(["--skip", "slow_", "--skip", "real_"]);
+        step.push_str(" -- --skip slow_ --skip real_");
     }
     watch::run(&step, command)
 }

@@ -4,14 +4,16 @@ use crate::cli::{Failure, Global};
 use countersign_core::digest::Digest;
 use countersign_core::redact::Redaction;
 use countersign_engine::config::{
-    self, CommandReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees,
+    self, AgentReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees,
 };
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
-use countersign_engine::reviewer::{Command, checks, replay};
+use countersign_engine::programs;
+use countersign_engine::reviewer::{Claude, Command, checks, replay};
 use countersign_engine::workspace::Root;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,7 +127,12 @@ impl Project {
     /// A reviewer of the configuration; none for `checks`, which is always there.
     fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
         Ok(match &reviewer.kind {
-            ReviewerKind::Command(command) => Some(self.command(&reviewer.name, command)),
+            ReviewerKind::Command(command) => {
+                let model = command.asked.model.clone();
+                let judge = Judge::Command(Command { argv: command.argv.clone(), model });
+                Some(self.program(&reviewer.name, judge, &command.asked))
+            }
+            ReviewerKind::Claude(asked) => Some(self.program(&reviewer.name, claude(asked), asked)),
             ReviewerKind::Replay { file } => Some(self.replay(&reviewer.name, file)?),
             ReviewerKind::SelfReview => Some(self.panelist(&reviewer.name, Judge::SelfReview)),
             ReviewerKind::Checks => None,
@@ -142,10 +149,14 @@ impl Project {
             return Ok(Some(self.replay(name, &self.here.join(file))?));
         }
         match name {
+            "claude" => {
+                let asked = AgentReviewer::default();
+                Ok(Some(self.program(name, claude(&asked), &asked)))
+            }
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
             _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
-                .hint("for example command:./judge.sh")),
+                .hint("for example claude, or command:./judge.sh")),
         }
     }
 
@@ -164,12 +175,11 @@ impl Project {
         words
     }
 
-    fn command(&self, name: &str, command: &CommandReviewer) -> Panelist {
-        let judge = Judge::Command(Command { argv: command.argv.clone(), model: command.model.clone() });
+    fn program(&self, name: &str, judge: Judge, asked: &AgentReviewer) -> Panelist {
         Panelist {
-            sees_project: command.sees == Sees::Project,
-            timeout: command.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            concurrency: command.concurrency as usize,
+            sees_project: asked.sees == Sees::Project,
+            timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            concurrency: asked.concurrency as usize,
             ..self.panelist(name, judge)
         }
     }
@@ -199,6 +209,16 @@ impl Project {
 pub fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))
+}
+
+/// The `claude` program, with the part of our environment that it may have.
+fn claude(asked: &AgentReviewer) -> Judge {
+    let has = |name: &str| std::env::var_os(name).is_some();
+    let kept = |(name, _): &(OsString, OsString)| {
+        name.to_str().is_some_and(|name| programs::claude::is_kept(name, has))
+    };
+    let environment = std::env::vars_os().filter(kept).collect();
+    Judge::Claude(Claude { model: asked.model.clone(), environment })
 }
 
 /// The environment, read once, here.

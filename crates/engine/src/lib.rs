@@ -1,7 +1,7 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `workspace`) do not call each other; the engine calls them.
-//! `process` is the ground floor that every room may call. What decides anything is in `countersign_core`.
+//! `process`, `git` and `programs` are the ground floor that every room may call. What decides anything is in `countersign_core`.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
 pub mod config;
@@ -9,6 +9,7 @@ pub mod engine;
 pub mod git;
 pub mod ledger;
 pub mod process;
+pub mod programs;
 pub mod quality_gate;
 pub mod reviewer;
 pub mod workspace;

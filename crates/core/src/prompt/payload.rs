@@ -21,6 +21,13 @@ pub enum Body {
     Listed,
 }
 
+impl Body {
+    /// Whether the contents are not in the payload, and must be looked at where the file is.
+    pub fn is_beside(&self) -> bool {
+        matches!(self, Self::Listed | Self::Binary { .. })
+    }
+}
+
 /// One file of a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {

@@ -157,7 +157,7 @@ pub struct ReviewOptions {
     /// A file with the author's notes
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
-    /// Who is asked: a configured name, command:PROGRAM, replay:FILE, self or checks
+    /// Who is asked: a configured name, claude, command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
     /// What stays the same over retries: makes this a loop with counted attempts

@@ -4,7 +4,7 @@
 use super::arguments::{DecideOptions, WithdrawOptions};
 use super::show::find;
 use super::{Failure, Global};
-use crate::output::{Answer, next_steps, verdict_json, verdict_text};
+use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
@@ -34,18 +34,21 @@ pub async fn skip(global: &Global, options: DecideOptions) -> Result<Answer, Fai
 /// Lets a stopped review go on.
 pub async fn unblock(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
-    shown(engine.lift(&id, actor(), reason(options.reason)?).await?)
+    let stored = engine.lift(&id, actor(), reason(options.reason)?).await?;
+    shown(&engine, stored).await
 }
 
 /// Takes a submission back.
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
-    shown(engine.withdraw(&id, actor()).await?)
+    let stored = engine.withdraw(&id, actor()).await?;
+    shown(&engine, stored).await
 }
 
 async fn decide(global: &Global, options: DecideOptions, verb: Verb) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
-    shown(engine.decide(&id, verb, actor(), reason(options.reason)?).await?)
+    let stored = engine.decide(&id, verb, actor(), reason(options.reason)?).await?;
+    shown(&engine, stored).await
 }
 
 async fn open(global: &Global, typed: &str) -> Result<(Engine, ReviewId), Failure> {
@@ -73,8 +76,10 @@ fn actor() -> Actor {
     Actor { name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person }
 }
 
-fn shown(stored: Stored) -> Result<Answer, Failure> {
+async fn shown(engine: &Engine, stored: Stored) -> Result<Answer, Failure> {
     let next = next_steps(&stored.review, "hand it in again");
     // The decision was taken; that is this command's success, whatever it does to the review.
-    Ok(Answer::new(Outcome::Passed, verdict_text(&stored, &next), verdict_json(&stored, &next)))
+    let spent = Spent::of(engine.ledger(), &stored.review).await?;
+    let text = verdict_text(&stored, &spent, &next);
+    Ok(Answer::new(Outcome::Passed, text, verdict_json(&stored, &spent, &next)))
 }

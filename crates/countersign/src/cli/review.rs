@@ -2,7 +2,7 @@
 
 use super::arguments::ReviewOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, Printer, next_steps, verdict_json, verdict_text};
+use crate::output::{Answer, Printer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
@@ -62,8 +62,10 @@ pub async fn conclude(
             format!("then countersign rule {} --from RESULTS", ticket.review),
         ];
     }
+    let spent = Spent::of(engine.ledger(), &stored.review).await?;
     let hints = if printer.quiet { &[] } else { next.as_slice() };
-    let mut answer = Answer::new(outcome, verdict_text(&stored, hints), verdict_json(&stored, &next));
+    let mut answer =
+        Answer::new(outcome, verdict_text(&stored, &spent, hints), verdict_json(&stored, &spent, &next));
     answer.warnings = warnings;
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same submission gets it again.

@@ -2,7 +2,7 @@
 
 use super::arguments::ShowOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, next_steps, verdict_json, verdict_text};
+use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
@@ -19,7 +19,9 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     let Some(stored) = ledger.review(&id).await? else { return Err(not_found(id.as_str())) };
     let next = next_steps(&stored.review, "hand it in again");
     // Showing is not judging: the command succeeds whatever the verdict was.
-    let answer = Answer::new(Outcome::Passed, verdict_text(&stored, &next), verdict_json(&stored, &next));
+    let spent = Spent::of(&ledger, &stored.review).await?;
+    let text = verdict_text(&stored, &spent, &next);
+    let answer = Answer::new(Outcome::Passed, text, verdict_json(&stored, &spent, &next));
     ledger.close().await;
     Ok(answer)
 }

@@ -3,11 +3,13 @@
 
 mod diagnostic;
 mod progress;
+mod spent;
 mod style;
 mod time;
 mod verdict;
 
 pub use progress::Progress;
+pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};
 pub use time::{ago, rfc3339};
 pub use verdict::{assignment_json, next_steps, outcome_words, verdict_json, verdict_text};

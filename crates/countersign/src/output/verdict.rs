@@ -1,5 +1,6 @@
 //! A verdict: file, criterion, severity, finding, what to do next, tries left, cost.
 
+use super::spent::Spent;
 use super::style::{bold, dim, paint_outcome};
 use super::time::rfc3339;
 use countersign_core::answer::Answer;
@@ -19,7 +20,7 @@ pub fn outcome_words(standing: Option<Outcome>) -> String {
 }
 
 /// The verdict for people.
-pub fn verdict_text(stored: &Stored, next: &[String]) -> String {
+pub fn verdict_text(stored: &Stored, spent: &Spent, next: &[String]) -> String {
     let review = &stored.review;
     let standing = review.standing();
     let mut out = String::new();
@@ -39,7 +40,7 @@ pub fn verdict_text(stored: &Stored, next: &[String]) -> String {
         let words = format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason);
         out.push_str(&format!("\ndecided: {}\n", visible_line(&words)));
     }
-    out.push_str(&format!("\n{}\n", footer(review, round)));
+    out.push_str(&format!("\n{}\n", footer(review, round, spent)));
     for (i, step) in next.iter().enumerate() {
         out.push_str(&format!(
             "{} {}\n",
@@ -111,7 +112,7 @@ fn push_unanswered(out: &mut String, round: &Round) {
     }
 }
 
-fn footer(review: &Review, round: &Round) -> String {
+fn footer(review: &Review, round: &Round, spent: &Spent) -> String {
     let (asked, reused) = round.asked_and_reused();
     let mut parts = vec![format!("{asked} asked, {reused} reused")];
     let ruled: BTreeSet<&str> = round.answers.values().map(|given| ruled_by(&given.by)).collect();
@@ -137,7 +138,7 @@ fn footer(review: &Review, round: &Round) -> String {
         assignment.candidates.iter().any(asked)
     };
     if round.assignments.iter().any(paid) {
-        parts.push("cost unknown".to_owned());
+        parts.push(spent.words());
     }
     dim(&parts.join(" · "))
 }
@@ -161,7 +162,7 @@ fn target_words(target: &Target) -> String {
 }
 
 /// The verdict for programs.
-pub fn verdict_json(stored: &Stored, next: &[String]) -> Value {
+pub fn verdict_json(stored: &Stored, spent: &Spent, next: &[String]) -> Value {
     let review = &stored.review;
     let round = review.round();
     let (asked, reused) = round.map_or((0, 0), Round::asked_and_reused);
@@ -174,7 +175,7 @@ pub fn verdict_json(stored: &Stored, next: &[String]) -> Value {
         "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
         "assignments": assignments,
         "redacted": round.map_or(0, Round::redacted),
-        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": null, "tokens_out": null, "usd": null },
+        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd() },
         "next": next,
     })
 }

@@ -116,6 +116,17 @@ async fn the_end_of_the_error_output_is_kept() {
 }
 
 #[tokio::test]
+async fn an_environment_can_be_all_there_is() {
+    let mut call = sh("unset PWD SHLVL _ OLDPWD; env");
+    call.env = vec![("PATH".into(), "/usr/bin:/bin".into()), ("OURS".into(), "1".into())];
+    call.only_env = true;
+    let stdout = String::from_utf8(ended(call).await.stdout).unwrap();
+    let mut lines: Vec<_> = stdout.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["OURS=1", "PATH=/usr/bin:/bin"]);
+}
+
+#[tokio::test]
 async fn a_program_inherits_nothing_of_the_guard() {
     let list = "ls /proc/self/fd";
     // Whatever the tests themselves were started with is not ours to hide.

@@ -32,7 +32,7 @@ pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
-pub use reviewers::{AUTO, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
+pub use reviewers::{AUTO, AgentReviewer, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
 pub(crate) use settings::DEFAULT_BYTES;

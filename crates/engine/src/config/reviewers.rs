@@ -16,7 +16,9 @@ pub const AUTO: &str = "auto";
 
 /// Whether a name from outside stands for a reviewer that needs no configuration.
 pub fn is_short_form(name: &str) -> bool {
-    name.starts_with("command:") || name.starts_with("replay:") || matches!(name, "self" | "checks")
+    name.starts_with("command:")
+        || name.starts_with("replay:")
+        || matches!(name, "claude" | "self" | "checks")
 }
 
 /// A reviewer that may be asked.
@@ -35,6 +37,8 @@ pub struct ReviewerConfig {
 pub enum ReviewerKind {
     /// A program of the user's.
     Command(CommandReviewer),
+    /// The `claude` program.
+    Claude(AgentReviewer),
     /// Recorded rulings.
     Replay {
         /// The file they are in.
@@ -51,14 +55,27 @@ pub enum ReviewerKind {
 pub struct CommandReviewer {
     /// The program and its arguments; at least the program.
     pub argv: Vec<String>,
+    /// How it is asked. Its model is passed on with the question.
+    pub asked: AgentReviewer,
+}
+
+/// How a program is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentReviewer {
+    /// The model, where not the program's own choice.
+    pub model: Option<String>,
     /// What it may look at.
     pub sees: Sees,
     /// How long a question may take; without it, that depends on the number of files.
     pub timeout_seconds: Option<u32>,
     /// How many questions may be under way at once.
     pub concurrency: u32,
-    /// Passed on with the question.
-    pub model: Option<String>,
+}
+
+impl Default for AgentReviewer {
+    fn default() -> Self {
+        Self { model: None, sees: Sees::Given, timeout_seconds: None, concurrency: DEFAULT_CONCURRENCY }
+    }
 }
 
 /// What a reviewer may look at.
@@ -117,11 +134,15 @@ fn kind(
     refuse_foreign_keys(sink, *kind, written);
     match kind {
         WrittenUse::Command => command(sink, owner, written, span).map(ReviewerKind::Command),
+        WrittenUse::Claude => agent(sink, written).map(ReviewerKind::Claude),
         WrittenUse::Replay => replay(sink, written, span),
         WrittenUse::SelfReview => Some(ReviewerKind::SelfReview),
         WrittenUse::Checks => Some(ReviewerKind::Checks),
     }
 }
+
+/// The kinds that are programs.
+const PROGRAMS: &[WrittenUse] = &[WrittenUse::Command, WrittenUse::Claude];
 
 /// A key that means nothing for a kind is a misunderstanding worth hearing about.
 fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenReviewer) {
@@ -129,17 +150,18 @@ fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenRevie
         written;
     let span = |given: Option<&Range<usize>>| given.cloned();
     let keys = [
-        ("command", WrittenUse::Command, span(command.as_ref().map(|at| &at.span))),
-        ("file", WrittenUse::Replay, span(file.as_ref().map(|at| &at.span))),
-        ("sees", WrittenUse::Command, span(sees.as_ref().map(|at| &at.span))),
-        ("timeout_seconds", WrittenUse::Command, span(timeout_seconds.as_ref().map(|at| &at.span))),
-        ("concurrency", WrittenUse::Command, span(concurrency.as_ref().map(|at| &at.span))),
-        ("model", WrittenUse::Command, span(model.as_ref().map(|at| &at.span))),
+        ("command", &[WrittenUse::Command][..], span(command.as_ref().map(|at| &at.span))),
+        ("file", &[WrittenUse::Replay], span(file.as_ref().map(|at| &at.span))),
+        ("sees", PROGRAMS, span(sees.as_ref().map(|at| &at.span))),
+        ("timeout_seconds", PROGRAMS, span(timeout_seconds.as_ref().map(|at| &at.span))),
+        ("concurrency", PROGRAMS, span(concurrency.as_ref().map(|at| &at.span))),
+        ("model", PROGRAMS, span(model.as_ref().map(|at| &at.span))),
     ];
     for (key, belongs_to, span) in keys {
-        if let Some(span) = span.filter(|_| belongs_to != kind) {
+        if let Some(span) = span.filter(|_| !belongs_to.contains(&kind)) {
             let message = format!("`{key}` means nothing for `use: {}`", kind.word());
-            let hint = format!("it belongs to `use: {}`", belongs_to.word());
+            let uses: Vec<_> = belongs_to.iter().map(|kind| format!("`use: {}`", kind.word())).collect();
+            let hint = format!("it belongs to {}", uses.join(" and "));
             sink.report_with_hint("misplaced-key", &span, message, hint);
         }
     }
@@ -149,6 +171,7 @@ impl WrittenUse {
     fn word(self) -> &'static str {
         match self {
             Self::Command => "command",
+            Self::Claude => "claude",
             Self::Replay => "replay",
             Self::SelfReview => "self",
             Self::Checks => "checks",
@@ -162,7 +185,7 @@ fn command(
     written: &WrittenReviewer,
     span: &Range<usize>,
 ) -> Option<CommandReviewer> {
-    let model = text(sink, written.model.as_ref(), "model");
+    let asked = agent(sink, written);
     let owner_of_key = ("a reviewer with `use: command`", span);
     let (list, list_span) = sink.required(written.command.as_ref(), "command", owner_of_key)?;
     let argv: Vec<String> = list.iter().map(|at| at.value.clone()).collect::<Option<_>>()?;
@@ -170,8 +193,12 @@ fn command(
         sink.report("bad-command", list_span, problem);
         return None;
     }
-    Some(CommandReviewer {
-        argv,
+    Some(CommandReviewer { argv, asked: asked? })
+}
+
+fn agent(sink: &mut Sink, written: &WrittenReviewer) -> Option<AgentReviewer> {
+    let model = text(sink, written.model.as_ref(), "model");
+    Some(AgentReviewer {
         sees: read(written.sees.as_ref())?.map_or(Sees::Given, WrittenSees::meaning),
         timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
         concurrency: read(written.concurrency.as_ref())?.map_or(DEFAULT_CONCURRENCY, |count| count.get()),

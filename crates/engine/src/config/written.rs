@@ -70,14 +70,14 @@ pub(super) struct WrittenReviewer {
     /// For `use: replay`: a file of recorded rulings, one JSON object a line, relative to this file's folder.
     #[schemars(length(min = 1))]
     pub file: Option<At<String>>,
-    /// For `use: command`: what it may look at. `given` is the files of the question, `project` everything.
+    /// For `use: command` and `use: claude`: what it may look at. `given` is the files of the question, `project` everything.
     pub sees: Option<At<WrittenSees>>,
-    /// For `use: command`: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
+    /// For `use: command` and `use: claude`: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
     pub timeout_seconds: Option<At<Count>>,
-    /// For `use: command`: how many questions may be under way at once.
+    /// For `use: command` and `use: claude`: how many questions may be under way at once.
     #[schemars(extend("default" = DEFAULT_CONCURRENCY))]
     pub concurrency: Option<At<Count>>,
-    /// For `use: command`: passed on to the program with the question.
+    /// For `use: command`: passed on to the program with the question. For `use: claude`: the model to ask.
     #[schemars(length(min = 1))]
     pub model: Option<At<String>>,
 }
@@ -89,6 +89,8 @@ pub(super) struct WrittenReviewer {
 pub(super) enum WrittenUse {
     /// A program of yours.
     Command,
+    /// The `claude` program, held to reading.
+    Claude,
     /// Recorded rulings.
     Replay,
     /// The author, asked to look again.

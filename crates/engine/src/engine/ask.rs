@@ -4,6 +4,7 @@ use super::drive::{label, not_configured};
 use super::panel::Judge;
 use super::planner::materials;
 use super::{Engine, Happening, Prepared};
+use crate::ledger::Report;
 use crate::reviewer::{Brief, Failed, Files, Told, replay, rule_by_checks};
 use crate::workspace::{self, Changed, Root};
 use countersign_core::ids::{CallId, ReviewId};
@@ -63,7 +64,11 @@ impl Engine {
                     let told = command.ask(&self.0.guard, &brief, cancel).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
                 }
-                Err(failed) => Told { result: Err(failed), reply: None },
+                Err(failed) => Told::bare(Err(failed)),
+            },
+            Judge::Claude(claude) => match self.private_brief(asking, panelist.sees_project).await {
+                Ok((brief, _folder)) => claude.ask(&self.0.guard, &brief, cancel).await,
+                Err(failed) => Told::bare(Err(failed)),
             },
             Judge::Replay { rows, .. } => {
                 replay::answer(rows, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
@@ -89,31 +94,33 @@ impl Engine {
         &self,
         asking: &Asking,
         sees_project: bool,
-    ) -> Result<(Brief, Option<tempfile::TempDir>), Failed> {
+    ) -> Result<(Brief, tempfile::TempDir), Failed> {
         let submission = &asking.prepared.submission;
         let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let question = self.0.planner.word(&asking.rules, &asking.assignment, submission, notes).await;
         let mut question = question.map_err(stale)?;
-        if sees_project {
-            return Ok((self.brief(asking, Some(question), self.0.planner.root.path().to_owned()), None));
-        }
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
         let folder = tempfile::Builder::new().prefix("countersign-").tempdir().map_err(broken)?;
+        let private = Some(folder.path().to_owned());
+        if sees_project {
+            let root = self.0.planner.root.path().to_owned();
+            return Ok((Brief { private, ..self.brief(asking, Some(question), root) }, folder));
+        }
+        let path = folder.path().join("files");
+        std::fs::create_dir(&path).map_err(broken)?;
         // What the question does not show must be there to be looked at.
-        let beside = |shown: &Shown| matches!(shown.body, Body::Listed | Body::Binary { .. });
-        if question.shown.iter().any(beside) {
-            let files = materials(&asking.assignment, submission);
-            let files = files.into_iter().zip(&question.shown).filter(|(_, shown)| beside(shown));
-            let files = files.map(|(file, _)| file).collect();
+        let files = materials(&asking.assignment, submission);
+        let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
+        let files: Vec<_> = beside.map(|(file, _)| file).collect();
+        if !files.is_empty() {
             let planner = &self.0.planner;
-            let copied = workspace::copy_into(&planner.root, files, folder.path(), &planner.redaction).await;
+            let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
             question.redacted.add(copied.map_err(broken)?.map_err(stale)?);
         }
-        let path = folder.path().to_owned();
-        Ok((self.brief(asking, Some(question), path), Some(folder)))
+        Ok((Brief { private, ..self.brief(asking, Some(question), path) }, folder))
     }
 
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
@@ -138,12 +145,25 @@ impl Engine {
             payload: prompt::with_redactions(question.payload, &question.redacted),
             files: materials(assignment, &asking.prepared.submission),
             shown: question.shown,
-            timeout: self.0.planner.timeout(assignment),
+            timeout: self.0.planner.timeout(assignment, &asking.reviewer),
             reply_bytes: self.0.planner.bounds.reply_bytes,
             accept_bare: asking.accept_bare,
             folder,
+            private: None,
             root: self.0.planner.root.path().to_owned(),
         }
+    }
+}
+
+/// What the ledger keeps of what came back, beside the answer.
+pub(super) fn report_of(told: &Told) -> Report {
+    let usage = told.usage.clone().unwrap_or_default();
+    Report {
+        model: usage.model,
+        tokens_in: usage.tokens_in,
+        tokens_out: usage.tokens_out,
+        cost_microusd: usage.cost_microusd,
+        reply: told.reply.clone(),
     }
 }
 

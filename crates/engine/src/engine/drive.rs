@@ -1,5 +1,6 @@
 //! The loop: perform what is due until the round has ended.
 
+use super::ask::report_of;
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
 use crate::ledger::{Draft, LedgerError, Report, Stored};
 use crate::reviewer::Told;
@@ -210,20 +211,20 @@ impl Engine {
         out: &mut Out,
     ) -> Result<(Stored, bool), EngineError> {
         let mut inputs = vec![];
-        let mut replies = vec![];
+        let mut reports = vec![];
         let mut next = Some(first);
         while let Some(joined) = next {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             out.keys.remove(&question.key);
             self.say(heard(ticket, &question, &told));
-            replies.push((question.call.clone(), told.reply.clone()));
+            reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
             next = out.tasks.try_join_next();
         }
         let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
         let expected = stored.n + inputs.len() as u64;
-        let stored = self.feed_with(stored, inputs, replies).await?;
+        let stored = self.feed_with(stored, inputs, reports).await?;
         // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
         // nothing but answers was recorded, and those make nothing due while other questions are out.
         let look = !all_answered || stored.n != expected || out.tasks.is_empty();
@@ -249,7 +250,7 @@ impl Engine {
         &self,
         stored: Stored,
         inputs: Vec<Input>,
-        replies: Vec<(CallId, Option<String>)>,
+        reports: Vec<(CallId, Report)>,
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let id = stored.review.id.clone();
@@ -265,9 +266,9 @@ impl Engine {
             step_on(&mut draft, input)?;
         }
         let stored = transaction.write(draft).await?;
-        for (call, reply) in replies {
-            if reply.is_some() {
-                transaction.record_call(&call, &Report { reply, ..Report::default() }).await?;
+        for (call, report) in reports {
+            if report != Report::default() {
+                transaction.record_call(&call, &report).await?;
             }
         }
         transaction.commit().await?;

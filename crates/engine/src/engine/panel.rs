@@ -1,6 +1,6 @@
 //! The panel: who may be asked in this project, in order of preference.
 
-use crate::reviewer::{Command, Failed, Told};
+use crate::reviewer::{Claude, Command, Failed, Told};
 use countersign_core::answer::Row;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
@@ -18,6 +18,8 @@ pub const SELF: &str = "self";
 pub enum Judge {
     /// A program of the user's.
     Command(Command),
+    /// The `claude` program.
+    Claude(Claude),
     /// Recorded rulings.
     Replay {
         /// The rows.
@@ -59,11 +61,12 @@ struct Seat {
 }
 
 impl Panel {
-    /// Seats the panelists. Identities are taken once, here; [`Panel::vouch`] holds what answers against them.
+    /// Seats the panelists. Identities are taken once, here; whoever answers is held against them.
     pub fn new(panelists: Vec<Panelist>, root: &Path, checks_at_once: usize) -> Self {
         let seat = |panelist: Panelist| {
             let identity = match &panelist.judge {
                 Judge::Command(command) => command.identity(root),
+                Judge::Claude(claude) => claude.identity(),
                 Judge::Replay { digest, .. } => format!("replay {digest}"),
                 Judge::SelfReview => SELF.to_owned(),
             };
@@ -100,7 +103,7 @@ impl Panel {
         let edited = |seat: &Seat| {
             let now = match &seat.panelist.judge {
                 Judge::Command(command) => command.identity(root),
-                Judge::Replay { .. } | Judge::SelfReview => return false,
+                Judge::Claude(_) | Judge::Replay { .. } | Judge::SelfReview => return false,
             };
             seat.panelist.name == name && now != seat.identity
         };

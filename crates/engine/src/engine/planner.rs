@@ -123,7 +123,8 @@ impl Planner {
         let notes = prepared.request.notes.as_deref();
         let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes).await;
         let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
-        let timeout_seconds = self.timeout(assignment).as_secs();
+        let first = assignment.candidates.first().map_or("", |candidate| candidate.reviewer.as_str());
+        let timeout_seconds = self.timeout(assignment, first).as_secs();
         let payload = prompt::with_redactions(worded.payload, &worded.redacted);
         Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
     }
@@ -162,10 +163,9 @@ impl Planner {
         Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
     }
 
-    /// How long the first candidate may take.
-    pub(super) fn timeout(&self, assignment: &Assignment) -> Duration {
-        let first = assignment.candidates.first();
-        let fixed = first.and_then(|candidate| self.panel.find(&candidate.reviewer)?.0.timeout);
+    /// How long a reviewer may take.
+    pub(super) fn timeout(&self, assignment: &Assignment, reviewer: &str) -> Duration {
+        let fixed = self.panel.find(reviewer).and_then(|(panelist, _)| panelist.timeout);
         fixed.unwrap_or(Duration::from_secs(policy::timeout_seconds(assignment.files.len())))
     }
 }

@@ -29,7 +29,7 @@ impl Engine {
                 Err(failed)
             }
         };
-        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)) }
+        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)), usage: told.usage }
     }
 
     /// A text that goes on record.

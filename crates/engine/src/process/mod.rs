@@ -44,6 +44,8 @@ pub struct Call {
     pub cwd: PathBuf,
     /// Variables beside those we have.
     pub env: Vec<(OsString, OsString)>,
+    /// Whether those are all it gets.
+    pub only_env: bool,
     /// What it reads.
     pub stdin: Vec<u8>,
     /// How long it may take.
@@ -66,6 +68,7 @@ impl Call {
             args: vec![],
             cwd: PathBuf::from("."),
             env: vec![],
+            only_env: false,
             stdin: vec![],
             timeout: Duration::from_secs(240),
             stdout_limit_bytes: 1024 * 1024,

@@ -64,7 +64,11 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
     // process but the guard can keep the line open.
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let child = Command::new(&guard.0)
+    let mut command = Command::new(&guard.0);
+    if call.only_env {
+        command.env_clear();
+    }
+    let child = command
         .arg(GUARD_ARG)
         .arg(call.grace.as_millis().to_string())
         .arg(call.scratch.clone().unwrap_or_default())

@@ -1,5 +1,6 @@
 //! A question, with everything a reviewer may see of it, and what comes back.
 
+use crate::programs::Usage;
 use countersign_core::answer::Answer;
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::CallId;
@@ -37,6 +38,8 @@ pub struct Brief {
     pub accept_bare: bool,
     /// Where the reviewer runs: a private folder, or the project where it may see that.
     pub folder: PathBuf,
+    /// A folder for the reviewer's own things, beside the one it runs in. Gone with the question.
+    pub private: Option<PathBuf>,
     /// The project root.
     pub root: PathBuf,
 }
@@ -49,6 +52,11 @@ impl Brief {
             (_, [only]) => Some(&only.path),
             _ => None,
         }
+    }
+
+    /// Whether there are files whose contents are not in the payload.
+    pub fn has_files_to_read(&self) -> bool {
+        self.shown.iter().any(|shown| shown.body.is_beside())
     }
 
     /// The criteria by reference, as the core's functions want them.
@@ -80,11 +88,18 @@ pub struct Told {
     pub result: Result<Answer, Failed>,
     /// The reply as it came, for the ledger.
     pub reply: Option<String>,
+    /// What it cost, where the reviewer says so.
+    pub usage: Option<Usage>,
 }
 
 impl Told {
+    /// Something came back that has neither a text nor a price.
+    pub fn bare(result: Result<Answer, Failed>) -> Self {
+        Self { result, reply: None, usage: None }
+    }
+
     /// Nothing came back.
     pub fn failed(why: NoVerdict, detail: impl Into<String>) -> Self {
-        Self { result: Err(Failed::new(why, detail)), reply: None }
+        Self::bare(Err(Failed::new(why, detail)))
     }
 }

@@ -36,10 +36,10 @@ pub async fn rule_by_checks(
         };
         match ruling {
             Ok(ruling) => rulings.push(ruling),
-            Err(failed) => return Told { result: Err(failed), reply: None },
+            Err(failed) => return Told::bare(Err(failed)),
         }
     }
-    Told { result: Ok(Answer::from_rulings(rulings)), reply: None }
+    Told::bare(Ok(Answer::from_rulings(rulings)))
 }
 
 /// Looks off the async runtime: a check may take a while on a long text.

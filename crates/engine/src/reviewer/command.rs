@@ -62,7 +62,7 @@ impl Command {
         let mut call = Call::new(&program);
         call.args = argv.map(Into::into).collect();
         call.cwd = brief.folder.clone();
-        call.scratch = (brief.folder != brief.root).then(|| brief.folder.clone());
+        call.scratch = brief.private.clone();
         call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
         call.stdin = brief_json(brief, self.model.as_deref()).to_string().into_bytes();
         call.timeout = brief.timeout;
@@ -124,7 +124,7 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told {
             .and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare))
             .map_err(|defect| Failed::new(defect.why(), defect.to_string())),
     };
-    Told { result, reply }
+    Told { result, reply, usage: None }
 }
 
 /// Every way a program can end but with exit code 0.

@@ -27,7 +27,7 @@ pub fn answer(rows: &[Row], brief: &Brief) -> Told {
     };
     let rulings: Vec<_> = rows.iter().filter(fits).map(Row::ruling).collect();
     match match_rulings(rulings, &asked) {
-        Ok(rulings) => Told { result: Ok(Answer::from_rulings(rulings)), reply: None },
+        Ok(rulings) => Told::bare(Ok(Answer::from_rulings(rulings))),
         // Asking a recording again changes nothing, so this is not a reply to be repaired.
         Err(defect) => {
             Told::failed(NoVerdict::Unavailable, format!("the recording does not answer this: {defect}"))

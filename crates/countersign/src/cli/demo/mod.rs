@@ -8,7 +8,7 @@ mod work;
 use super::arguments::{DemoOptions, ReviewOptions};
 use super::review::{prepare, request};
 use super::{Failure, Global};
-use crate::output::{Answer, Printer, bold, dim, next_steps, verdict_json, verdict_text, write_out};
+use crate::output::{Answer, Printer, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out};
 use crate::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_engine::config::Environment;
@@ -38,7 +38,7 @@ pub async fn run(
     let mut acts = work::acts();
     let stored = loop {
         let stored = stage.round(cancel).await?;
-        rounds.push(verdict_json(&stored, &[]));
+        rounds.push(verdict_json(&stored, &Spent::default(), &[]));
         match (stored.review.standing(), acts.next()) {
             (Some(Outcome::NeedsWork), Some(act)) => stage.author(&folder, &act)?,
             _ => break stored,
@@ -87,7 +87,7 @@ impl<'a> Stage<'a> {
         let stored = self.engine.wait(&ticket, cancel).await?;
         let next: Vec<String> = vec![];
         self.say(&format!("{}\n", bold(&format!("── round {} ──", ticket.round))));
-        self.say(&format!("{}\n", verdict_text(&stored, &next)));
+        self.say(&format!("{}\n", verdict_text(&stored, &Spent::default(), &next)));
         self.engine.delivered(&ticket).await?;
         Ok(stored)
     }

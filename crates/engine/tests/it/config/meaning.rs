@@ -6,7 +6,8 @@ use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Rule, Scope};
 use countersign_engine::config::{
-    CommandReviewer, Config, Environment, FileBytes, Flags, Limits, Problems, ReviewerKind, Sees, resolve,
+    AgentReviewer, CommandReviewer, Config, Environment, FileBytes, Flags, Limits, Problems, ReviewerKind,
+    Sees, resolve,
 };
 
 const RULES: &str = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
@@ -91,26 +92,26 @@ fn reviewers_become_reviewers() {
     let config = read(format!(
         "{RULES}reviewers:\n- {{name: main, use: command, command: [./judge.sh, --strict], sees: project, \
          timeout_seconds: 9, concurrency: 2, model: m}}\n- {{name: plain, use: command, command: [judge]}}\n\
+         - {{name: real, use: claude, model: sonnet, timeout_seconds: 60}}\n\
          - {{name: rec, use: replay, file: r/rulings.jsonl}}\n- {{name: me, use: self}}\n- {{name: m, use: checks, model: ~}}\n"
     ));
     let kinds: Vec<_> = config.unwrap().reviewers.into_iter().map(|r| (r.name, r.kind)).collect();
     let main = CommandReviewer {
         argv: vec!["./judge.sh".into(), "--strict".into()],
-        sees: Sees::Project,
-        timeout_seconds: Some(9),
-        concurrency: 2,
-        model: Some("m".into()),
+        asked: AgentReviewer {
+            model: Some("m".into()),
+            sees: Sees::Project,
+            timeout_seconds: Some(9),
+            concurrency: 2,
+        },
     };
-    let plain = CommandReviewer {
-        argv: vec!["judge".into()],
-        sees: Sees::Given,
-        timeout_seconds: None,
-        concurrency: 4,
-        model: None,
-    };
+    let asked = AgentReviewer { model: None, sees: Sees::Given, timeout_seconds: None, concurrency: 4 };
+    let plain = CommandReviewer { argv: vec!["judge".into()], asked: asked.clone() };
+    let claude = AgentReviewer { model: Some("sonnet".into()), timeout_seconds: Some(60), ..asked };
     let expected = [
         ("main".into(), ReviewerKind::Command(main)),
         ("plain".into(), ReviewerKind::Command(plain)),
+        ("real".into(), ReviewerKind::Claude(claude)),
         ("rec".into(), ReviewerKind::Replay { file: "r/rulings.jsonl".into() }),
         ("me".into(), ReviewerKind::SelfReview),
         ("m".into(), ReviewerKind::Checks),
@@ -202,11 +203,11 @@ fn flags_win_over_the_environment() {
     assert_eq!(reviewer(None, Some("")), Ok((None, "default".into())));
     assert_eq!(
         said(Some("oen"), None),
-        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: command:PROGRAM, replay:FILE, self, checks"
+        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: claude, command:PROGRAM, replay:FILE, self, checks"
     );
     assert_eq!(
         said(None, Some("nobody")),
-        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`; without configuration: command:PROGRAM, replay:FILE, self, checks"
+        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`; without configuration: claude, command:PROGRAM, replay:FILE, self, checks"
     );
 }
 

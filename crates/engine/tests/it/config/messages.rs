@@ -149,14 +149,14 @@ fn policy_is_checked_value_by_value() {
 #[test]
 fn reviewers_have_names_kinds_and_only_their_own_keys() {
     check_beside(
-        "reviewers:\n- {name: a, use: claude}\n- {name: b, use: comand}\n- {use: self}\n- {name: auto, use: self}\n\
+        "reviewers:\n- {name: a, use: nobody}\n- {name: b, use: comand}\n- {use: self}\n- {name: auto, use: self}\n\
          - {name: b, use: self}\n- {name: '', use: self, file: x}\n- {name: c, use: command}\n\
          - {name: d, use: command, command: []}\n- {name: e, use: replay, model: x, sees: given}\n\
          - {name: f, use: 3}\n- {name: g, use: command, command: [1], timeout_seconds: 0, model: ''}\n- {name: h}\n\
          - {name: i, use: replay, file: ''}",
         "
-5:18: `use` cannot be `claude`
-  known: `command`, `replay`, `self`, `checks`
+5:18: `use` cannot be `nobody`
+  known: `command`, `claude`, `replay`, `self`, `checks`
 6:18: `use` cannot be `comand`
   did you mean `command`?
 7:3: this reviewer has no `name`
@@ -169,10 +169,10 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
 12:36: `command` names no program
 13:3: a reviewer with `use: replay` has no `file`
 13:33: `model` means nothing for `use: replay`
-  it belongs to `use: command`
+  it belongs to `use: command` and `use: claude`
 13:42: `sees` means nothing for `use: replay`
-  it belongs to `use: command`
-14:18: `use` must be one of `command`, `replay`, `self`, `checks`, not 3
+  it belongs to `use: command` and `use: claude`
+14:18: `use` must be one of `command`, `claude`, `replay`, `self`, `checks`, not 3
 15:37: an entry of `command` must be text, not 1
   to have it as text, write `\"1\"`
 15:58: `timeout_seconds` must be a whole number from 1 to 4294967295, not 0

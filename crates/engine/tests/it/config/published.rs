@@ -44,7 +44,7 @@ fn schema_is_published() {
 
 #[test]
 fn examples_are_read_and_fit_the_schema() {
-    for (name, rules, reviewers) in [("minimal.yml", 1, 1), ("documents.yml", 3, 4)] {
+    for (name, rules, reviewers) in [("minimal.yml", 1, 1), ("documents.yml", 3, 5)] {
         let text = std::fs::read_to_string(docs().join("examples").join(name)).unwrap();
         let config = read(text.as_str()).unwrap_or_else(|problems| panic!("{name}: {problems}"));
         assert_eq!((config.rules.len(), config.reviewers.len()), (rules, reviewers), "{name}");
@@ -83,7 +83,7 @@ fn schema_and_reader_refuse_the_same_mistakes() {
         with("/limits/prompt_bytes", json!(-1)),
         with("/limits/prompt_byte", json!(1)),
         with("/reviewers/0", json!({ "name": "main" })),
-        with("/reviewers/0", json!({ "name": "main", "use": "claude" })),
+        with("/reviewers/0", json!({ "name": "main", "use": "clod" })),
         with("/reviewers/0", json!({ "name": "main", "use": "command" })),
         with("/reviewers/0", json!({ "name": "main", "use": "replay" })),
         with("/reviewers/0/command", json!([])),
@@ -106,6 +106,7 @@ fn schema_and_reader_refuse_the_same_mistakes() {
         assert!(read(wrong.to_string()).is_err(), "the reader accepts {wrong}");
     }
     for right in [
+        with("/reviewers/0", json!({ "name": "main", "use": "claude" })),
         with("/reviewers", json!(null)),
         with("/policy", json!(null)),
         with("/rules/0/guidance", json!(null)),

@@ -1,0 +1,54 @@
+//! What the questions of a round cost, as far as the reviewers say so.
+
+use countersign_core::review::Review;
+use countersign_engine::ledger::{Call, Ledger, LedgerError};
+
+const MICRO: f64 = 1_000_000.0;
+
+/// Tokens and money; `None` where nobody said anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
+    microusd: Option<u64>,
+    /// Whether somebody was asked who did not say what it cost.
+    partly: bool,
+}
+
+impl Spent {
+    /// What the newest round of a review cost.
+    pub async fn of(ledger: &Ledger, review: &Review) -> Result<Self, LedgerError> {
+        let round = review.round().map_or(0, |round| round.n);
+        let calls = ledger.calls(&review.id).await?;
+        Ok(Self::sum(calls.iter().filter(|call| call.round == round)))
+    }
+
+    fn sum<'c>(calls: impl Iterator<Item = &'c Call>) -> Self {
+        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+            (sum, None) => sum,
+            (sum, Some(more)) => Some(sum.unwrap_or(0).saturating_add(more)),
+        };
+        let checks = countersign_core::plan::CHECKS;
+        calls.filter(|call| call.reviewer != checks).fold(Self::default(), |sum, Call { report, .. }| Self {
+            tokens_in: add(sum.tokens_in, report.tokens_in),
+            tokens_out: add(sum.tokens_out, report.tokens_out),
+            microusd: add(sum.microusd, report.cost_microusd),
+            partly: sum.partly || report.cost_microusd.is_none(),
+        })
+    }
+
+    /// In dollars.
+    pub fn usd(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        self.microusd.map(|micro| micro as f64 / MICRO)
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match (self.usd(), self.partly) {
+            (None, _) => "cost unknown".to_owned(),
+            (Some(usd), false) => format!("cost ${usd:.4}"),
+            (Some(usd), true) => format!("cost ${usd:.4} and what is unknown"),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Real agent programs, against a service on loopback. `cargo xtask test` installs them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
+
+mod bench;
+mod real_claude;

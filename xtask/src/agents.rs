@@ -1,0 +1,102 @@
+//! The agent programs that tests drive, installed from npm as the lock file says.
+//!
+//! They are kept under the digest of the lock, so that a second run finds them and a new lock does not find
+//! the old ones. What is there is whole: it gets its name last.
+
+use crate::cargo::{self, Workspace, cannot_start};
+use crate::failure::Failure;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The variable that tells tests where the programs are.
+pub const FOLDER_VARIABLE: &str = "COUNTERSIGN_AGENTS";
+
+/// What npm needs; the digest is over both.
+const FILES: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// Makes sure that the programs are there, and says where.
+pub fn run(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    cargo::step("agent programs", || provide(workspace.root()))
+}
+
+fn provide(root: &Path) -> Result<PathBuf, Failure> {
+    let source = root.join("xtask/agents");
+    let contents: Result<Vec<_>, _> = FILES.iter().map(|name| fs::read(source.join(name))).collect();
+    let contents = contents.map_err(|error| problem("read", &source, &error))?;
+    let all = root.join("target/agents");
+    let folder = all.join(digest(&contents));
+    if folder.is_dir() {
+        println!("    found {}", folder.display());
+        return Ok(folder);
+    }
+    let new = all.join(format!("new-{}", std::process::id()));
+    fs::create_dir_all(&new).map_err(|error| problem("create", &new, &error))?;
+    let made = install(&source, &new)
+        .and_then(|()| fs::rename(&new, &folder).map_err(|error| problem("name", &folder, &error)));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&new);
+    }
+    made.map(|()| folder)
+}
+
+fn install(source: &Path, new: &Path) -> Result<(), Failure> {
+    for name in FILES {
+        fs::copy(source.join(name), new.join(name)).map_err(|error| problem("copy to", new, &error))?;
+    }
+    let step = "npm ci --ignore-scripts --no-audit --no-fund";
+    println!("    {step}");
+    let mut words = step.split(' ');
+    let mut npm = Command::new(words.next().unwrap_or_default());
+    npm.args(words).current_dir(new).stdin(Stdio::null());
+    cargo::succeeded(step, npm.status().map_err(|error| cannot_start(step, &error))?)?;
+    let bin = new.join("bin");
+    let program = native_claude(new).map_err(|error| problem("find `claude` in", new, &error))?;
+    let linked = fs::create_dir(&bin).and_then(|()| std::os::unix::fs::symlink(program, bin.join("claude")));
+    linked.map_err(|error| problem("create", &bin, &error))?;
+    let mut version = Command::new(bin.join("claude"));
+    version.arg("--version").stdin(Stdio::null());
+    cargo::succeeded("claude --version", version.status().map_err(|e| cannot_start("claude --version", &e))?)
+}
+
+/// The program itself, relative to `bin`: a native one, in the package for this machine. The package all have
+/// in common only points to it, after a script that is not run.
+fn native_claude(new: &Path) -> io::Result<PathBuf> {
+    let scope = "node_modules/@anthropic-ai";
+    for entry in fs::read_dir(new.join(scope))? {
+        let name = entry?.file_name();
+        if new.join(scope).join(&name).join("claude").is_file() {
+            return Ok(Path::new("..").join(scope).join(name).join("claude"));
+        }
+    }
+    Err(io::Error::other("npm brought no program for this machine"))
+}
+
+fn problem(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::Problem(format!("cannot {what} {}: {error}", path.display()))
+}
+
+/// A name for contents (FNV-1a): it tells one lock from the next, and guards against nobody.
+fn digest(contents: &[Vec<u8>]) -> String {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", contents.iter().flatten().fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_depends_on_every_byte() {
+        assert_eq!(digest(&[]), "cbf29ce484222325");
+        assert_eq!(digest(&[b"a".to_vec()]), "af63dc4c8601ec8c");
+        assert_ne!(digest(&[b"ab".to_vec()]), digest(&[b"ba".to_vec()]));
+    }
+
+    #[test]
+    fn the_lock_names_versions_and_digests_and_no_place() {
+        let lock = include_str!("../agents/package-lock.json");
+        assert!(lock.contains("\"integrity\"") && !lock.contains("\"resolved\""));
+    }
+}
