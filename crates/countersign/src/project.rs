@@ -1,6 +1,6 @@
 //! The project a command works on: configuration, ledger, panel.
 
-use crate::cli::{Failure, Global};
+use crate::cli::{Failure, Global, installed};
 use countersign_core::digest::Digest;
 use countersign_core::redact::Redaction;
 use countersign_engine::config::{
@@ -116,6 +116,12 @@ impl Project {
         let reviewers = &self.config.reviewers;
         let configured = |reviewer: &ReviewerConfig| (reviewer.name.clone(), self.configured(reviewer));
         match self.config.reviewer.as_deref() {
+            // Without any configuration it is the reviewer that is installed, if one is.
+            None | Some(config::AUTO) if reviewers.is_empty() && self.config.file.is_none() => {
+                let path = std::env::var_os("PATH");
+                let found = installed::find("claude", self.root.path(), path.as_deref());
+                found.map(|_| ("claude".to_owned(), self.short_form("claude"))).into_iter().collect()
+            }
             None | Some(config::AUTO) => reviewers.iter().map(configured).collect(),
             Some(name) => match reviewers.iter().find(|reviewer| reviewer.name == name) {
                 Some(reviewer) => vec![configured(reviewer)],

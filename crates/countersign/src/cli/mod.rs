@@ -8,7 +8,7 @@ mod demo;
 mod doctor;
 mod failure;
 mod init;
-mod installed;
+pub mod installed;
 mod log;
 mod review;
 mod review_preview;

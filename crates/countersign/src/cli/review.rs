@@ -11,8 +11,9 @@ use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
-use countersign_engine::config::{Config, Diagnostic};
+use countersign_engine::config::{self, Config, Diagnostic, Environment, FileBytes, Flags, Gathered, Origin};
 use countersign_engine::engine::{Engine, EngineError, Planner, Prepared, Request, Ticket};
+use countersign_engine::reviewer::checks;
 use countersign_engine::workspace;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -89,7 +90,12 @@ pub async fn request(
     options: &ReviewOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Request, Failure> {
-    let rules = rules(&project.config, options)?;
+    let mut rules = rules(&project.config, options)?;
+    if rules.is_empty() && project.config.file.is_none() && !options.paths.is_empty() {
+        rules = built_in_rules()?;
+        warnings
+            .push("there is no countersign.yml: judged by the built-in questions about a change".to_owned());
+    }
     if rules.is_empty() {
         return Err(no_rules(&project.config));
     }
@@ -138,6 +144,20 @@ fn rules(config: &Config, options: &ReviewOptions) -> Result<Vec<Rule>, Failure>
     Ok(vec![Rule { name: "review".to_owned(), scope, criteria, guidance, reviewer: None }])
 }
 
+/// The questions about a change that `init` writes, for a project that has written down nothing.
+fn built_in_rules() -> Result<Vec<Rule>, Failure> {
+    let bytes = super::init::default_questions().into_bytes();
+    let file = FileBytes { path: "the built-in questions".into(), bytes };
+    let gathered = Gathered {
+        root: PathBuf::new(),
+        root_origin: Origin::Default,
+        project: Some(file),
+        project_origin: Origin::Default,
+        user: None,
+    };
+    Ok(config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?.rules)
+}
+
 fn criterion(typed: &str) -> Result<Criterion, Failure> {
     let wrong = || {
         Failure::usage(format!("--criterion `{typed}` is not NAME=QUESTION"))
@@ -153,7 +173,7 @@ fn criterion(typed: &str) -> Result<Criterion, Failure> {
 fn no_rules(config: &Config) -> Failure {
     match config.require_file() {
         Err(problem) => Failure::usage(problem.message)
-            .hint("`countersign init` writes one; or use --criterion NAME=QUESTION with PATHS"),
+            .hint("`countersign init` writes one; or name PATHS, with --criterion NAME=QUESTION or by the built-in questions"),
         Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
     }
 }

@@ -1,7 +1,7 @@
 //! Bad configuration: file, line, column, caret and hint, exit 2, nothing asked, nothing written.
 
 use crate::project;
-use countersign_testkit::{Judge, Ran};
+use countersign_testkit::{Judge, Ran, Running};
 
 const RULES: &str =
     "rules:\n  - name: docs\n    for: ['*.md']\n    criteria:\n      - {name: Complete, ask: 'Complete?'}\n";
@@ -102,8 +102,10 @@ fn all_mistakes_are_reported_not_only_the_first() {
 fn the_command_line_is_held_to_the_same() {
     let project = project();
     project.write("a.md", "x");
-    let said = |args: &[&str]| project.run(args).exits(2).stderr;
+    // No program is to be found by chance.
+    let said = |args: &[&str]| Running::start(project.command(args).env("PATH", "")).wait().exits(2).stderr;
     assert!(said(&["review"]).contains("--criterion NAME=QUESTION"));
+    assert!(said(&["review", "a.md"]).contains("criterion 'Complete' of rule 'change' needs a reviewer"));
     assert!(said(&["review", "a.md", "--criterion", "Complete"]).contains("is not NAME=QUESTION"));
     assert!(
         said(&["review", "a.md", "--criterion", "A=?", "--criterion", "**a:**=?"])

@@ -8,6 +8,8 @@ use super::detect::Found;
 /// A reviewer that was named when the file was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
+    /// The `claude` program.
+    Claude,
     /// A program and its arguments.
     Command(Vec<String>),
     /// A file of recorded rulings.
@@ -29,13 +31,13 @@ version: 1
 ";
 
 const NOBODY: &str = "
-# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is a program that
-# reads a question as JSON and writes its answer as JSON; `countersign doctor --ask` tries it. To have one,
-# take the `#` away here and from the rule `change` below.
+# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: claude`
+# (Claude Code, as you are signed in), or `use: command` with a program of your own that reads a question as
+# JSON and writes its answer as JSON; `countersign doctor --ask` tries it. To have one, take the `#` away here
+# and from the rule `change` below.
 #reviewers:
 #  - name: main
-#    use: command
-#    command: [\"./judge.sh\"]
+#    use: claude
 ";
 
 const EMPTY: &str = "
@@ -95,6 +97,12 @@ const POLICY: &str = "
 #  blocking: [{from_round: 1, severity: should}]
 ";
 
+/// A file with the questions about a change and nothing else: what holds where a project has no file.
+pub fn default_questions() -> String {
+    let body: String = CHANGE.lines().map(|line| format!("    {line}\n")).collect();
+    format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
+}
+
 /// The file for a project.
 pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     let mut out = HEAD.to_owned();
@@ -117,6 +125,7 @@ pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
 fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
     out.push_str("\n# Who answers questions. `countersign doctor --ask` tries it.\nreviewers:\n");
     let (name, lines) = match reviewer {
+        Reviewer::Claude => ("main", "claude".to_owned()),
         Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
         Reviewer::Replay(file) => ("recorded", format!("replay\n    file: {}", quoted(file))),
         Reviewer::SelfReview => ("me", "self".to_owned()),

@@ -11,6 +11,8 @@ use super::review::unmatched;
 use super::{Failure, Global, installed, validate};
 use crate::output::{Answer, Printer, bold};
 use crate::project::{Project, current_folder, environment};
+pub use compose::default_questions;
+
 use compose::Reviewer;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -86,9 +88,10 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
         return Ok(Reviewer::Replay(from_root(file)));
     }
     match typed {
+        "claude" => Ok(Reviewer::Claude),
         "self" => Ok(Reviewer::SelfReview),
         _ => Err(Failure::usage(format!("--reviewer `{typed}` cannot be written into a new file"))
-            .hint("command:PROGRAM ARGS, replay:FILE or self")),
+            .hint("claude, command:PROGRAM ARGS, replay:FILE or self")),
     }
 }
 

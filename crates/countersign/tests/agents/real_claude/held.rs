@@ -102,3 +102,64 @@ fn a_stored_sign_in_is_used() {
     bench.review(&[]).exits(0);
     assert!(bench.sent().contains("Bearer stored-access"), "{}", bench.service.asked()[0].headers);
 }
+
+/// A key in what is judged, in the notes and in what comes back reaches neither the service nor any record.
+#[test]
+fn a_key_never_leaves_and_is_never_kept() {
+    let key = format!("sk-ant-api03-{}", "aB3dE5fG7hJ9kL1mN2pQ4".repeat(4));
+    let bench = Bench::new(Messages::always(Act::ruling("Complete", false, &format!("it shows {key}"))));
+    bench
+        .project
+        .write("a.md", format!("The key is {key}, do not tell.\n"))
+        .write("notes.txt", format!("see {key}"));
+    let ran = bench.review(&["--notes", "notes.txt"]).exits(1);
+    assert!(bench.sent().contains("do not tell") && bench.sent().contains("[redacted: "));
+    let shown = bench.command(&["show", "--json"]).output().unwrap();
+    let files =
+        ["ledger.db", "ledger.db-wal"].map(|name| bench.project.path(&format!(".countersign/{name}")));
+    let kept: Vec<u8> = files.iter().filter_map(|file| std::fs::read(file).ok()).flatten().collect();
+    let kept = String::from_utf8_lossy(&kept).into_owned();
+    assert!(kept.contains("[redacted: "), "the finding is on record, without the key");
+    let places =
+        [bench.sent(), ran.stdout, ran.stderr, String::from_utf8_lossy(&shown.stdout).into_owned(), kept];
+    for place in places {
+        assert!(!place.contains(&key), "{place}");
+    }
+}
+
+/// Somebody who has just installed it: a file, a look, a first verdict.
+#[test]
+fn a_new_user_gets_a_verdict_in_three_commands() {
+    let bench = Bench::new(Messages::always(Act::ruling("Answers", true, "")));
+    let run = |args: &[&str]| bench.command(args).output().unwrap();
+    let text = |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let init = run(&["init", "--reviewer", "claude"]);
+    assert!(init.status.success(), "{init:?}");
+    assert!(bench.project.read("countersign.yml").contains("use: claude"));
+    let doctor = run(&["doctor", "--ask"]);
+    assert!(doctor.status.success(), "{doctor:?}");
+    let said = text(&doctor);
+    assert!(said.contains("signed in by ANTHROPIC_API_KEY") && said.contains("answers main"), "{said}");
+}
+
+/// Without any file the installed reviewer is asked the built-in questions, and that is said.
+#[test]
+fn without_a_file_the_built_in_questions_are_asked() {
+    let criteria = [
+        "Complete",
+        "Correct",
+        "Failures are handled",
+        "No secrets",
+        "Tested",
+        "Documents agree",
+        "Nothing left over",
+    ];
+    let results: Vec<_> = criteria.iter().map(|name| json!({ "criterion": name, "passed": true })).collect();
+    let bench = Bench::new(Messages::always(Act::answer(
+        json!({ "passed": true, "feedback": "", "criteria_results": results }),
+    )));
+    let ran = bench.command(&["review", "a.md"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("judged by the built-in questions about a change"));
+    assert!(bench.sent().contains("**Failures are handled**"));
+}
