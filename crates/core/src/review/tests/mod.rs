@@ -1,6 +1,8 @@
-//! The law, shown: as stories here, as random inputs in random order in [`random`].
+//! The law, shown: as stories here and in [`people`], condition by condition in [`held`], as random inputs in
+//! random order in [`random`].
 
 mod held;
+mod people;
 mod random;
 
 use super::*;
@@ -300,27 +302,6 @@ fn one_look_is_one_round() {
 }
 
 #[test]
-fn a_self_review_needs_its_token_and_a_ruling_per_criterion() {
-    let own = |names: &[&str]| {
-        Input::Submit(Box::new(submit(names, ReviewerKind::SelfReview, Policy::default(), 0)))
-    };
-    let token = Token::from_text("sr-one");
-    let mut story = Story::new();
-    story.take(own(&["a@1", "b@1"]));
-    assert_eq!(due(&story.review), [Effect::AskSelf]);
-    story.take(Input::SelfReviewAsked { token: token.clone() }).stands(Outcome::AwaitingPerson);
-    let both = |complete| vec![(key("a@1"), answer(true, true)), (key("b@1"), answer(complete, true))];
-    let wrong = Input::SelfReviewed { token: Token::from_text("sr-two"), answers: both(true) };
-    assert_eq!(story.input(wrong).err(), Some(Refused::WrongToken));
-    let half = Input::SelfReviewed { token: token.clone(), answers: both(true)[..1].to_vec() };
-    assert_eq!(story.input(half).err(), Some(Refused::DoesNotFit));
-    let bare = Answer { rulings: vec![], feedback: String::new(), bare: Some(false), redacted: 0 };
-    let bare = Input::SelfReviewed { token: token.clone(), answers: vec![(key("a@1"), bare)] };
-    assert!(story.input(bare).is_err());
-    story.take(Input::SelfReviewed { token, answers: both(false) }).confirmed().stands(Outcome::NeedsWork);
-}
-
-#[test]
 fn an_author_who_mends_four_times_may_still_hand_in() {
     let own =
         |name: &str| Input::Submit(Box::new(submit(&[name], ReviewerKind::SelfReview, Policy::default(), 0)));
@@ -351,17 +332,6 @@ fn a_self_review_answers_for_nobody_else() {
 }
 
 #[test]
-fn the_fifth_unanswered_self_review_stops() {
-    let own = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0)));
-    let mut story = Story::new();
-    story.take(own()).take(Input::SelfReviewAsked { token: Token::from_text("sr-one") });
-    for _ in 0..3 {
-        story.take(own()).stands(Outcome::AwaitingPerson);
-    }
-    story.take(own()).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
-}
-
-#[test]
 fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
     let person = || Actor { name: "ann".into(), person: true };
     let lift = || Input::Lifted { by: person(), reason: "go on".into() };
@@ -378,39 +348,6 @@ fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
     let digest = rejected.review.digest().unwrap().clone();
     let reject = Decision { by: person(), verb: Verb::Reject, reason: "no".into(), digest, at_ms: 0 };
     rejected.take(Input::Decided(reject)).take(lift()).submit(&["a@1"]).asks(&["a@1"]);
-}
-
-#[test]
-fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
-    let decide = |story: &Story, verb, person| {
-        let by = Actor { name: "x".into(), person };
-        let digest = story.review.digest().unwrap().clone();
-        Decision { by, verb, reason: "r".into(), digest, at_ms: 0 }
-    };
-    let mut story = Story::new();
-    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
-    let old = decide(&story, Verb::Approve, true);
-    let agent = decide(&story, Verb::Approve, false);
-    assert_eq!(story.input(Input::Decided(agent)).err(), Some(Refused::Forbidden("an agent")));
-    story.submit(&["a@2"]);
-    assert_eq!(story.input(Input::Decided(old)).err(), Some(Refused::Stale));
-    let approve = decide(&story, Verb::Approve, true);
-    story.take(Input::Decided(approve)).stands(Outcome::Overridden);
-    assert_eq!(story.review.decisions.len(), 1);
-    let late = decide(&story, Verb::Reject, true);
-    assert_eq!(story.input(Input::Decided(late)).err(), Some(Refused::Settled(Outcome::Overridden)));
-    for (overrides, person, allowed) in [
-        (Overrides::Allow, false, true),
-        (Overrides::PeopleOnly, true, true),
-        (Overrides::PeopleOnly, false, false),
-        (Overrides::Forbid, true, false),
-    ] {
-        let mut story = Story::new();
-        let policy = Policy { overrides, ..Policy::default() };
-        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
-        let skip = decide(&story, Verb::Skip, person);
-        assert_eq!(story.input(Input::Decided(skip)).is_ok(), allowed, "{overrides:?} {person}");
-    }
 }
 
 /// The table of what handing in means, by the state of the subject.
@@ -507,15 +444,6 @@ fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
 }
 
 #[test]
-fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
-    let by = |person| Actor { name: "x".into(), person };
-    let mut story = Story::new();
-    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
-    assert_eq!(story.input(Input::Withdrawn(by(false))).err(), Some(Refused::Forbidden("an agent")));
-    story.take(Input::Withdrawn(by(true))).stands(Outcome::Stopped(Stop::Withdrawn));
-}
-
-#[test]
 fn asking_everybody_again_is_more_than_the_recorded_answer() {
     let fresh = |story: &Story| {
         let round = story.review.round().unwrap();
@@ -531,30 +459,6 @@ fn asking_everybody_again_is_more_than_the_recorded_answer() {
         failing.delivered().submit(&["a@1"]).confirmed();
     }
     assert_eq!(fresh(&failing), Route::Recorded, "stopped is stopped");
-}
-
-#[test]
-fn a_person_may_approve_what_was_stopped() {
-    let mut story = Story::new();
-    for _ in 0..3 {
-        story.submit(&["a@1"]);
-        if story.questions().len() == 1 {
-            story.answered("a@1", answer(false, true));
-        }
-        story.confirmed().delivered();
-    }
-    story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
-    let digest = story.review.digest().unwrap().clone();
-    let decision = |person| Decision {
-        by: Actor { name: "x".into(), person },
-        verb: Verb::Approve,
-        reason: "r".into(),
-        digest: digest.clone(),
-        at_ms: 0,
-    };
-    assert!(story.input(Input::Decided(decision(false))).is_err());
-    story.take(Input::Decided(decision(true))).stands(Outcome::Overridden);
-    assert_eq!(story.review.lifts.len(), 1);
 }
 
 #[test]

@@ -130,16 +130,25 @@ fn a_key_never_leaves_and_is_never_kept() {
 /// Somebody who has just installed it: a file, a look, a first verdict.
 #[test]
 fn a_new_user_gets_a_verdict_in_three_commands() {
-    let bench = Bench::new(Messages::always(Act::ruling("Answers", true, "")));
-    let run = |args: &[&str]| bench.command(args).output().unwrap();
-    let text = |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).into_owned();
-    let init = run(&["init", "--reviewer", "claude"]);
-    assert!(init.status.success(), "{init:?}");
+    let results = ["Complete", "Correct", "No secrets", "Can be followed"]
+        .map(|name| json!({ "criterion": name, "passed": name != "Correct", "feedback": "a.md:1: it is not short" }));
+    let verdict = json!({ "passed": false, "feedback": "", "criteria_results": results });
+    let first = Act::ruling("Answers", true, "The second line has it.");
+    let bench = Bench::new(Messages::scripted(vec![first], Act::answer(verdict)));
+    let run = |args: &[&str]| {
+        let output = bench.command(args).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = run(&["init", "--reviewer", "claude"]);
+    assert!(code == Some(0) && said.contains("3 rules"), "{said}");
     assert!(bench.project.read("countersign.yml").contains("use: claude"));
-    let doctor = run(&["doctor", "--ask"]);
-    assert!(doctor.status.success(), "{doctor:?}");
-    let said = text(&doctor);
-    assert!(said.contains("signed in by ANTHROPIC_API_KEY") && said.contains("answers main"), "{said}");
+    let (code, said) = run(&["doctor", "--ask"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("signed in by ANTHROPIC_API_KEY"), "{said}");
+    assert!(said.contains("yes, as it should: The second line has it."), "{said}");
+    let (code, said) = run(&["review", "a.md"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("must   Correct (change)") && said.contains("it is not short"), "{said}");
 }
 
 /// Without any file the installed reviewer is asked the built-in questions, and that is said.

@@ -1,3 +1,5 @@
+//! What the program said, as recorded, and what each report leads to.
+
 use super::*;
 use serde_json::json;
 use std::time::Duration;
