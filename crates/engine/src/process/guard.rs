@@ -54,8 +54,11 @@ pub fn guard_main() -> ExitCode {
 fn guard(line: &mut UnixStream, grace: Duration, program: &OsString, args: Vec<OsString>) -> Report {
     // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up.
     let _ = rustix::process::setsid();
+    // Without this, whatever loses its parent would escape: better not to begin.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        return Report::NotStarted(format!("its guard cannot adopt what it starts: {error}"));
+    }
     let Some(input) = read_input(line) else { return Report::Cut };
     let mut child = match start(program, args) {
         Ok(child) => child,

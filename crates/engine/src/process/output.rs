@@ -4,14 +4,16 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Reads up to the limit. True if there was more.
+/// Reads up to the limit. True if that is not all there was: more was written, or it could not be read to its
+/// end. What is not whole is no reply, even where its beginning would be one.
 pub(super) async fn read_limited(
     mut from: impl AsyncRead + Unpin,
     limit_bytes: usize,
     into: &mut Vec<u8>,
 ) -> bool {
     let mut piece = vec![0; PIECE_BYTES];
-    while let Ok(n) = from.read(&mut piece).await {
+    loop {
+        let Ok(n) = from.read(&mut piece).await else { return true };
         if n == 0 {
             return false;
         }
@@ -21,7 +23,6 @@ pub(super) async fn read_limited(
             return true;
         }
     }
-    false
 }
 
 /// Reads all and keeps the end.
