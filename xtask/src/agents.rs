@@ -52,25 +52,50 @@ fn install(source: &Path, new: &Path) -> Result<(), Failure> {
     npm.args(words).current_dir(new).stdin(Stdio::null());
     cargo::succeeded(step, npm.status().map_err(|error| cannot_start(step, &error))?)?;
     let bin = new.join("bin");
-    let program = native_claude(new).map_err(|error| problem("find `claude` in", new, &error))?;
-    let linked = fs::create_dir(&bin).and_then(|()| std::os::unix::fs::symlink(program, bin.join("claude")));
-    linked.map_err(|error| problem("create", &bin, &error))?;
-    let mut version = Command::new(bin.join("claude"));
-    version.arg("--version").stdin(Stdio::null());
-    cargo::succeeded("claude --version", version.status().map_err(|e| cannot_start("claude --version", &e))?)
+    fs::create_dir(&bin).map_err(|error| problem("create", &bin, &error))?;
+    for (name, inside) in PROGRAMS {
+        link(new, &bin, name, inside).map_err(|error| problem(&format!("find `{name}` in"), new, &error))?;
+    }
+    Ok(())
 }
 
-/// The program itself, relative to `bin`: a native one, in the package for this machine. The package all have
-/// in common only points to it, after a script that is not run.
-fn native_claude(new: &Path) -> io::Result<PathBuf> {
-    let scope = "node_modules/@anthropic-ai";
-    for entry in fs::read_dir(new.join(scope))? {
-        let name = entry?.file_name();
-        if new.join(scope).join(&name).join("claude").is_file() {
-            return Ok(Path::new("..").join(scope).join(name).join("claude"));
+/// What each program is called, and where npm puts it: the programs themselves, since the scripts that would
+/// link to them are not run. `*` stands for the name of a platform.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("claude", "@anthropic-ai/claude-code-*/claude"),
+    ("codex", "@openai/codex-*/vendor/*/bin/codex"),
+    ("gemini", "@google/gemini-cli/bundle/gemini.js"),
+    ("node", "node-*/bin/node"),
+    ("opencode", "opencode-*/bin/opencode"),
+];
+
+fn link(new: &Path, bin: &Path, name: &str, inside: &str) -> io::Result<()> {
+    let found = find(&new.join("node_modules"), inside)?;
+    let missing = || io::Error::other("npm brought no program for this machine");
+    let relative = found.as_deref().and_then(|found| found.strip_prefix(new).ok()).ok_or_else(missing)?;
+    std::os::unix::fs::symlink(Path::new("..").join(relative), bin.join(name))
+}
+
+/// The first file that fits: a part of the path with a `*` at its end fits every name that begins like it.
+fn find(folder: &Path, inside: &str) -> io::Result<Option<PathBuf>> {
+    let (part, rest) = inside.split_once('/').map_or((inside, None), |(part, rest)| (part, Some(rest)));
+    let Some(beginning) = part.strip_suffix('*') else {
+        let path = folder.join(part);
+        return match rest {
+            Some(rest) if path.is_dir() => find(&path, rest),
+            Some(_) => Ok(None),
+            None => Ok(path.is_file().then_some(path)),
+        };
+    };
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if let (true, Some(rest)) = (entry.file_name().to_string_lossy().starts_with(beginning), rest)
+            && let Some(found) = find(&entry.path(), rest)?
+        {
+            return Ok(Some(found));
         }
     }
-    Err(io::Error::other("npm brought no program for this machine"))
+    Ok(None)
 }
 
 fn problem(what: &str, path: &Path, error: &io::Error) -> Failure {

@@ -17,6 +17,7 @@ Commands:
                    documentation tests and documentation.
   bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
+  agents           Install the agent programs that tests drive, and say where they are.
   schema           Write the published JSON schema again after a configuration type changed.
 
 Options:
@@ -39,6 +40,8 @@ pub enum Request {
     Test(Amount),
     /// Run the benchmark with these arguments.
     Bench(Vec<OsString>),
+    /// Install the agent programs.
+    Agents,
     /// Publish the schema.
     Schema,
 }
@@ -56,20 +59,28 @@ pub enum Amount {
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
     let mut args = args.into_iter();
     let Some(command) = args.next() else {
-        return Err("no command given, expected one of: test, bench, schema".into());
+        return Err("no command given, expected one of: test, bench, agents, schema".into());
     };
     let rest: Vec<OsString> = args.collect();
     let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
-        Some("test" | "bench" | "schema") if wants_help => Ok(Request::Help),
+        Some("test" | "bench" | "agents" | "schema") if wants_help => Ok(Request::Help),
         Some("test") => amount(&rest).map(Request::Test),
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
-        Some("schema") => match rest.first() {
-            None => Ok(Request::Schema),
-            Some(arg) => Err(format!("`schema` takes no argument, got `{}`", arg.display())),
-        },
-        _ => Err(format!("unknown command `{}`, expected one of: test, bench, schema", command.display())),
+        Some("agents") => alone("agents", &rest, Request::Agents),
+        Some("schema") => alone("schema", &rest, Request::Schema),
+        _ => Err(format!(
+            "unknown command `{}`, expected one of: test, bench, agents, schema",
+            command.display()
+        )),
+    }
+}
+
+fn alone(command: &str, rest: &[OsString], request: Request) -> Result<Request, String> {
+    match rest.first() {
+        None => Ok(request),
+        Some(arg) => Err(format!("`{command}` takes no argument, got `{}`", arg.display())),
     }
 }
 
@@ -118,6 +129,7 @@ mod tests {
             ("bench --rounds 5", bench(&["--rounds", "5"])),
             ("bench -h", Request::Help),
             ("bench -- --help", bench(&["--help"])),
+            ("agents", Request::Agents),
             ("schema", Request::Schema),
         ];
         for (line, expected) in table {
@@ -129,7 +141,7 @@ mod tests {
     fn command_lines_that_are_refused_name_the_word() {
         let table = [
             ("", "no command given"),
-            ("tset", "unknown command `tset`, expected one of: test, bench, schema"),
+            ("tset", "unknown command `tset`, expected one of: test, bench, agents, schema"),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
             ("test name", "unknown option `name` of `test`"),
             ("schema now", "`schema` takes no argument, got `now`"),

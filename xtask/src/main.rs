@@ -41,6 +41,7 @@ fn run() -> Result<(), Failure> {
         Request::Help => Ok(()),
         Request::Test(amount) => test::run(&workspace, amount),
         Request::Bench(extra) => bench::run(&workspace, &extra),
+        Request::Agents => agents::run(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Schema => schema::run(&workspace),
     }
 }
