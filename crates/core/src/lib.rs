@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod check;
+pub mod cost;
 pub mod criterion;
 pub mod digest;
 pub mod ids;

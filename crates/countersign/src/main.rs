@@ -2,6 +2,7 @@
 
 mod cli;
 mod output;
+mod panel;
 mod project;
 
 use std::process::ExitCode;

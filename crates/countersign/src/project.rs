@@ -1,24 +1,15 @@
 //! The project a command works on: configuration, ledger, panel.
 
-use crate::cli::{Failure, Global, installed};
-use countersign_core::digest::Digest;
+use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
-use countersign_engine::config::{
-    self, AgentReviewer, Config, Environment, Flags, ReviewerConfig, ReviewerKind, Sees,
-};
-use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
+use countersign_engine::config::{self, Config, Environment, Flags};
+use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
-use countersign_engine::programs;
-use countersign_engine::reviewer::{Claude, Command, checks, replay};
+use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+use std::path::PathBuf;
 
 /// Everything known about a project before anything is done.
 pub struct Project {
@@ -105,126 +96,12 @@ impl Project {
         let ledger = Ledger::open(&self.ledger_dir()).await?;
         Ok(Engine::new(planner, ledger, guard_program()?)?)
     }
-
-    fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
-        let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
-        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
-
-    /// Everybody who is asked, by name: what it takes to ask them, or why they cannot be; nothing for `checks`.
-    pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
-        let reviewers = &self.config.reviewers;
-        let configured = |reviewer: &ReviewerConfig| (reviewer.name.clone(), self.configured(reviewer));
-        match self.config.reviewer.as_deref() {
-            // Without any configuration it is the reviewer that is installed, if one is.
-            None | Some(config::AUTO) if reviewers.is_empty() && self.config.file.is_none() => {
-                let path = std::env::var_os("PATH");
-                let found = installed::find("claude", self.root.path(), path.as_deref());
-                found.map(|_| ("claude".to_owned(), self.short_form("claude"))).into_iter().collect()
-            }
-            None | Some(config::AUTO) => reviewers.iter().map(configured).collect(),
-            Some(name) => match reviewers.iter().find(|reviewer| reviewer.name == name) {
-                Some(reviewer) => vec![configured(reviewer)],
-                None => vec![(name.to_owned(), self.short_form(name))],
-            },
-        }
-    }
-
-    /// A reviewer of the configuration; none for `checks`, which is always there.
-    fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
-        Ok(match &reviewer.kind {
-            ReviewerKind::Command(command) => {
-                let model = command.asked.model.clone();
-                let judge = Judge::Command(Command { argv: command.argv.clone(), model });
-                Some(self.program(&reviewer.name, judge, &command.asked))
-            }
-            ReviewerKind::Claude(asked) => Some(self.program(&reviewer.name, claude(asked), asked)),
-            ReviewerKind::Replay { file } => Some(self.replay(&reviewer.name, file)?),
-            ReviewerKind::SelfReview => Some(self.panelist(&reviewer.name, Judge::SelfReview)),
-            ReviewerKind::Checks => None,
-        })
-    }
-
-    /// A reviewer that is named on the command line without being configured.
-    fn short_form(&self, name: &str) -> Result<Option<Panelist>, Failure> {
-        if let Some(program) = name.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
-            let judge = Judge::Command(Command { argv: self.words(program), model: None });
-            return Ok(Some(self.panelist(name, judge)));
-        }
-        if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
-            return Ok(Some(self.replay(name, &self.here.join(file))?));
-        }
-        match name {
-            "claude" => {
-                let asked = AgentReviewer::default();
-                Ok(Some(self.program(name, claude(&asked), &asked)))
-            }
-            "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
-            "checks" => Ok(None),
-            _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
-                .hint("for example claude, or command:./judge.sh")),
-        }
-    }
-
-    /// A program with arguments; one whose own name has spaces is taken as it is.
-    fn words(&self, program: &str) -> Vec<String> {
-        let typed = self.here.join(program);
-        // However it was typed, it is the same program.
-        let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path).to_string_lossy().into_owned();
-        if typed.is_file() {
-            return vec![absolute(typed)];
-        }
-        let mut words: Vec<String> = program.split_whitespace().map(str::to_owned).collect();
-        if let Some(first) = words.first_mut().filter(|first| first.contains('/')) {
-            *first = absolute(self.here.join(&*first));
-        }
-        words
-    }
-
-    fn program(&self, name: &str, judge: Judge, asked: &AgentReviewer) -> Panelist {
-        Panelist {
-            sees_project: asked.sees == Sees::Project,
-            timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            concurrency: asked.concurrency as usize,
-            ..self.panelist(name, judge)
-        }
-    }
-
-    fn replay(&self, name: &str, file: &Path) -> Result<Panelist, Failure> {
-        let path = self.root.path().join(file);
-        let shown = path.display();
-        let failure =
-            |words: String| Failure::usage(format!("the recorded rulings `{shown}` cannot be used: {words}"));
-        let size = std::fs::metadata(&path).map_err(|error| failure(error.to_string()))?.len();
-        if size > REPLAY_LIMIT_BYTES {
-            return Err(failure(format!("more than {REPLAY_LIMIT_BYTES} bytes")));
-        }
-        let text = std::fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
-        let rows = replay::parse(&text).map_err(failure)?;
-        let judge = Judge::Replay { rows: Arc::new(rows), digest: Digest::of(text.as_bytes()) };
-        Ok(self.panelist(name, judge))
-    }
-
-    fn panelist(&self, name: &str, judge: Judge) -> Panelist {
-        let concurrency = self.config.limits.reviewers_at_once;
-        Panelist { name: name.to_owned(), judge, sees_project: false, timeout: None, concurrency }
-    }
 }
 
 /// Where the user stands.
 pub fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))
-}
-
-/// The `claude` program, with the part of our environment that it may have.
-fn claude(asked: &AgentReviewer) -> Judge {
-    let has = |name: &str| std::env::var_os(name).is_some();
-    let kept = |(name, _): &(OsString, OsString)| {
-        name.to_str().is_some_and(|name| programs::claude::is_kept(name, has))
-    };
-    let environment = std::env::vars_os().filter(kept).collect();
-    Judge::Claude(Claude { model: asked.model.clone(), environment })
 }
 
 /// The environment, read once, here.

@@ -1,6 +1,6 @@
 //! The bytes of the loopback service: HTTP/1.1 and server-sent events, no more than is used.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -69,70 +69,20 @@ pub fn turn_away(connection: &mut TcpStream) -> io::Result<()> {
     connection.shutdown(Shutdown::Both)
 }
 
-/// A streamed reply of one block.
-pub fn stream(connection: &mut TcpStream, block: &Value, delta: &Value, stop: &str) -> io::Result<()> {
-    let mut body = begin(block, delta);
-    body.push_str(&event(&json!({ "type": "content_block_stop", "index": 0 })));
-    body.push_str(&event(&json!({
-        "type": "message_delta",
-        "delta": { "stop_reason": stop, "stop_sequence": null },
-        "usage": { "output_tokens": 57 },
-    })));
-    body.push_str(&event(&json!({ "type": "message_stop" })));
+/// A whole stream of events.
+pub fn stream(connection: &mut TcpStream, body: &str) -> io::Result<()> {
     head(connection, 200, "text/event-stream", body.len())?;
     connection.write_all(body.as_bytes())
 }
 
-/// A streamed reply that breaks off.
-pub fn cut(connection: &mut TcpStream) -> io::Result<()> {
-    let body =
-        begin(&json!({ "type": "text", "text": "" }), &json!({ "type": "text_delta", "text": "half" }));
-    head(connection, 200, "text/event-stream", body.len() + 1000)?;
-    connection.write_all(body.as_bytes())?;
+/// A stream that breaks off.
+pub fn cut(connection: &mut TcpStream, beginning: &str) -> io::Result<()> {
+    head(connection, 200, "text/event-stream", beginning.len() + 1000)?;
+    connection.write_all(beginning.as_bytes())?;
     connection.shutdown(Shutdown::Both)
 }
 
-/// The same reply in one piece, for a program that does not want a stream.
-pub fn whole(block: &Value, delta: &Value, stop: &str) -> Value {
-    let mut block = block.clone();
-    if let Some(text) = delta["text"].as_str() {
-        block["text"] = json!(text);
-    }
-    if let Some(written) = delta["partial_json"].as_str() {
-        block["input"] = serde_json::from_str(written).unwrap_or_default();
-    }
-    message(&json!([block]), Some(stop))
-}
-
-fn begin(block: &Value, delta: &Value) -> String {
-    [
-        json!({ "type": "message_start", "message": message(&json!([]), None) }),
-        json!({ "type": "content_block_start", "index": 0, "content_block": block }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
-    ]
-    .iter()
-    .map(event)
-    .collect()
-}
-
-fn message(content: &Value, stop: Option<&str>) -> Value {
-    json!({
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-test",
-        "content": content,
-        "stop_reason": stop,
-        "stop_sequence": null,
-        "usage": {
-            "input_tokens": 1200,
-            "output_tokens": 1,
-            "cache_creation_input_tokens": 10,
-            "cache_read_input_tokens": 20,
-        },
-    })
-}
-
-fn event(value: &Value) -> String {
+/// One event, with its type as name.
+pub fn event(value: &Value) -> String {
     format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! A project, a service, and a real program between them.
 
-use countersign_testkit::{Messages, Project, Ran, Running, eventually};
+use countersign_testkit::{Dialect, Loopback, Messages, MessagesApi, Project, Ran, Running, eventually};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,10 +8,35 @@ use std::process::Command;
 /// Something of the user's that no reviewer needs.
 pub const OTHER_KEY: &str = "GITHUB_TOKEN";
 
+/// How a program is led to a service on loopback.
+#[derive(Clone, Copy)]
+pub struct Driven {
+    /// Its name, in `use:` too.
+    pub name: &'static str,
+    /// What its file is called when it runs.
+    pub executable: &'static str,
+    /// Keys of its reviewer for the service at this address, each with a comma before it.
+    pub keys: fn(&str) -> String,
+    /// Variables that lead it to the service at this address.
+    pub variables: fn(&str) -> Vec<(&'static str, String)>,
+    /// The variable that signs it in.
+    pub key_variable: &'static str,
+}
+
+/// Claude Code.
+const CLAUDE: Driven = Driven {
+    name: "claude",
+    executable: "claude",
+    keys: |_| String::new(),
+    variables: |url| vec![("ANTHROPIC_BASE_URL", url.to_owned())],
+    key_variable: "ANTHROPIC_API_KEY",
+};
+
 /// What a test works on.
-pub struct Bench {
+pub struct Bench<D = MessagesApi> {
     pub project: Project,
-    pub service: Messages,
+    pub service: Loopback<D>,
+    pub driven: Driven,
     /// Where programs are looked for.
     pub path: String,
     /// How it signs in; without it, by what is in the home.
@@ -19,13 +44,20 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A project with one file, and a service.
+    /// A project with one file, and a service for Claude.
     pub fn new(service: Messages) -> Self {
+        Self::of(CLAUDE, service)
+    }
+}
+
+impl<D: Dialect> Bench<D> {
+    /// A project with one file, a program, and a service for it.
+    pub fn of(driven: Driven, service: Loopback<D>) -> Self {
         let project = Project::new(env!("CARGO_BIN_EXE_countersign"));
         project.write("a.md", "A short text.\n");
         std::fs::create_dir(project.path(".tmp")).unwrap();
         let path = format!("{}:/usr/bin:/bin", agents().join("bin").display());
-        Self { project, service, path, key: Some("sk-test") }
+        Self { project, service, driven, path, key: Some("sk-test") }
     }
 
     /// A question about the file, under a subject, with the answer as JSON.
@@ -35,7 +67,8 @@ impl Bench {
 
     /// The same, not waited for.
     pub fn start(&self, more: &[&str]) -> Running {
-        let args = ["review", "a.md", "--criterion", "Complete=Is it complete?", "--reviewer", "claude"];
+        let args = ["review", "a.md", "--criterion", "Complete=Is it complete?"];
+        let args = [&args[..], &["--reviewer", self.driven.name]].concat();
         let args = [&args[..], &["--subject", "x", "--json"], more].concat();
         Running::start(&mut self.command(&args))
     }
@@ -46,17 +79,18 @@ impl Bench {
         command.env_clear();
         command.env("PATH", &self.path).env("HOME", self.project.home());
         command.env("TMPDIR", self.project.path(".tmp"));
-        command.env("ANTHROPIC_BASE_URL", self.service.url()).env(OTHER_KEY, "ghp-not-for-you");
+        command.envs((self.driven.variables)(&self.service.url())).env(OTHER_KEY, "ghp-not-for-you");
         if let Some(key) = self.key {
-            command.env("ANTHROPIC_API_KEY", key);
+            command.env(self.driven.key_variable, key);
         }
         command
     }
 
     /// Configures the reviewer, for a rule about all Markdown files.
     pub fn configure(&self, reviewer: &str, limits: &str) -> &Self {
+        let (name, keys) = (self.driven.name, (self.driven.keys)(&self.service.url()));
         let config = format!(
-            "version: 1\nreviewers: [{{name: main, use: claude{reviewer}}}]\nlimits: {{{limits}}}\nrules: [{{name: r, \
+            "version: 1\nreviewers: [{{name: main, use: {name}{keys}{reviewer}}}]\nlimits: {{{limits}}}\nrules: [{{name: r, \
              for: ['*.md'], criteria: [{{name: Complete, ask: 'Is it complete?'}}]}}]\n"
         );
         self.project.write("countersign.yml", config);
@@ -69,16 +103,15 @@ impl Bench {
         Running::start(&mut self.command(&args)).wait()
     }
 
-    /// Everything that runs because of this test: it has the address of the service in its environment.
+    /// Everything that runs because of this test: it has a folder of this project in its environment.
     pub fn processes(&self) -> Vec<(i32, String)> {
-        let url = self.service.url();
+        let own_folder = self.project.path(".tmp").display().to_string();
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         let of_ours = |entry: std::fs::DirEntry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let environ = std::fs::read(entry.path().join("environ")).ok()?;
             let environ = String::from_utf8_lossy(&environ).into_owned();
-            let own = environ.split('\0').any(|pair| pair == format!("ANTHROPIC_BASE_URL={url}"));
-            own.then_some((pid, environ))
+            environ.contains(&own_folder).then_some((pid, environ))
         };
         entries.filter_map(of_ours).collect()
     }
@@ -88,7 +121,7 @@ impl Bench {
         eventually("the program asks", || self.service.asked().len() >= questions);
         let is_agent = |(pid, _): &(i32, String)| {
             let name = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-            name.file_name().is_some_and(|name| name == "claude")
+            name.file_name().is_some_and(|name| name == self.driven.executable)
         };
         self.processes().into_iter().find(is_agent).expect("the agent program runs")
     }

@@ -11,6 +11,7 @@
 mod at;
 mod decode;
 mod diagnostic;
+mod dollars;
 mod fault;
 mod find;
 mod layer;
@@ -32,7 +33,10 @@ pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
-pub use reviewers::{AUTO, AgentReviewer, CommandReviewer, ReviewerConfig, ReviewerKind, Sees};
+pub use reviewers::{
+    AUTO, Api, Asked, CommandReviewer, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees,
+    ServiceReviewer,
+};
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
 pub(crate) use settings::DEFAULT_BYTES;

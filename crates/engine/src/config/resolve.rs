@@ -84,7 +84,7 @@ pub fn resolve(
             .map(|problem| {
                 let hint = problem.hint.clone().unwrap_or_default();
                 problem.with_hint(format!(
-                    "{hint}; without configuration: claude, command:PROGRAM, replay:FILE, self, checks"
+                    "{hint}; without configuration: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self, checks"
                 ))
             })
         }));

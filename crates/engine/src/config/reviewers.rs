@@ -4,12 +4,21 @@ use super::at::At;
 use super::diagnostic::quoted;
 use super::sink::{Named, Sink};
 use super::source::Place;
-use super::written::{WrittenReviewer, WrittenSees, WrittenUse};
+use super::written::{WrittenPrice, WrittenReviewer, WrittenSees, WrittenUse};
+use crate::programs::Program;
+use countersign_core::cost::{MICRO, Price};
 use std::ops::Range;
 use std::path::PathBuf;
+use url::Url;
 
 /// How many questions a program gets at once unless it says otherwise.
-pub(super) const DEFAULT_CONCURRENCY: u32 = 4;
+const PROGRAM_CONCURRENCY: u32 = 4;
+/// How many questions a service gets at once unless it says otherwise.
+const SERVICE_CONCURRENCY: u32 = 8;
+/// How many tokens the reply of a service may have unless it says otherwise.
+pub(super) const DEFAULT_REPLY_TOKENS: u32 = 8192;
+/// What a question to a program that reports its own cost may cost under a budget in dollars.
+const DEFAULT_QUESTION_MICROUSD: u64 = MICRO;
 
 /// The name that stands for "the first reviewer that can answer".
 pub const AUTO: &str = "auto";
@@ -18,7 +27,8 @@ pub const AUTO: &str = "auto";
 pub fn is_short_form(name: &str) -> bool {
     name.starts_with("command:")
         || name.starts_with("replay:")
-        || matches!(name, "claude" | "self" | "checks")
+        || matches!(name, "self" | "checks")
+        || Program::named(name).is_some()
 }
 
 /// A reviewer that may be asked.
@@ -37,8 +47,10 @@ pub struct ReviewerConfig {
 pub enum ReviewerKind {
     /// A program of the user's.
     Command(CommandReviewer),
-    /// The `claude` program.
-    Claude(AgentReviewer),
+    /// An agent program.
+    Program(ProgramReviewer),
+    /// A service that is asked over HTTP.
+    Service(ServiceReviewer),
     /// Recorded rulings.
     Replay {
         /// The file they are in.
@@ -50,19 +62,84 @@ pub enum ReviewerKind {
     Checks,
 }
 
+impl ReviewerKind {
+    /// How it is asked, where it is.
+    pub fn asked(&self) -> Option<&Asked> {
+        match self {
+            Self::Command(command) => Some(&command.asked),
+            Self::Program(program) => Some(&program.asked),
+            Self::Service(service) => Some(&service.asked),
+            Self::Replay { .. } | Self::SelfReview | Self::Checks => None,
+        }
+    }
+}
+
 /// A program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandReviewer {
     /// The program and its arguments; at least the program.
     pub argv: Vec<String>,
     /// How it is asked. Its model is passed on with the question.
-    pub asked: AgentReviewer,
+    pub asked: Asked,
 }
 
-/// How a program is asked.
+/// An agent program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentReviewer {
-    /// The model, where not the program's own choice.
+pub struct ProgramReviewer {
+    /// Which one.
+    pub program: Program,
+    /// Where its service is, where not at the program's own choice.
+    pub base_url: Option<String>,
+    /// The variable that holds the key of that service.
+    pub key_env: Option<String>,
+    /// How it is asked.
+    pub asked: Asked,
+}
+
+impl ProgramReviewer {
+    /// A program as it is.
+    pub fn plain(program: Program) -> Self {
+        Self { program, base_url: None, key_env: None, asked: Asked::program() }
+    }
+}
+
+/// A service that reviews.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceReviewer {
+    /// What it speaks.
+    pub api: Api,
+    /// Where it is, without a slash at the end; the vendor's own service where nobody says so.
+    pub base_url: Option<String>,
+    /// Where its key is, where somebody says so.
+    pub key: Option<KeySource>,
+    /// The most tokens of a reply.
+    pub reply_tokens: u32,
+    /// How it is asked; it has a model.
+    pub asked: Asked,
+}
+
+/// What a service speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI-compatible chat completions.
+    OpenAi,
+}
+
+/// Where a key is. Keys themselves are never part of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// In a variable of the environment.
+    Variable(String),
+    /// In a file.
+    File(PathBuf),
+}
+
+/// How somebody is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The model, where not the reviewer's own choice.
     pub model: Option<String>,
     /// What it may look at.
     pub sees: Sees,
@@ -70,11 +147,31 @@ pub struct AgentReviewer {
     pub timeout_seconds: Option<u32>,
     /// How many questions may be under way at once.
     pub concurrency: u32,
+    /// How many tokens fit into a question and its reply.
+    pub window_tokens: Option<u32>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+    /// The most that a question may cost, for a program that can be told so.
+    pub question_microusd: u64,
 }
 
-impl Default for AgentReviewer {
-    fn default() -> Self {
-        Self { model: None, sees: Sees::Given, timeout_seconds: None, concurrency: DEFAULT_CONCURRENCY }
+impl Asked {
+    /// How a program is asked where nobody says anything.
+    pub fn program() -> Self {
+        Self {
+            model: None,
+            sees: Sees::Given,
+            timeout_seconds: None,
+            concurrency: PROGRAM_CONCURRENCY,
+            window_tokens: None,
+            price: None,
+            question_microusd: DEFAULT_QUESTION_MICROUSD,
+        }
+    }
+
+    /// How a service is asked where nobody says anything.
+    pub fn service() -> Self {
+        Self { concurrency: SERVICE_CONCURRENCY, ..Self::program() }
     }
 }
 
@@ -134,34 +231,59 @@ fn kind(
     refuse_foreign_keys(sink, *kind, written);
     match kind {
         WrittenUse::Command => command(sink, owner, written, span).map(ReviewerKind::Command),
-        WrittenUse::Claude => agent(sink, written).map(ReviewerKind::Claude),
+        WrittenUse::Claude => program(sink, Program::Claude, written),
+        WrittenUse::Codex => program(sink, Program::Codex, written),
+        WrittenUse::Gemini => program(sink, Program::Gemini, written),
+        WrittenUse::Opencode => program(sink, Program::Opencode, written),
+        WrittenUse::Anthropic => service(sink, Api::Anthropic, written, span),
+        WrittenUse::Openai => service(sink, Api::OpenAi, written, span),
         WrittenUse::Replay => replay(sink, written, span),
         WrittenUse::SelfReview => Some(ReviewerKind::SelfReview),
         WrittenUse::Checks => Some(ReviewerKind::Checks),
     }
 }
 
+use WrittenUse as U;
 /// The kinds that are programs.
-const PROGRAMS: &[WrittenUse] = &[WrittenUse::Command, WrittenUse::Claude];
+const PROGRAMS: &[U] = &[U::Command, U::Claude, U::Codex, U::Gemini, U::Opencode];
+/// The kinds that are services.
+const SERVICES: &[U] = &[U::Anthropic, U::Openai];
+/// The kinds that are programs or services.
+const ASKED: &[U] = &[U::Command, U::Claude, U::Codex, U::Gemini, U::Opencode, U::Anthropic, U::Openai];
+/// The kinds whose service can be chosen.
+const PLACED: &[U] = &[U::Codex, U::Gemini, U::Opencode, U::Anthropic, U::Openai];
 
 /// A key that means nothing for a kind is a misunderstanding worth hearing about.
 fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenReviewer) {
-    let WrittenReviewer { name: _, r#use: _, command, file, sees, timeout_seconds, concurrency, model } =
-        written;
-    let span = |given: Option<&Range<usize>>| given.cloned();
+    fn span<T>(given: Option<&At<T>>) -> Option<Range<usize>> {
+        given.map(|at| at.span.clone())
+    }
+    let WrittenReviewer {
+        name: _, r#use: _, command, file, sees, timeout_seconds, concurrency, model, ..
+    } = written;
+    let WrittenReviewer {
+        base_url, key_env, key_file, reply_tokens, window_tokens, price, question_usd, ..
+    } = written;
     let keys = [
-        ("command", &[WrittenUse::Command][..], span(command.as_ref().map(|at| &at.span))),
-        ("file", &[WrittenUse::Replay], span(file.as_ref().map(|at| &at.span))),
-        ("sees", PROGRAMS, span(sees.as_ref().map(|at| &at.span))),
-        ("timeout_seconds", PROGRAMS, span(timeout_seconds.as_ref().map(|at| &at.span))),
-        ("concurrency", PROGRAMS, span(concurrency.as_ref().map(|at| &at.span))),
-        ("model", PROGRAMS, span(model.as_ref().map(|at| &at.span))),
+        ("command", &[U::Command][..], span(command.as_ref())),
+        ("file", &[U::Replay], span(file.as_ref())),
+        ("sees", PROGRAMS, span(sees.as_ref())),
+        ("timeout_seconds", ASKED, span(timeout_seconds.as_ref())),
+        ("concurrency", ASKED, span(concurrency.as_ref())),
+        ("model", ASKED, span(model.as_ref())),
+        ("base_url", PLACED, span(base_url.as_ref())),
+        ("key_env", PLACED, span(key_env.as_ref())),
+        ("key_file", SERVICES, span(key_file.as_ref())),
+        ("reply_tokens", SERVICES, span(reply_tokens.as_ref())),
+        ("window_tokens", ASKED, span(window_tokens.as_ref())),
+        ("price", ASKED, span(price.as_ref())),
+        ("question_usd", &[U::Claude], span(question_usd.as_ref())),
     ];
     for (key, belongs_to, span) in keys {
         if let Some(span) = span.filter(|_| !belongs_to.contains(&kind)) {
             let message = format!("`{key}` means nothing for `use: {}`", kind.word());
-            let uses: Vec<_> = belongs_to.iter().map(|kind| format!("`use: {}`", kind.word())).collect();
-            let hint = format!("it belongs to {}", uses.join(" and "));
+            let uses: Vec<_> = belongs_to.iter().map(|kind| format!("`{}`", kind.word())).collect();
+            let hint = format!("it belongs to `use:` {}", uses.join(", "));
             sink.report_with_hint("misplaced-key", &span, message, hint);
         }
     }
@@ -172,6 +294,11 @@ impl WrittenUse {
         match self {
             Self::Command => "command",
             Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Anthropic => "anthropic",
+            Self::Openai => "openai",
             Self::Replay => "replay",
             Self::SelfReview => "self",
             Self::Checks => "checks",
@@ -185,7 +312,7 @@ fn command(
     written: &WrittenReviewer,
     span: &Range<usize>,
 ) -> Option<CommandReviewer> {
-    let asked = agent(sink, written);
+    let asked = asked(sink, written, Asked::program());
     let owner_of_key = ("a reviewer with `use: command`", span);
     let (list, list_span) = sink.required(written.command.as_ref(), "command", owner_of_key)?;
     let argv: Vec<String> = list.iter().map(|at| at.value.clone()).collect::<Option<_>>()?;
@@ -196,14 +323,126 @@ fn command(
     Some(CommandReviewer { argv, asked: asked? })
 }
 
-fn agent(sink: &mut Sink, written: &WrittenReviewer) -> Option<AgentReviewer> {
+fn program(sink: &mut Sink, program: Program, written: &WrittenReviewer) -> Option<ReviewerKind> {
+    let asked = asked(sink, written, Asked::program());
+    let (base_url, key_env) = (base_url(sink, written), key_env(sink, written));
+    Some(ReviewerKind::Program(ProgramReviewer {
+        program,
+        base_url: base_url?,
+        key_env: key_env?,
+        asked: asked?,
+    }))
+}
+
+fn service(
+    sink: &mut Sink,
+    api: Api,
+    written: &WrittenReviewer,
+    span: &Range<usize>,
+) -> Option<ReviewerKind> {
+    let word = written.r#use.as_ref()?.value?.word();
+    let owner = format!("a reviewer with `use: {word}`");
+    let named = sink.required(written.model.as_ref(), "model", (&owner, span)).is_some();
+    let asked = asked(sink, written, Asked::service());
+    let (base_url, key) = (base_url(sink, written), key(sink, written));
+    let reply_tokens = read(written.reply_tokens.as_ref())?.map_or(DEFAULT_REPLY_TOKENS, |count| count.get());
+    named.then_some(())?;
+    Some(ReviewerKind::Service(ServiceReviewer {
+        api,
+        base_url: base_url?,
+        key: key?,
+        reply_tokens,
+        asked: asked?,
+    }))
+}
+
+fn asked(sink: &mut Sink, written: &WrittenReviewer, default: Asked) -> Option<Asked> {
     let model = text(sink, written.model.as_ref(), "model");
-    Some(AgentReviewer {
-        sees: read(written.sees.as_ref())?.map_or(Sees::Given, WrittenSees::meaning),
+    let price = price(sink, written.price.as_ref());
+    Some(Asked {
+        sees: read(written.sees.as_ref())?.map_or(default.sees, WrittenSees::meaning),
         timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
-        concurrency: read(written.concurrency.as_ref())?.map_or(DEFAULT_CONCURRENCY, |count| count.get()),
+        concurrency: read(written.concurrency.as_ref())?.map_or(default.concurrency, |count| count.get()),
+        window_tokens: read(written.window_tokens.as_ref())?.map(|count| count.get()),
+        question_microusd: read(written.question_usd.as_ref())?
+            .map_or(default.question_microusd, |usd| usd.micro()),
         model: model?,
+        price: price?,
     })
+}
+
+fn price(sink: &mut Sink, written: Option<&At<WrittenPrice>>) -> Option<Option<Price>> {
+    let Some(at) = written else { return Some(None) };
+    let price = at.value.as_ref()?;
+    let owner = ("this price", &at.span);
+    let input = sink.required(price.input_usd_per_million.as_ref(), "input_usd_per_million", owner);
+    let input = input.map(|(usd, _)| usd.micro());
+    let output = sink.required(price.output_usd_per_million.as_ref(), "output_usd_per_million", owner);
+    let output = output.map(|(usd, _)| usd.micro());
+    Some(Some(Price { input_microusd: input?, output_microusd: output? }))
+}
+
+/// The address of a service, without a slash at its end. Whatever could hold a secret or change what is asked
+/// for has no place in it.
+fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
+    let Some(given) = text(sink, written.base_url.as_ref(), "base_url")? else { return Some(None) };
+    let span = written.base_url.as_ref().map(|at| at.span.clone()).unwrap_or_default();
+    let mut refuse = |message: &str, hint: &str| {
+        sink.report_with_hint("bad-address", &span, message, hint);
+        None
+    };
+    let Ok(url) = Url::parse(&given) else {
+        return refuse("`base_url` is no address", "for example `http://127.0.0.1:8080/v1`");
+    };
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return refuse(
+            "`base_url` begins with `http://` or `https://`",
+            "for example `http://127.0.0.1:8080/v1`",
+        );
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return refuse("`base_url` holds a sign-in", "name the variable that holds the key in `key_env`");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return refuse("`base_url` ends before any `?` or `#`", "leave away what follows");
+    }
+    Some(Some(given.trim_end_matches('/').to_owned()))
+}
+
+fn key_env(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
+    let Some(name) = text(sink, written.key_env.as_ref(), "key_env")? else { return Some(None) };
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name || name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
+        let span = written.key_env.as_ref().map(|at| at.span.clone()).unwrap_or_default();
+        // What is there may be the key itself, so it is not repeated.
+        sink.report_with_hint(
+            "bad-variable",
+            &span,
+            "`key_env` is the name of a variable, with letters, digits and `_`",
+            "write the key into a variable or a file, never here",
+        );
+        return None;
+    }
+    Some(Some(name))
+}
+
+fn key(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<KeySource>> {
+    let variable = key_env(sink, written);
+    let file = text(sink, written.key_file.as_ref(), "key_file");
+    match (variable?, file?) {
+        (Some(_), Some(_)) => {
+            let span = written.key_file.as_ref().map(|at| at.span.clone()).unwrap_or_default();
+            sink.report("two-keys", &span, "there is a `key_env` and a `key_file`, and one key is enough");
+            None
+        }
+        (Some(name), None) => Some(Some(KeySource::Variable(name))),
+        (None, Some(file)) => {
+            let folder = sink.source.path().parent().map(PathBuf::from).unwrap_or_default();
+            let file = if file.starts_with("~/") { PathBuf::from(file) } else { folder.join(file) };
+            Some(Some(KeySource::File(file)))
+        }
+        (None, None) => Some(None),
+    }
 }
 
 fn argv_problem(owner: Owner, argv: &[String]) -> Option<String> {

@@ -4,7 +4,8 @@
 //! `required` mark is for the published schema.
 
 use super::at::{At, Given};
-use super::reviewers::DEFAULT_CONCURRENCY;
+use super::dollars::Dollars;
+use super::reviewers::DEFAULT_REPLY_TOKENS;
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use super::whole::{Count, CountOrNone, Version};
 use countersign_core::policy::{
@@ -55,6 +56,7 @@ pub(super) struct WrittenUser {
 #[schemars(extend("allOf" = [
     { "if": { "properties": { "use": { "const": "command" } } }, "then": { "required": ["command"] } },
     { "if": { "properties": { "use": { "const": "replay" } } }, "then": { "required": ["file"] } },
+    { "if": { "properties": { "use": { "enum": ["anthropic", "openai"] } } }, "then": { "required": ["model"] } },
 ]))]
 #[serde(deny_unknown_fields, expecting = "a reviewer, a mapping with `name` and `use`")]
 pub(super) struct WrittenReviewer {
@@ -70,16 +72,50 @@ pub(super) struct WrittenReviewer {
     /// For `use: replay`: a file of recorded rulings, one JSON object a line, relative to this file's folder.
     #[schemars(length(min = 1))]
     pub file: Option<At<String>>,
-    /// For `use: command` and `use: claude`: what it may look at. `given` is the files of the question, `project` everything.
+    /// For programs: what it may look at. `given` is the files of the question, `project` everything.
     pub sees: Option<At<WrittenSees>>,
-    /// For `use: command` and `use: claude`: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
+    /// For programs and services: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
     pub timeout_seconds: Option<At<Count>>,
-    /// For `use: command` and `use: claude`: how many questions may be under way at once.
-    #[schemars(extend("default" = DEFAULT_CONCURRENCY))]
+    /// For programs and services: how many questions may be under way at once. 4 for programs, 8 for services.
     pub concurrency: Option<At<Count>>,
-    /// For `use: command`: passed on to the program with the question. For `use: claude`: the model to ask.
+    /// For `use: command`: passed on to the program with the question. For other programs and services: the model to ask.
     #[schemars(length(min = 1))]
     pub model: Option<At<String>>,
+    /// For services, and for `codex`, `gemini` and `opencode`: where the service is, such as `http://127.0.0.1:8080/v1`.
+    #[schemars(length(min = 1))]
+    pub base_url: Option<At<String>>,
+    /// Beside `base_url`, and for services: the environment variable that holds the key.
+    #[schemars(length(min = 1))]
+    pub key_env: Option<At<String>>,
+    /// For services: a file that holds the key and nothing else, from the home folder if it begins with `~/`.
+    #[schemars(length(min = 1))]
+    pub key_file: Option<At<String>>,
+    /// For services: the most tokens a reply may have.
+    #[schemars(extend("default" = DEFAULT_REPLY_TOKENS))]
+    pub reply_tokens: Option<At<Count>>,
+    /// For programs and services: how many tokens fit into a question and its reply together. What does not fit is split by file where its rule allows that, and otherwise not asked.
+    pub window_tokens: Option<At<Count>>,
+    /// For programs and services: what their tokens cost, where they do not say so themselves.
+    pub price: Option<At<WrittenPrice>>,
+    /// For `use: claude` without a `price`: the most one question may cost under a budget in dollars.
+    #[schemars(extend("default" = 1))]
+    pub question_usd: Option<At<Dollars>>,
+}
+
+/// What tokens cost.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Price")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a price, a mapping with `input_usd_per_million` and `output_usd_per_million`"
+)]
+pub(super) struct WrittenPrice {
+    /// A million tokens of questions.
+    #[schemars(required)]
+    pub input_usd_per_million: Option<At<Dollars>>,
+    /// A million tokens of replies.
+    #[schemars(required)]
+    pub output_usd_per_million: Option<At<Dollars>>,
 }
 
 /// The kinds of reviewers.
@@ -91,6 +127,16 @@ pub(super) enum WrittenUse {
     Command,
     /// The `claude` program, held to reading.
     Claude,
+    /// The `codex` program, held to answering.
+    Codex,
+    /// The `gemini` program, held to answering.
+    Gemini,
+    /// The `opencode` program, held to answering.
+    Opencode,
+    /// A service that speaks the Anthropic Messages API.
+    Anthropic,
+    /// A service that speaks OpenAI's chat completions: OpenAI, llama.cpp, Ollama, vLLM and many others.
+    Openai,
     /// Recorded rulings.
     Replay,
     /// The author, asked to look again.

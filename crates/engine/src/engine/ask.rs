@@ -66,8 +66,12 @@ impl Engine {
                 }
                 Err(failed) => Told::bare(Err(failed)),
             },
-            Judge::Claude(claude) => match self.private_brief(asking, panelist.sees_project).await {
-                Ok((brief, _folder)) => claude.ask(&self.0.guard, &brief, cancel).await,
+            Judge::Agent(agent) => match self.private_brief(asking, panelist.sees_project).await {
+                Ok((brief, _folder)) => agent.ask(&self.0.guard, &brief, cancel).await,
+                Err(failed) => Told::bare(Err(failed)),
+            },
+            Judge::Service(service) => match self.private_brief(asking, false).await {
+                Ok((brief, _folder)) => service.ask(&brief, cancel).await,
                 Err(failed) => Told::bare(Err(failed)),
             },
             Judge::Replay { rows, .. } => {
@@ -98,8 +102,9 @@ impl Engine {
         let submission = &asking.prepared.submission;
         let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
-        let question = self.0.planner.word(&asking.rules, &asking.assignment, submission, notes).await;
-        let mut question = question.map_err(stale)?;
+        let planner = &self.0.planner;
+        let question = planner.word(&asking.rules, &asking.assignment, submission, notes, &asking.reviewer);
+        let mut question = question.await.map_err(stale)?;
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
@@ -116,7 +121,6 @@ impl Engine {
         let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
         let files: Vec<_> = beside.map(|(file, _)| file).collect();
         if !files.is_empty() {
-            let planner = &self.0.planner;
             let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
             question.redacted.add(copied.map_err(broken)?.map_err(stale)?);
         }

@@ -1,7 +1,9 @@
 //! The panel: who may be asked in this project, in order of preference.
 
-use crate::reviewer::{Claude, Command, Failed, Told};
+use crate::programs::Vendor;
+use crate::reviewer::{Agent, Command, Failed, Service, Told};
 use countersign_core::answer::Row;
+use countersign_core::cost::Price;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Reviewer, ReviewerKind};
@@ -18,8 +20,10 @@ pub const SELF: &str = "self";
 pub enum Judge {
     /// A program of the user's.
     Command(Command),
-    /// The `claude` program.
-    Claude(Claude),
+    /// An agent program.
+    Agent(Agent),
+    /// A service, over HTTP.
+    Service(Service),
     /// Recorded rulings.
     Replay {
         /// The rows.
@@ -44,6 +48,26 @@ pub struct Panelist {
     pub timeout: Option<Duration>,
     /// How many questions they get at once.
     pub concurrency: usize,
+    /// How many tokens fit into a question and its reply.
+    pub window_tokens: Option<u64>,
+    /// What their tokens cost.
+    pub price: Option<Price>,
+    /// The most a question may cost, where they can be told so.
+    pub question_microusd: Option<u64>,
+    /// Who makes their model, where that is known.
+    pub vendor: Option<Vendor>,
+}
+
+impl Panelist {
+    /// Whether files can be given to them beside the question. What is not shown then is there to be looked
+    /// at, in the project or in a folder.
+    pub fn reads_files(&self) -> bool {
+        match &self.judge {
+            Judge::Command(_) | Judge::Replay { .. } | Judge::SelfReview => true,
+            Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
+            Judge::Service(_) => false,
+        }
+    }
 }
 
 /// Everybody who may be asked.
@@ -66,7 +90,8 @@ impl Panel {
         let seat = |panelist: Panelist| {
             let identity = match &panelist.judge {
                 Judge::Command(command) => command.identity(root),
-                Judge::Claude(claude) => claude.identity(),
+                Judge::Agent(agent) => agent.identity(),
+                Judge::Service(service) => service.identity(),
                 Judge::Replay { digest, .. } => format!("replay {digest}"),
                 Judge::SelfReview => SELF.to_owned(),
             };
@@ -103,7 +128,9 @@ impl Panel {
         let edited = |seat: &Seat| {
             let now = match &seat.panelist.judge {
                 Judge::Command(command) => command.identity(root),
-                Judge::Claude(_) | Judge::Replay { .. } | Judge::SelfReview => return false,
+                Judge::Agent(_) | Judge::Service(_) | Judge::Replay { .. } | Judge::SelfReview => {
+                    return false;
+                }
             };
             seat.panelist.name == name && now != seat.identity
         };

@@ -121,9 +121,9 @@ impl Planner {
             None => false,
         };
         let notes = prepared.request.notes.as_deref();
-        let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes).await;
-        let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
         let first = assignment.candidates.first().map_or("", |candidate| candidate.reviewer.as_str());
+        let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes, first).await;
+        let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
         let timeout_seconds = self.timeout(assignment, first).as_secs();
         let payload = prompt::with_redactions(worded.payload, &worded.redacted);
         Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
@@ -136,11 +136,15 @@ impl Planner {
         assignment: &Assignment,
         submission: &Submission,
         notes: Option<&str>,
+        reviewer: &str,
     ) -> Result<Worded, Changed> {
         let files = materials(assignment, submission);
         let bytes = files.iter().map(|file| file.size_bytes).sum();
         let bounds = self.bounds;
-        let inline = prompt::fits_inline(files.len(), bytes, bounds.max_inline_files, bounds.prompt_bytes);
+        // Whoever cannot be given files gets everything in the question, or is not asked.
+        let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+        let inline =
+            !reads || prompt::fits_inline(files.len(), bytes, bounds.max_inline_files, bounds.prompt_bytes);
         let mut shown = vec![];
         for file in &files {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };

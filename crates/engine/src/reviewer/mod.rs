@@ -1,14 +1,16 @@
 //! Reviewers: who rules. Each gets a [`Brief`] and gives back what it was [`Told`]; none decides anything.
 
+mod agent;
 mod brief;
 mod checking;
 pub mod checks;
-mod claude;
 mod command;
 pub mod replay;
 mod run_check;
+pub mod service;
 
+pub use agent::Agent;
 pub use brief::{Brief, Failed, Told};
 pub use checking::{Files, rule_by_checks};
-pub use claude::Claude;
 pub use command::Command;
+pub use service::Service;

@@ -6,12 +6,9 @@ use super::line::{Line, State};
 use super::{Asking, ask, surroundings};
 use crate::cli::{Failure, installed};
 use countersign_engine::engine::{Judge, Panelist};
-use countersign_engine::reviewer::{Claude, Command};
-use std::path::{Path, PathBuf};
+use countersign_engine::reviewer::{Agent, Command};
+use std::path::Path;
 
-const CLAUDE: &str = "claude";
-/// Variables that sign the `claude` program in.
-const SIGN_IN: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 /// How scripts end that people give to an interpreter.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
@@ -31,36 +28,41 @@ impl Asking<'_> {
         };
         let line = match &panelist.judge {
             Judge::Command(command) => self.command(what, command).await,
-            Judge::Claude(claude) => self.claude(what, claude).await,
+            Judge::Agent(agent) => self.agent(what, agent).await,
+            Judge::Service(service) => Line::ok(what, format!("`{}` at {}", service.model, service.base_url)),
             Judge::Replay { rows, .. } => Line::ok(what, format!("recorded rulings: {}", rows.len())),
             Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
         };
         let ready = !matches!(line.state, State::Fail(_));
         let mut lines = vec![line];
-        if wanted && ready && matches!(panelist.judge, Judge::Command(_) | Judge::Claude(_)) {
+        if wanted
+            && ready
+            && matches!(panelist.judge, Judge::Command(_) | Judge::Agent(_) | Judge::Service(_))
+        {
             lines.push(ask::ask(self, panelist).await?);
         }
         Ok(lines)
     }
 
-    /// The `claude` program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask`
-    /// tells for sure.
-    async fn claude(&self, what: String, claude: &Claude) -> Line {
+    /// An agent program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask` tells
+    /// for sure.
+    async fn agent(&self, what: String, agent: &Agent) -> Line {
+        let facts = agent.program.facts();
+        let name = facts.name;
         let path = std::env::var_os("PATH");
-        let Some(found) = installed::find(CLAUDE, self.project.root.path(), path.as_deref()) else {
-            return Line::unavailable(what, format!("`{CLAUDE}` is not on the PATH"))
-                .hint("install Claude Code and sign in, or configure another reviewer");
+        let Some(found) = installed::find(name, self.project.root.path(), path.as_deref()) else {
+            return Line::unavailable(what, format!("`{name}` is not on the PATH"))
+                .hint(format!("install it ({}), or configure another reviewer", facts.called.install));
         };
-        let words = format!("`{CLAUDE}`: {}", found.display());
+        let words = format!("`{name}`: {}", found.display());
         let Some(version) = surroundings::version(&found, self.guard, self.cancel).await else {
             return Line::unavailable(what, format!("{words}: it does not say its version"))
-                .hint(format!("try `{CLAUDE} --version`; it may be broken or half installed"));
+                .hint(format!("try `{name} --version`; it may be broken or half installed"));
         };
-        match sign_in(claude) {
+        match agent.sign_in() {
             Some(how) => Line::ok(what, format!("{words}: {version}; signed in by {how}")),
-            None => Line::warn(what, format!("{words}: {version}; no sign-in was found")).hint(format!(
-                "run `{CLAUDE}` once and sign in, or set ANTHROPIC_API_KEY; --ask tells for sure"
-            )),
+            None => Line::warn(what, format!("{words}: {version}; no sign-in was found"))
+                .hint(format!("{}; --ask tells for sure", facts.called.sign_in)),
         }
     }
 
@@ -87,21 +89,6 @@ impl Asking<'_> {
             },
         }
     }
-}
-
-/// How somebody seems to be signed in. A system's own key store is not looked into.
-fn sign_in(claude: &Claude) -> Option<String> {
-    let variable = |name: &str| {
-        let given = claude.environment.iter().find(|(known, _)| known == name)?;
-        Some(given.1.clone()).filter(|value| !value.is_empty())
-    };
-    if let Some(name) = SIGN_IN.iter().find(|name| variable(name).is_some()) {
-        return Some((*name).to_owned());
-    }
-    let home = || variable("HOME").map(|home| Path::new(&home).join(".claude"));
-    let folder = variable("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home)?;
-    let file = folder.join(".credentials.json");
-    file.is_file().then(|| file.display().to_string())
 }
 
 /// An argument that names a script which is not there: the program itself would only say so when asked.

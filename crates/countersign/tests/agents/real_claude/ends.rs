@@ -83,7 +83,7 @@ fn no_stream_at_all() {
 
 #[test]
 fn not_json() {
-    ends(Act::Raw("{\"passed\": tr"), "garbled", "form that was asked for", 12);
+    ends(Act::Raw("{\"passed\": tr".to_owned()), "garbled", "form that was asked for", 12);
 }
 
 #[test]

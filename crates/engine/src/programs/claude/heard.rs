@@ -4,119 +4,10 @@
 //! `"subtype": "success"` with every kind of failure. So an answer is only what has all the marks of one.
 
 use crate::process::{Ended, How};
-use crate::programs::Usage;
-use countersign_core::outcome::NoVerdict;
-use countersign_core::text;
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
 use serde_json::Value;
 
-/// How much of the program's own words is quoted.
-const QUOTED_BYTES: usize = 400;
 const MICRO: f64 = 1_000_000.0;
-
-/// What came back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
-    /// The structured answer, still to be held against the question.
-    pub said: Result<Value, Problem>,
-    /// What it cost, as far as the program says so; also where it failed.
-    pub usage: Option<Usage>,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The kind.
-    pub kind: Kind,
-    /// The words of the program, on one line.
-    pub quoted: String,
-}
-
-/// Every way not to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// There is no such program.
-    NotInstalled,
-    /// It is there and cannot be run.
-    NotStarted,
-    /// Nobody is signed in, or the key is not good.
-    NotSignedIn,
-    /// The account has used up what it may use for now.
-    RateLimited,
-    /// The service has too much to do.
-    Overloaded,
-    /// The service failed.
-    ServerError,
-    /// The service could not be reached, or its reply broke off.
-    Connection,
-    /// The service does not take the question as it is: an unknown model, an empty account.
-    Rejected,
-    /// The model declined.
-    Refused,
-    /// The question is longer than the program or the model takes.
-    QuestionTooLong,
-    /// The reply is longer than the model may write, or than we read.
-    ReplyTooLong,
-    /// It went back and forth too often.
-    TurnsUsedUp,
-    /// It has spent what it may spend.
-    BudgetUsedUp,
-    /// It took too long.
-    TimedOut,
-    /// It ended without a word, or by a signal.
-    Crashed,
-    /// We do not want it any more.
-    Cancelled,
-    /// It answered, and not in the form that was asked for.
-    Garbled,
-}
-
-impl Problem {
-    fn new(kind: Kind, words: &str) -> Self {
-        let line = text::visible_line(words.trim());
-        Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
-    }
-
-    /// The reason for "no verdict".
-    pub fn why(&self) -> NoVerdict {
-        match self.kind {
-            Kind::TimedOut => NoVerdict::Timeout,
-            Kind::Garbled => NoVerdict::Garbled,
-            Kind::Refused => NoVerdict::Refused,
-            Kind::QuestionTooLong | Kind::ReplyTooLong | Kind::TurnsUsedUp => NoVerdict::TooLong,
-            _ => NoVerdict::Unavailable,
-        }
-    }
-
-    /// What happened and what to do, in words.
-    pub fn words(&self) -> String {
-        let words = match self.kind {
-            Kind::NotInstalled => {
-                "`claude` is not installed, or not on the PATH; see https://code.claude.com/docs"
-            }
-            Kind::NotStarted => "`claude` could not be started",
-            Kind::NotSignedIn => {
-                "`claude` is not signed in: run `claude` once and sign in, or set ANTHROPIC_API_KEY"
-            }
-            Kind::RateLimited => "the account of `claude` is at its rate limit: hand it in again later",
-            Kind::Overloaded => "the service behind `claude` is overloaded: hand it in again in a while",
-            Kind::ServerError => "the service behind `claude` failed: hand it in again in a while",
-            Kind::Connection => "`claude` got no whole reply from its service: look at network and proxy",
-            Kind::Rejected => "the service behind `claude` did not take the question",
-            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person",
-            Kind::QuestionTooLong => "the question is too long for `claude`: hand in fewer or smaller files",
-            Kind::ReplyTooLong => "the reply of `claude` was too long: ask less at once",
-            Kind::TurnsUsedUp => {
-                "`claude` did not come to an end within its turns: hand in fewer files at once"
-            }
-            Kind::BudgetUsedUp => "`claude` has used up its budget",
-            Kind::TimedOut => "`claude` took too long: raise `timeout_seconds`, or hand in fewer files",
-            Kind::Crashed => "`claude` broke off",
-            Kind::Cancelled => "`claude` was cancelled",
-            Kind::Garbled => "the reply is not in the form that was asked for",
-        };
-        if self.quoted.is_empty() { words.to_owned() } else { format!("{words} ({})", self.quoted) }
-    }
-}
 
 /// Reads what is left of an ended call.
 pub fn hear(ended: &Ended) -> Heard {
@@ -137,20 +28,7 @@ pub fn hear(ended: &Ended) -> Heard {
     Heard { said, usage }
 }
 
-fn not_exited(how: &How, stderr: &str) -> Problem {
-    match how {
-        How::NotStarted { reason } if reason == "no such program" => Problem::new(Kind::NotInstalled, ""),
-        How::NotStarted { reason } => Problem::new(Kind::NotStarted, reason),
-        How::TimedOut => Problem::new(Kind::TimedOut, ""),
-        How::TooMuchOutput { .. } => Problem::new(Kind::ReplyTooLong, ""),
-        How::Cancelled => Problem::new(Kind::Cancelled, ""),
-        How::GuardLost => Problem::new(Kind::Crashed, "its guard ended unexpectedly"),
-        How::Signalled(signal) => Problem::new(Kind::Crashed, &format!("signal {signal} {stderr}")),
-        How::Exited(code) => Problem::new(Kind::Crashed, &format!("exit code {code} {stderr}")),
-    }
-}
-
-fn read(code: i32, mut report: Value) -> Result<Value, Problem> {
+fn read(code: i32, mut report: Value) -> Result<Said, Problem> {
     let field = |name: &str| report[name].as_str().unwrap_or_default();
     let in_order = report["is_error"] == false && field("subtype") == "success" && code == 0;
     if !in_order {
@@ -163,7 +41,7 @@ fn read(code: i32, mut report: Value) -> Result<Value, Problem> {
         Value::Null => {
             Err(Problem::new(Kind::Garbled, "there is no structured answer, only text or nothing"))
         }
-        answer => Ok(answer),
+        answer => Ok(Said::Structured(answer)),
     }
 }
 

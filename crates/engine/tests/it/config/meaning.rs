@@ -2,13 +2,15 @@
 
 use super::{check_problem, gathered, read};
 use countersign_core::check::{Check, RunCheck};
+use countersign_core::cost::Price;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Rule, Scope};
 use countersign_engine::config::{
-    AgentReviewer, CommandReviewer, Config, Environment, FileBytes, Flags, Limits, Problems, ReviewerKind,
-    Sees, resolve,
+    Api, Asked, CommandReviewer, Config, Environment, FileBytes, Flags, KeySource, Limits, Problems,
+    ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, resolve,
 };
+use countersign_engine::programs::Program;
 
 const RULES: &str = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
 
@@ -93,25 +95,63 @@ fn reviewers_become_reviewers() {
         "{RULES}reviewers:\n- {{name: main, use: command, command: [./judge.sh, --strict], sees: project, \
          timeout_seconds: 9, concurrency: 2, model: m}}\n- {{name: plain, use: command, command: [judge]}}\n\
          - {{name: real, use: claude, model: sonnet, timeout_seconds: 60}}\n\
+         - {{name: cx, use: codex, base_url: 'http://127.0.0.1:1/v1/', key_env: MY_KEY, window_tokens: 9000, \
+         price: {{input_usd_per_million: 1.25, output_usd_per_million: 10}}}}\n- {{name: gm, use: gemini}}\n\
+         - {{name: oc, use: opencode}}\n- {{name: an, use: anthropic, model: claude-x, key_file: ~/k}}\n\
+         - {{name: oa, use: openai, model: gpt-x, key_env: K, reply_tokens: 100}}\n\
          - {{name: rec, use: replay, file: r/rulings.jsonl}}\n- {{name: me, use: self}}\n- {{name: m, use: checks, model: ~}}\n"
     ));
     let kinds: Vec<_> = config.unwrap().reviewers.into_iter().map(|r| (r.name, r.kind)).collect();
     let main = CommandReviewer {
         argv: vec!["./judge.sh".into(), "--strict".into()],
-        asked: AgentReviewer {
+        asked: Asked {
             model: Some("m".into()),
             sees: Sees::Project,
             timeout_seconds: Some(9),
             concurrency: 2,
+            ..Asked::program()
         },
     };
-    let asked = AgentReviewer { model: None, sees: Sees::Given, timeout_seconds: None, concurrency: 4 };
-    let plain = CommandReviewer { argv: vec!["judge".into()], asked: asked.clone() };
-    let claude = AgentReviewer { model: Some("sonnet".into()), timeout_seconds: Some(60), ..asked };
+    let plain = CommandReviewer { argv: vec!["judge".into()], asked: Asked::program() };
+    let claude = ProgramReviewer {
+        asked: Asked { model: Some("sonnet".into()), timeout_seconds: Some(60), ..Asked::program() },
+        ..ProgramReviewer::plain(Program::Claude)
+    };
+    let price = Price { input_microusd: 1_250_000, output_microusd: 10_000_000 };
+    let codex = ProgramReviewer {
+        base_url: Some("http://127.0.0.1:1/v1".into()),
+        key_env: Some("MY_KEY".into()),
+        asked: Asked { price: Some(price), window_tokens: Some(9000), ..Asked::program() },
+        ..ProgramReviewer::plain(Program::Codex)
+    };
+    let service = |api, key, model: &str, reply_tokens| ServiceReviewer {
+        api,
+        base_url: None,
+        key,
+        reply_tokens,
+        asked: Asked { model: Some(model.into()), ..Asked::service() },
+    };
+    assert_eq!((Asked::program().concurrency, Asked::service().concurrency), (4, 8));
     let expected = [
         ("main".into(), ReviewerKind::Command(main)),
         ("plain".into(), ReviewerKind::Command(plain)),
-        ("real".into(), ReviewerKind::Claude(claude)),
+        ("real".into(), ReviewerKind::Program(claude)),
+        ("cx".into(), ReviewerKind::Program(codex)),
+        ("gm".into(), ReviewerKind::Program(ProgramReviewer::plain(Program::Gemini))),
+        ("oc".into(), ReviewerKind::Program(ProgramReviewer::plain(Program::Opencode))),
+        (
+            "an".into(),
+            ReviewerKind::Service(service(
+                Api::Anthropic,
+                Some(KeySource::File("~/k".into())),
+                "claude-x",
+                8192,
+            )),
+        ),
+        (
+            "oa".into(),
+            ReviewerKind::Service(service(Api::OpenAi, Some(KeySource::Variable("K".into())), "gpt-x", 100)),
+        ),
         ("rec".into(), ReviewerKind::Replay { file: "r/rulings.jsonl".into() }),
         ("me".into(), ReviewerKind::SelfReview),
         ("m".into(), ReviewerKind::Checks),
@@ -203,11 +243,11 @@ fn flags_win_over_the_environment() {
     assert_eq!(reviewer(None, Some("")), Ok((None, "default".into())));
     assert_eq!(
         said(Some("oen"), None),
-        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: claude, command:PROGRAM, replay:FILE, self, checks"
+        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self, checks"
     );
     assert_eq!(
         said(None, Some("nobody")),
-        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`; without configuration: claude, command:PROGRAM, replay:FILE, self, checks"
+        "environment COUNTERSIGN_REVIEWER:1:1: no reviewer is called `nobody`\n  known: `one`, `two`; without configuration: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self, checks"
     );
 }
 

@@ -156,7 +156,7 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
          - {name: i, use: replay, file: ''}",
         "
 5:18: `use` cannot be `nobody`
-  known: `command`, `claude`, `replay`, `self`, `checks`
+  known: `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`, `replay`, `self`, `checks`
 6:18: `use` cannot be `comand`
   did you mean `command`?
 7:3: this reviewer has no `name`
@@ -164,21 +164,57 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
 9:10: the reviewer on line 6 is called `b` already
 10:10: the name is empty
 10:31: `file` means nothing for `use: self`
-  it belongs to `use: replay`
+  it belongs to `use:` `replay`
 11:3: a reviewer with `use: command` has no `command`
 12:36: `command` names no program
 13:3: a reviewer with `use: replay` has no `file`
 13:33: `model` means nothing for `use: replay`
-  it belongs to `use: command` and `use: claude`
+  it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`
 13:42: `sees` means nothing for `use: replay`
-  it belongs to `use: command` and `use: claude`
-14:18: `use` must be one of `command`, `claude`, `replay`, `self`, `checks`, not 3
+  it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
+14:18: `use` must be one of `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`, `replay`, `self`, `checks`, not 3
 15:37: an entry of `command` must be text, not 1
   to have it as text, write `\"1\"`
 15:58: `timeout_seconds` must be a whole number from 1 to 4294967295, not 0
 15:68: `model` cannot be ``
 16:3: this reviewer has no `use`
 17:32: `file` cannot be ``",
+    );
+}
+
+#[test]
+fn services_have_models_addresses_and_keys_elsewhere() {
+    check_beside(
+        "reviewers:\n- {name: a, use: openai}\n- {name: b, use: openai, model: m, base_url: localhost}\n\
+         - {name: c, use: openai, model: m, base_url: 'ftp://x'}\n\
+         - {name: d, use: openai, model: m, base_url: 'http://me:pw@x/v1'}\n\
+         - {name: e, use: openai, model: m, base_url: 'http://x/v1?key=1'}\n\
+         - {name: f, use: anthropic, model: m, key_env: sk-secret}\n\
+         - {name: g, use: anthropic, model: m, key_env: A, key_file: b}\n\
+         - {name: h, use: claude, base_url: 'http://x', price: {input_usd_per_million: -1}}\n\
+         - {name: i, use: openai, model: m, sees: project, question_usd: 1, price: 3}\n",
+        "
+5:3: a reviewer with `use: openai` has no `model`
+6:46: `base_url` is no address
+  for example `http://127.0.0.1:8080/v1`
+7:46: `base_url` begins with `http://` or `https://`
+  for example `http://127.0.0.1:8080/v1`
+8:46: `base_url` holds a sign-in
+  name the variable that holds the key in `key_env`
+9:46: `base_url` ends before any `?` or `#`
+  leave away what follows
+10:48: `key_env` is the name of a variable, with letters, digits and `_`
+  write the key into a variable or a file, never here
+11:61: there is a `key_env` and a `key_file`, and one key is enough
+12:36: `base_url` means nothing for `use: claude`
+  it belongs to `use:` `codex`, `gemini`, `opencode`, `anthropic`, `openai`
+12:55: this price has no `output_usd_per_million`
+12:79: `input_usd_per_million` must be an amount of dollars from 0 to 1000000, like 0.50, not -1
+13:42: `sees` means nothing for `use: openai`
+  it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
+13:65: `question_usd` means nothing for `use: openai`
+  it belongs to `use:` `claude`
+13:75: `price` must be a price, a mapping with `input_usd_per_million` and `output_usd_per_million`, not 3",
     );
 }
 

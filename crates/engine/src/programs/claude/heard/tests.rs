@@ -1,6 +1,8 @@
 //! What the program said, as recorded, and what each report leads to.
 
 use super::*;
+use crate::programs::claude::FACTS;
+use countersign_core::outcome::NoVerdict;
 use serde_json::json;
 use std::time::Duration;
 
@@ -14,6 +16,13 @@ fn recorded(name: &str) -> (i32, Value) {
         include_str!("samples.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let sample = lines.into_iter().find(|sample| sample["name"] == name).unwrap();
     (i32::try_from(sample["exit"].as_i64().unwrap()).unwrap(), sample["report"].clone())
+}
+
+fn structured(said: Said) -> Value {
+    match said {
+        Said::Structured(value) => value,
+        Said::Text(text) => panic!("text: {text}"),
+    }
 }
 
 fn heard(name: &str) -> Heard {
@@ -52,14 +61,14 @@ fn every_recorded_end_has_its_name() {
     for (name, kind, why, words) in table {
         let problem = heard(name).said.unwrap_err();
         assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
-        assert!(problem.words().contains(words), "{name}: {}", problem.words());
+        assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
     }
 }
 
 #[test]
 fn an_answer_comes_with_what_it_cost() {
     let Heard { said, usage } = heard("pass");
-    assert_eq!(said.unwrap()["criteria_results"][0]["criterion"], "Complete");
+    assert_eq!(structured(said.unwrap())["criteria_results"][0]["criterion"], "Complete");
     let expected = Usage {
         model: Some("claude-opus-5-5".into()),
         tokens_in: Some(1230),
@@ -124,6 +133,7 @@ fn ends_without_a_report_are_named() {
 fn foreign_words_are_quoted_on_one_short_line() {
     let (code, mut report) = recorded("500");
     report["result"] = json!(format!("a\u{1b}[2J\nb{}", "x".repeat(5000)));
-    let words = hear(&ended(How::Exited(code), &report.to_string(), "")).said.unwrap_err().words();
+    let words =
+        hear(&ended(How::Exited(code), &report.to_string(), "")).said.unwrap_err().words(&FACTS.called);
     assert!(words.len() < 600 && !words.contains('\n') && !words.contains('\u{1b}'), "{words}");
 }

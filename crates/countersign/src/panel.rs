@@ -1,0 +1,207 @@
+//! Who is on the panel: what is configured or named, with what it takes to ask them.
+
+use crate::cli::{Failure, installed};
+use crate::project::Project;
+use countersign_core::digest::Digest;
+use countersign_engine::config::{
+    self, Api, Asked, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees, ServiceReviewer,
+};
+use countersign_engine::engine::{Judge, Panelist};
+use countersign_engine::programs::{Program, Vendor};
+use countersign_engine::reviewer::service::Key;
+use countersign_engine::reviewer::{Agent, Command, Service, replay};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+/// Longer than any key.
+const KEY_LIMIT_BYTES: u64 = 16 * 1024;
+
+impl Project {
+    /// Everybody who is asked, in order.
+    pub fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
+        let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
+        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Everybody who is asked, by name: what it takes to ask them, or why they cannot be; nothing for `checks`.
+    pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
+        let reviewers = &self.config.reviewers;
+        let configured = |reviewer: &ReviewerConfig| (reviewer.name.clone(), self.configured(reviewer));
+        match self.config.reviewer.as_deref() {
+            // Without any configuration it is whatever is installed.
+            None | Some(config::AUTO) if reviewers.is_empty() && self.config.file.is_none() => {
+                let path = std::env::var_os("PATH");
+                let installed = Program::ALL
+                    .map(|program| program.facts().name)
+                    .into_iter()
+                    .filter(|name| installed::find(name, self.root.path(), path.as_deref()).is_some());
+                installed.map(|name| (name.to_owned(), self.short_form(name))).collect()
+            }
+            None | Some(config::AUTO) => reviewers.iter().map(configured).collect(),
+            Some(name) => match reviewers.iter().find(|reviewer| reviewer.name == name) {
+                Some(reviewer) => vec![configured(reviewer)],
+                None => vec![(name.to_owned(), self.short_form(name))],
+            },
+        }
+    }
+
+    /// A reviewer of the configuration; none for `checks`, which is always there.
+    fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
+        Ok(match &reviewer.kind {
+            ReviewerKind::Command(command) => {
+                let model = command.asked.model.clone();
+                let judge = Judge::Command(Command { argv: command.argv.clone(), model });
+                Some(self.asked(&reviewer.name, judge, &command.asked))
+            }
+            ReviewerKind::Program(program) => {
+                Some(self.asked(&reviewer.name, agent(program), &program.asked))
+            }
+            ReviewerKind::Service(service) => {
+                Some(self.asked(&reviewer.name, self.service(service), &service.asked))
+            }
+            ReviewerKind::Replay { file } => Some(self.replay(&reviewer.name, file)?),
+            ReviewerKind::SelfReview => Some(self.panelist(&reviewer.name, Judge::SelfReview)),
+            ReviewerKind::Checks => None,
+        })
+    }
+
+    /// A reviewer that is named on the command line without being configured.
+    fn short_form(&self, name: &str) -> Result<Option<Panelist>, Failure> {
+        if let Some(program) = name.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
+            let judge = Judge::Command(Command { argv: self.words(program), model: None });
+            return Ok(Some(self.panelist(name, judge)));
+        }
+        if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
+            return Ok(Some(self.replay(name, &self.here.join(file))?));
+        }
+        if let Some(program) = Program::named(name) {
+            let program = ProgramReviewer::plain(program);
+            return Ok(Some(self.asked(name, agent(&program), &program.asked)));
+        }
+        match name {
+            "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
+            "checks" => Ok(None),
+            _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
+                .hint("for example claude, or command:./judge.sh")),
+        }
+    }
+
+    /// A program with arguments; one whose own name has spaces is taken as it is.
+    fn words(&self, program: &str) -> Vec<String> {
+        let typed = self.here.join(program);
+        // However it was typed, it is the same program.
+        let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path).to_string_lossy().into_owned();
+        if typed.is_file() {
+            return vec![absolute(typed)];
+        }
+        let mut words: Vec<String> = program.split_whitespace().map(str::to_owned).collect();
+        if let Some(first) = words.first_mut().filter(|first| first.contains('/')) {
+            *first = absolute(self.here.join(&*first));
+        }
+        words
+    }
+
+    fn asked(&self, name: &str, judge: Judge, asked: &Asked) -> Panelist {
+        let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program == Program::Claude);
+        Panelist {
+            window_tokens: asked.window_tokens.map(u64::from),
+            price: asked.price,
+            question_microusd: says_cost.then_some(asked.question_microusd),
+            vendor: vendor(&judge),
+            sees_project: asked.sees == Sees::Project,
+            timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            concurrency: asked.concurrency as usize,
+            ..self.panelist(name, judge)
+        }
+    }
+
+    /// A service with its key. Its own address gets the vendor's key; any other gets only a key that is named
+    /// for it.
+    fn service(&self, service: &ServiceReviewer) -> Judge {
+        let (own_url, own_key) = match service.api {
+            Api::Anthropic => ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+            Api::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        };
+        let base_url = service.base_url.clone().unwrap_or_else(|| own_url.to_owned());
+        let source = service.key.clone();
+        let source =
+            source.or_else(|| (base_url == own_url).then(|| KeySource::Variable(own_key.to_owned())));
+        let key = source.map(|source| key(&source)).transpose();
+        let model = service.asked.model.clone().unwrap_or_default();
+        let reply_tokens = service.reply_tokens;
+        Judge::Service(Service { api: service.api, base_url, model, key, reply_tokens })
+    }
+
+    fn replay(&self, name: &str, file: &Path) -> Result<Panelist, Failure> {
+        let path = self.root.path().join(file);
+        let shown = path.display();
+        let failure =
+            |words: String| Failure::usage(format!("the recorded rulings `{shown}` cannot be used: {words}"));
+        let size = std::fs::metadata(&path).map_err(|error| failure(error.to_string()))?.len();
+        if size > REPLAY_LIMIT_BYTES {
+            return Err(failure(format!("more than {REPLAY_LIMIT_BYTES} bytes")));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
+        let rows = replay::parse(&text).map_err(failure)?;
+        let judge = Judge::Replay { rows: Arc::new(rows), digest: Digest::of(text.as_bytes()) };
+        Ok(self.panelist(name, judge))
+    }
+
+    /// Somebody about whom nothing else is said.
+    pub fn panelist(&self, name: &str, judge: Judge) -> Panelist {
+        let concurrency = self.config.limits.reviewers_at_once;
+        Panelist {
+            name: name.to_owned(),
+            judge,
+            sees_project: false,
+            timeout: None,
+            concurrency,
+            window_tokens: None,
+            price: None,
+            question_microusd: None,
+            vendor: None,
+        }
+    }
+}
+
+/// A reviewer's key, or why there is none.
+fn key(source: &KeySource) -> Result<Key, String> {
+    let key = match source {
+        KeySource::Variable(variable) => std::env::var(variable)
+            .map_err(|_| format!("its key is in the variable {variable}, which is not set"))?,
+        KeySource::File(file) => {
+            let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+            let file = file.strip_prefix("~").map_or_else(|_| file.clone(), |rest| home().join(rest));
+            let read = std::fs::File::open(&file).and_then(|file| {
+                let mut text = String::new();
+                file.take(KEY_LIMIT_BYTES).read_to_string(&mut text).map(|_| text)
+            });
+            read.map_err(|error| format!("its key cannot be read from `{}`: {error}", file.display()))?
+        }
+    };
+    match key.trim() {
+        "" => Err("its key is empty".to_owned()),
+        key if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Key::new(key)),
+        _ => Err("its key has several lines, or signs that no key has".to_owned()),
+    }
+}
+
+/// Who makes the model of a reviewer, where that is known.
+fn vendor(judge: &Judge) -> Option<Vendor> {
+    match judge {
+        Judge::Agent(agent) if agent.base_url.is_none() => agent.vendor(),
+        Judge::Service(service) if service.base_url == "https://api.openai.com/v1" => Some(Vendor::OpenAi),
+        Judge::Service(service) if service.api == Api::Anthropic => Some(Vendor::Anthropic),
+        _ => None,
+    }
+}
+
+/// An agent program, with the part of our environment that it may have.
+fn agent(configured: &ProgramReviewer) -> Judge {
+    let ProgramReviewer { program, base_url, key_env, asked } = configured;
+    let agent = Agent::new(*program, key_env.as_deref(), std::env::vars_os().collect());
+    Judge::Agent(Agent { model: asked.model.clone(), base_url: base_url.clone(), ..agent })
+}

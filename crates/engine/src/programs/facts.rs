@@ -1,0 +1,118 @@
+//! What makes one program differ from the next: words, variables, and two functions.
+
+use super::{Called, Heard};
+use crate::process::Ended;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Who makes a model. The best judge is often somebody else than the author's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Claude models.
+    Anthropic,
+    /// GPT models.
+    OpenAi,
+    /// Gemini models.
+    Google,
+}
+
+/// Everything that is particular about a program.
+pub struct Facts {
+    /// Its name on the PATH, and in `use:`.
+    pub name: &'static str,
+    /// Its name in a sentence.
+    pub called: Called<'static>,
+    /// Who makes its models, where that is one.
+    pub vendor: Option<Vendor>,
+    /// The longest prompt it reads.
+    pub prompt_max_bytes: usize,
+    /// Whether it can be held to reading the files of one folder. One that cannot gets everything in the
+    /// question.
+    pub reads_files: bool,
+    /// The variable that chooses its model.
+    pub model_variable: Option<&'static str>,
+    /// Variables that it is handed beside the common ones: the way to its service, and its sign-in.
+    pub kept: &'static [&'static str],
+    /// Families of variables that it is handed, where the variable before them is there.
+    pub families: &'static [(Option<&'static str>, &'static str)],
+    /// Variables that are the same in every call.
+    pub set: &'static [(&'static str, &'static str)],
+    /// Where its sign-in is found.
+    pub credentials: Credentials,
+    /// Whether it says what a call cost in money.
+    pub reports_cost: bool,
+    /// Command line, prompt and files of a question.
+    pub prepare: fn(&Form<'_>) -> Setup,
+    /// What it means by what it left.
+    pub hear: fn(&Ended) -> Heard,
+}
+
+/// Where a sign-in is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials {
+    /// Variables that hold a key.
+    pub variables: &'static [&'static str],
+    /// The variable that names the folder of its files.
+    pub folder_variable: Option<&'static str>,
+    /// That folder below the home folder.
+    pub folder: &'static str,
+    /// The file in it.
+    pub file: &'static str,
+}
+
+impl Credentials {
+    /// The file with the sign-in, whether it is there or not.
+    pub fn file(&self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let given = self.folder_variable.and_then(&variable).filter(|folder| !folder.is_empty());
+        let folder = match given {
+            Some(folder) => PathBuf::from(folder),
+            None => Path::new(&variable("HOME").filter(|home| !home.is_empty())?).join(self.folder),
+        };
+        Some(folder.join(self.file))
+    }
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What is particular about a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'a> {
+    /// The model, where not the program's own choice.
+    pub model: Option<&'a str>,
+    /// Where the service is, where not at the program's own choice.
+    pub base_url: Option<&'a str>,
+    /// The variable that holds the key of that service.
+    pub key_env: Option<&'a str>,
+    /// What the program is told to do.
+    pub system_prompt: &'a str,
+    /// What it is to judge.
+    pub payload: &'a str,
+    /// Whether there are files it has to read itself, in the folder it runs in.
+    pub reads_files: bool,
+    /// A folder for its own things, beside the one it runs in. Gone with the question.
+    pub private: &'a Path,
+    /// The file with the user's sign-in, where there is one.
+    pub credentials: Option<&'a Path>,
+    /// The part of our environment that it gets.
+    pub environment: &'a [(OsString, OsString)],
+}
+
+/// How a question is put.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// The arguments.
+    pub args: Vec<OsString>,
+    /// What it reads from its standard input.
+    pub prompt: String,
+    /// Variables of this call.
+    pub set: Vec<(OsString, OsString)>,
+    /// Files it needs, relative to its private folder.
+    pub files: Vec<(PathBuf, String)>,
+    /// Links it needs, relative to its private folder, and what they point to.
+    pub links: Vec<(PathBuf, PathBuf)>,
+}

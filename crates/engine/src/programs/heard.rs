@@ -1,0 +1,201 @@
+//! What came back from whoever was asked, and every way not to answer.
+
+use crate::process::How;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::text;
+use serde_json::Value;
+
+/// How much of the program's own words is quoted.
+const QUOTED_BYTES: usize = 400;
+
+/// What an answer cost, as far as whoever gave it says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens of the question, with those the service had kept from before.
+    pub tokens_in: Option<u64>,
+    /// Tokens of the reply.
+    pub tokens_out: Option<u64>,
+    /// The price in millionths of a dollar.
+    pub cost_microusd: Option<u64>,
+}
+
+impl Usage {
+    /// What is known to have cost nothing.
+    pub fn nothing() -> Self {
+        Self { model: None, tokens_in: Some(0), tokens_out: Some(0), cost_microusd: Some(0) }
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heard {
+    /// What it said, still to be held against the question.
+    pub said: Result<Said, Problem>,
+    /// What it cost, as far as the program says so; also where it failed.
+    pub usage: Option<Usage>,
+}
+
+/// An answer, as far as it goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// Data in the form that was asked for.
+    Structured(Value),
+    /// A text that should hold it.
+    Text(String),
+}
+
+impl Said {
+    /// The words of the reply, for the record.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Structured(value) => value.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The kind.
+    pub kind: Kind,
+    /// The words of the program, on one line.
+    pub quoted: String,
+}
+
+/// Every way not to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// There is no such program.
+    NotInstalled,
+    /// It is there and cannot be run.
+    NotStarted,
+    /// Nobody is signed in, or the key is not good.
+    NotSignedIn,
+    /// The account has used up what it may use for now.
+    RateLimited,
+    /// The service has too much to do.
+    Overloaded,
+    /// The service failed.
+    ServerError,
+    /// The service could not be reached, or its reply broke off.
+    Connection,
+    /// The service does not take the question as it is: an unknown model, an empty account.
+    Rejected,
+    /// The model declined.
+    Refused,
+    /// The question is longer than the program or the model takes.
+    QuestionTooLong,
+    /// The reply is longer than the model may write, or than we read.
+    ReplyTooLong,
+    /// It went back and forth too often.
+    TurnsUsedUp,
+    /// It has spent what it may spend.
+    BudgetUsedUp,
+    /// It took too long.
+    TimedOut,
+    /// It ended without a word, or by a signal.
+    Crashed,
+    /// We do not want it any more.
+    Cancelled,
+    /// It answered, and not in the form that was asked for.
+    Garbled,
+}
+
+impl Problem {
+    /// A problem with the words of whoever was asked.
+    pub fn new(kind: Kind, words: &str) -> Self {
+        let line = text::visible_line(words.trim());
+        Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
+    }
+
+    /// The reason for "no verdict".
+    pub fn why(&self) -> NoVerdict {
+        match self.kind {
+            Kind::TimedOut => NoVerdict::Timeout,
+            Kind::Garbled => NoVerdict::Garbled,
+            Kind::Refused => NoVerdict::Refused,
+            Kind::QuestionTooLong | Kind::ReplyTooLong | Kind::TurnsUsedUp => NoVerdict::TooLong,
+            _ => NoVerdict::Unavailable,
+        }
+    }
+
+    /// Whether it is known that nothing was spent: the service took nothing, or was never reached.
+    pub fn cost_nothing(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::NotInstalled
+                | Kind::NotStarted
+                | Kind::NotSignedIn
+                | Kind::RateLimited
+                | Kind::Overloaded
+                | Kind::ServerError
+                | Kind::Rejected
+                | Kind::QuestionTooLong
+        )
+    }
+
+    /// What happened and what to do, in words.
+    pub fn words(&self, asked: &Called<'_>) -> String {
+        let Called { name, install, sign_in } = asked;
+        let words = match self.kind {
+            Kind::NotInstalled => format!("{name} is not installed, or not on the PATH; see {install}"),
+            Kind::NotStarted => format!("{name} could not be started"),
+            Kind::NotSignedIn => format!("{name} is not signed in: {sign_in}"),
+            Kind::RateLimited => {
+                format!("the account of {name} is at its rate limit: hand it in again later")
+            }
+            Kind::Overloaded => {
+                format!("the service behind {name} is overloaded: hand it in again in a while")
+            }
+            Kind::ServerError => format!("the service behind {name} failed: hand it in again in a while"),
+            Kind::Connection => {
+                format!("{name} got no whole reply from its service: look at network and proxy")
+            }
+            Kind::Rejected => format!("the service behind {name} did not take the question"),
+            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person".to_owned(),
+            Kind::QuestionTooLong => {
+                format!("the question is too long for {name}: hand in fewer or smaller files")
+            }
+            Kind::ReplyTooLong => format!("the reply of {name} was too long: ask less at once"),
+            Kind::TurnsUsedUp => {
+                format!("{name} did not come to an end within its turns: hand in fewer files at once")
+            }
+            Kind::BudgetUsedUp => format!("{name} has used up its budget"),
+            Kind::TimedOut => {
+                format!("{name} took too long: raise `timeout_seconds`, or hand in fewer files")
+            }
+            Kind::Crashed => format!("{name} broke off"),
+            Kind::Cancelled => format!("{name} was cancelled"),
+            Kind::Garbled => "the reply is not in the form that was asked for".to_owned(),
+        };
+        if self.quoted.is_empty() { words } else { format!("{words} ({})", self.quoted) }
+    }
+}
+
+/// How messages speak of whoever was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Called<'a> {
+    /// Its name, as it stands in a sentence.
+    pub name: &'a str,
+    /// Where it is to be had.
+    pub install: &'a str,
+    /// What to do to sign in.
+    pub sign_in: &'a str,
+}
+
+/// What it means that a program did not end by itself.
+pub fn not_exited(how: &How, stderr: &str) -> Problem {
+    match how {
+        How::NotStarted { reason } if reason == "no such program" => Problem::new(Kind::NotInstalled, ""),
+        How::NotStarted { reason } => Problem::new(Kind::NotStarted, reason),
+        How::TimedOut => Problem::new(Kind::TimedOut, ""),
+        How::TooMuchOutput { .. } => Problem::new(Kind::ReplyTooLong, ""),
+        How::Cancelled => Problem::new(Kind::Cancelled, ""),
+        How::GuardLost => Problem::new(Kind::Crashed, "its guard ended unexpectedly"),
+        How::Signalled(signal) => Problem::new(Kind::Crashed, &format!("signal {signal} {stderr}")),
+        How::Exited(code) => Problem::new(Kind::Crashed, &format!("exit code {code} {stderr}")),
+    }
+}

@@ -1,0 +1,210 @@
+//! An agent program as a reviewer: in its judging form, once a question.
+
+use super::{Brief, Failed, Told};
+use crate::process::{self, Call, GuardProgram};
+use crate::programs::{self, Facts, Form, Heard, Program, Said, Setup, Usage, Vendor};
+use countersign_core::answer::{self, Answer};
+use countersign_core::outcome::NoVerdict;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
+
+const STDERR_TAIL_BYTES: usize = 8 * 1024;
+/// What a program writes around a reply: the reply once more as text, what it did, and what it cost.
+const AROUND_BYTES: usize = 256 * 1024;
+
+/// An agent program, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Which one.
+    pub program: Program,
+    /// The model, where not the program's own choice.
+    pub model: Option<String>,
+    /// Where its service is, where not at the program's own choice.
+    pub base_url: Option<String>,
+    /// The variable that holds the key of that service.
+    pub key_env: Option<String>,
+    /// The part of our environment that it may have.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Agent {
+    /// A program with the part of `ours` that it may have.
+    pub fn new(program: Program, key_env: Option<&str>, ours: Vec<(OsString, OsString)>) -> Self {
+        let environment = programs::kept(program.facts(), key_env, ours);
+        Self { program, model: None, base_url: None, key_env: key_env.map(str::to_owned), environment }
+    }
+
+    /// What makes its answers its own: the model and the service, as far as anybody but the program chose them.
+    pub fn identity(&self) -> String {
+        let facts = self.program.facts();
+        let variable = facts.model_variable.and_then(|name| self.variable(name));
+        let chosen = variable.map(|model| model.to_string_lossy().into_owned());
+        let model = self.model.clone().or(chosen);
+        let service = self.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+        format!("{} {}{service}", facts.name, model.as_deref().unwrap_or("default"))
+    }
+
+    /// Who makes its model: the program's vendor, or what the model's name says where it serves several.
+    pub fn vendor(&self) -> Option<Vendor> {
+        let named = || match self.model.as_deref()?.split('/').next()? {
+            "anthropic" => Some(Vendor::Anthropic),
+            "openai" => Some(Vendor::OpenAi),
+            "google" => Some(Vendor::Google),
+            _ => None,
+        };
+        self.program.facts().vendor.or_else(named)
+    }
+
+    /// A variable of its environment.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;
+        Some(value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// How somebody seems to be signed in: a variable, or a file. A system's own key store is not looked into.
+    pub fn sign_in(&self) -> Option<String> {
+        let credentials = &self.program.facts().credentials;
+        let named = self.key_env.as_deref().into_iter().chain(credentials.variables.iter().copied());
+        let mut set = named.filter(|name| self.variable(name).is_some());
+        set.next().map(str::to_owned).or_else(|| self.credentials().map(|file| file.display().to_string()))
+    }
+
+    fn credentials(&self) -> Option<PathBuf> {
+        let file = self.program.facts().credentials.file(|name| self.variable(name).map(OsStr::to_owned))?;
+        file.is_file().then_some(file)
+    }
+
+    /// Asks the program.
+    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+        let facts = self.program.facts();
+        let prepared = brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"));
+        let prepared = prepared.and_then(|private| self.prepare(brief, private));
+        let (setup, call) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                return Told::failed(NoVerdict::Unavailable, format!("nothing could be prepared: {error}"));
+            }
+        };
+        if setup.prompt.len() > facts.prompt_max_bytes {
+            return too_long(facts, setup.prompt.len());
+        }
+        let call = Call { stdin: setup.prompt.into_bytes(), ..call };
+        match process::run(guard, call, cancel).await {
+            Ok(ended) => told((facts.hear)(&ended), brief, facts),
+            Err(error) => {
+                let words = format!("{} could not be run: {error}", facts.called.name);
+                Told::failed(NoVerdict::Unavailable, words)
+            }
+        }
+    }
+
+    fn prepare(&self, brief: &Brief, private: &Path) -> io::Result<(Setup, Call)> {
+        let facts = self.program.facts();
+        let credentials = self.credentials();
+        let mut setup = (facts.prepare)(&Form {
+            model: self.model.as_deref(),
+            base_url: self.base_url.as_deref(),
+            key_env: self.key_env.as_deref(),
+            system_prompt: &brief.system_prompt,
+            payload: &brief.payload,
+            reads_files: reads_files(brief),
+            private,
+            credentials: credentials.as_deref(),
+            environment: &self.environment,
+        });
+        let temporary = private.join("temporary");
+        std::fs::create_dir(&temporary)?;
+        lay_out(&setup, private)?;
+        let set = std::mem::take(&mut setup.set);
+        let mut call = Call::new(facts.name);
+        call.args = std::mem::take(&mut setup.args);
+        call.cwd = brief.folder.clone();
+        call.env = programs::environment(facts, &self.environment, set, &temporary, brief.call.as_str());
+        call.only_env = true;
+        call.scratch = Some(private.to_owned());
+        call.timeout = brief.timeout;
+        call.stdout_limit_bytes = 2 * brief.reply_bytes + AROUND_BYTES;
+        call.stderr_tail_bytes = STDERR_TAIL_BYTES;
+        Ok((setup, call))
+    }
+}
+
+/// Writes the program's own things.
+fn lay_out(setup: &Setup, private: &Path) -> io::Result<()> {
+    let place = |path: &Path| -> io::Result<PathBuf> {
+        let path = private.join(path);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        Ok(path)
+    };
+    for (path, text) in &setup.files {
+        std::fs::write(place(path)?, text)?;
+    }
+    for (path, target) in &setup.links {
+        std::os::unix::fs::symlink(target, place(path)?)?;
+    }
+    Ok(())
+}
+
+/// Where everything it may see is in the question, it needs no tools.
+fn reads_files(brief: &Brief) -> bool {
+    brief.has_files_to_read() || brief.folder == brief.root
+}
+
+fn too_long(facts: &Facts, bytes: usize) -> Told {
+    let most = facts.prompt_max_bytes;
+    let instead = match facts.reads_files {
+        true => ", or lower `prompt_bytes`, so that files are read one by one",
+        false => "",
+    };
+    let words = format!(
+        "the question has {bytes} bytes and {} reads at most {most}: hand in less at once{instead}",
+        facts.called.name
+    );
+    Told::failed(NoVerdict::TooLong, words)
+}
+
+/// What was heard, held against what was asked.
+pub(super) fn told(heard: Heard, brief: &Brief, facts: &Facts) -> Told {
+    let Heard { said, usage } = heard;
+    let reply = said.as_ref().ok().map(Said::text);
+    let free = said.as_ref().err().is_some_and(programs::Problem::cost_nothing);
+    let usage = usage.or_else(|| free.then(Usage::nothing));
+    let result = match said {
+        Ok(said) => ruled(&said, brief),
+        Err(problem) => Err(Failed::new(problem.why(), problem.words(&facts.called))),
+    };
+    Told { result, reply, usage }
+}
+
+fn ruled(said: &Said, brief: &Brief) -> Result<Answer, Failed> {
+    let reply = match said {
+        Said::Structured(value) => answer::interpret(value),
+        Said::Text(text) => answer::read(text.as_bytes()),
+    };
+    let ruled = reply.and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare));
+    ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_identity_is_the_model_that_was_chosen() {
+        let claude = |model: Option<&str>, chosen: Option<&str>| Agent {
+            model: model.map(str::to_owned),
+            ..Agent::new(
+                Program::Claude,
+                None,
+                chosen.map(|model| ("ANTHROPIC_MODEL".into(), model.into())).into_iter().collect(),
+            )
+        };
+        assert_eq!(claude(None, None).identity(), "claude default");
+        assert_eq!(claude(None, Some("opus")).identity(), "claude opus");
+        assert_eq!(claude(Some("sonnet"), Some("opus")).identity(), "claude sonnet");
+        let elsewhere = Agent { base_url: Some("http://x".into()), ..claude(None, None) };
+        assert_eq!(elsewhere.identity(), "claude default at http://x");
+    }
+}
