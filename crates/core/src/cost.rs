@@ -25,9 +25,145 @@ impl Price {
     }
 }
 
+/// What was spent, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Tokens of questions and replies.
+    pub tokens: u64,
+    /// Millionths of a dollar.
+    pub microusd: u64,
+}
+
+impl Spending {
+    /// Both together.
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(more.tokens),
+            microusd: self.microusd.saturating_add(more.microusd),
+        }
+    }
+}
+
+/// How much may be spent; none is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Tokens of questions and replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microusd: Option<u64>,
+}
+
+impl Budget {
+    /// Whether nothing is limited.
+    pub fn is_unlimited(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether `more` may still be spent; else, in words, why not.
+    pub fn allow(&self, spent: Spending, more: Spending) -> Result<(), String> {
+        let after = spent.and(more);
+        if let Some(most) = self.tokens.filter(|most| after.tokens > *most) {
+            return Err(format!(
+                "{} tokens of {most} are spent, and this question may need {}",
+                spent.tokens, more.tokens
+            ));
+        }
+        match self.microusd.filter(|most| after.microusd > *most) {
+            Some(_) if more.microusd == u64::MAX => {
+                Err("what this reviewer costs is not known: give it a `price`".to_owned())
+            }
+            Some(most) => Err(format!(
+                "{} of {} are spent, and this question may cost {}",
+                dollars(spent.microusd),
+                dollars(most),
+                dollars(more.microusd)
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An amount as people read it.
+pub fn dollars(microusd: u64) -> String {
+    // A tenth of a cent is as fine as anybody looks, unless there is nothing else to see.
+    match microusd {
+        0 => "$0".to_owned(),
+        1..100 => format!("${}.{:06}", microusd / MICRO, microusd % MICRO),
+        _ => format!("${}.{:04}", microusd / MICRO, microusd % MICRO / 100),
+    }
+}
+
+/// What makes a question dear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Everything that is sent or may be read.
+    pub bytes: u64,
+    /// The most tokens of the reply.
+    pub reply_tokens: u64,
+}
+
+impl Size {
+    /// The most a question can need: no token is shorter than a byte.
+    pub fn worst(&self, price: Option<Price>, question_microusd: Option<u64>) -> Spending {
+        let priced = price.map(|price| price.of(self.bytes, self.reply_tokens));
+        Spending {
+            tokens: self.bytes.saturating_add(self.reply_tokens),
+            microusd: priced.or(question_microusd).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// What a question is likely to need. Whether it fits is for the reviewer to say; this is to find out
+    /// early.
+    pub fn likely_tokens(&self) -> u64 {
+        self.bytes.div_ceil(BYTES_PER_TOKEN).saturating_add(self.reply_tokens)
+    }
+}
+
+/// Fewer than most texts have, so that an estimate is rather too high.
+const BYTES_PER_TOKEN: u64 = 3;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spending(tokens: u64, microusd: u64) -> Spending {
+        Spending { tokens, microusd }
+    }
+
+    #[test]
+    fn a_budget_is_reached_before_it_is_exceeded() {
+        let budget = Budget { tokens: Some(10_000), microusd: Some(MICRO) };
+        let allowed = |spent, more| budget.allow(spent, more).is_ok();
+        assert!(allowed(spending(0, 0), spending(10_000, MICRO)));
+        assert!(allowed(spending(9_000, 0), spending(1_000, 0)));
+        assert!(!allowed(spending(9_000, 0), spending(1_001, 0)));
+        assert!(!allowed(spending(0, 900_000), spending(0, 100_001)));
+        assert!(!allowed(spending(u64::MAX, 0), spending(u64::MAX, 0)));
+        let words = budget.allow(spending(9_000, 0), spending(1_001, 0)).unwrap_err();
+        assert_eq!(words, "9000 tokens of 10000 are spent, and this question may need 1001");
+        let words = budget.allow(spending(0, 900_000), spending(0, 200_000)).unwrap_err();
+        assert_eq!(words, "$0.9000 of $1.0000 are spent, and this question may cost $0.2000");
+    }
+
+    #[test]
+    fn what_is_not_known_is_never_within_a_budget_of_money() {
+        let unknown = Size { bytes: 1, reply_tokens: 1 }.worst(None, None);
+        assert_eq!(unknown.tokens, 2);
+        let money = Budget { tokens: None, microusd: Some(1_000 * MICRO) };
+        assert!(money.allow(Spending::default(), unknown).unwrap_err().contains("`price`"));
+        assert!(Budget::default().allow(spending(u64::MAX, u64::MAX), unknown).is_ok());
+    }
+
+    #[test]
+    fn amounts_are_short_and_never_rounded_to_nothing() {
+        let table =
+            [(0, "$0"), (1, "$0.000001"), (99, "$0.000099"), (4500, "$0.0045"), (12_345_678, "$12.3456")];
+        for (microusd, words) in table {
+            assert_eq!(dollars(microusd), words);
+        }
+    }
 
     #[test]
     fn a_price_is_per_million_and_rounded_up() {

@@ -52,6 +52,7 @@ impl RoundEnd {
         match self {
             Self::Pass => "passed".to_owned(),
             Self::NeedsWork => "needs work".to_owned(),
+            Self::NoVerdict(NoVerdict::Budget) => "budget reached".to_owned(),
             Self::NoVerdict(why) => format!("no verdict: {}", why.words()),
             Self::Superseded => "superseded by other work".to_owned(),
             Self::Stale => "stale: the files changed meanwhile".to_owned(),
@@ -115,13 +116,22 @@ impl Judgement {
     pub fn end(&self, assignments: usize) -> RoundEnd {
         if !self.blocking.is_empty() {
             RoundEnd::NeedsWork
-        } else if let Some(first) = self.unanswered.first() {
-            RoundEnd::NoVerdict(first.why)
+        } else if let Some(why) = self.why_unanswered() {
+            RoundEnd::NoVerdict(why)
         } else if assignments == 0 {
             RoundEnd::NoVerdict(NoVerdict::EmptyChange)
         } else {
             RoundEnd::Pass
         }
+    }
+}
+
+impl Judgement {
+    /// Why there is no verdict: the first reason, and a budget only if there is no other, since more money
+    /// would not be enough then.
+    fn why_unanswered(&self) -> Option<NoVerdict> {
+        let mut reasons = self.unanswered.iter().map(|unanswered| unanswered.why);
+        reasons.clone().find(|why| *why != NoVerdict::Budget).or_else(|| reasons.next())
     }
 }
 

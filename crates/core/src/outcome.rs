@@ -23,6 +23,8 @@ pub enum NoVerdict {
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
+    /// It was not asked, because a budget would not have covered it. An outcome of its own.
+    Budget,
 }
 
 /// Why a review was stopped.
@@ -134,6 +136,7 @@ impl NoVerdict {
             Self::TooLong => "too_long",
             Self::EmptyChange => "empty_change",
             Self::Stale => "stale",
+            Self::Budget => "budget",
         }
     }
 
@@ -148,6 +151,15 @@ impl NoVerdict {
             Self::TooLong => "the question or the reply was too long",
             Self::EmptyChange => "there was nothing to judge",
             Self::Stale => "the work changed while it was judged",
+            Self::Budget => "the budget does not cover the question",
+        }
+    }
+
+    /// The outcome this leads to.
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Budget => Outcome::BudgetReached,
+            why => Outcome::NoVerdict(why),
         }
     }
 

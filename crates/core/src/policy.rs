@@ -1,5 +1,6 @@
 //! Policy: how long a reviewer may take, what blocks in which round, and when a loop must end.
 
+use crate::cost::Budget;
 use crate::criterion::Severity;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,9 @@ pub struct Policy {
     pub accept_bare_verdicts: bool,
     /// Who may override.
     pub overrides: Overrides,
+    /// How much the whole review may cost.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
 }
 
 impl Default for Policy {
@@ -87,6 +91,7 @@ impl Default for Policy {
             reuse_days: DEFAULT_REUSE_DAYS,
             accept_bare_verdicts: false,
             overrides: Overrides::PeopleOnly,
+            budget: Budget::default(),
         }
     }
 }

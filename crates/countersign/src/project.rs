@@ -57,7 +57,13 @@ impl Project {
         let mut bounds = self.bounds();
         bounds.max_inline_files = max_inline_files.unwrap_or(bounds.max_inline_files);
         let panel = Panel::new(self.panelists()?, self.root.path(), self.config.limits.reviewers_at_once);
-        Ok(Planner { root: self.root.clone(), panel, bounds, redaction: self.redaction()? })
+        Ok(Planner {
+            root: self.root.clone(),
+            panel,
+            bounds,
+            redaction: self.redaction()?,
+            day_budget: self.config.day_budget,
+        })
     }
 
     /// The limits of every question.

@@ -56,6 +56,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             review.attempts = 0;
             review.empty_rounds = 0;
             review.self_review_calls = 0;
+            review.budget_from_round = review.round().map_or(0, |round| round.n + 1);
         }
         Event::Settled { outcome } => review.state = State::Settled(*outcome),
         Event::Notified { round } => {
@@ -92,7 +93,9 @@ fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64)
             review.state = State::NeedsWork;
         }
         RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded => {
-            review.empty_rounds += u32::from(!own_pace);
+            // Whom nobody asked nobody has to be spared from.
+            let unasked = end == RoundEnd::NoVerdict(NoVerdict::Budget);
+            review.empty_rounds += u32::from(!own_pace && !unasked);
             review.empty_at_ms = at_ms;
             review.state = State::NoVerdict(match end {
                 RoundEnd::NoVerdict(why) => why,

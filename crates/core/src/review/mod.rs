@@ -23,7 +23,7 @@ use crate::digest::{Digest, Key};
 use crate::ids::{ReviewId, Subject, Token};
 use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome};
-use crate::plan::{Assignment, Target};
+use crate::plan::{Assignment, Candidate, Target};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::Submission;
@@ -56,6 +56,8 @@ pub struct Review {
     pub decisions: Vec<Decision>,
     /// Who let it go on after it was stopped, and why.
     pub lifts: Vec<(Actor, String)>,
+    /// The first round whose questions count for the budget: a person who lets a review go on gives it anew.
+    pub budget_from_round: u32,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
     /// How many events this is the fold of.
@@ -146,7 +148,7 @@ impl Review {
             State::Judging if self.waits_for_self_review() => Some(Outcome::AwaitingPerson),
             State::Judging => None,
             State::NeedsWork => Some(Outcome::NeedsWork),
-            State::NoVerdict(why) => Some(Outcome::NoVerdict(why)),
+            State::NoVerdict(why) => Some(why.outcome()),
             State::Settled(outcome) => Some(outcome),
         }
     }
@@ -221,8 +223,7 @@ impl Round {
 
     /// The answer to an assignment, by whichever candidate gave one.
     pub fn answer_to<'a>(&'a self, assignment: &'a Assignment) -> Option<(&'a Key, &'a Given)> {
-        let given =
-            |candidate: &'a crate::plan::Candidate| Some((&candidate.key, self.answers.get(&candidate.key)?));
+        let given = |candidate: &'a Candidate| Some((&candidate.key, self.answers.get(&candidate.key)?));
         assignment.candidates.iter().find_map(given)
     }
 
@@ -232,14 +233,26 @@ impl Round {
     }
 
     /// Why an assignment has no answer.
-    pub fn failure_of(&self, assignment: &Assignment) -> Option<&Failure> {
-        assignment.candidates.iter().rev().find_map(|candidate| self.failures.get(&candidate.key)?.last())
+    pub fn failure_of<'a>(&'a self, assignment: &'a Assignment) -> Option<&'a Failure> {
+        self.failures_of(assignment).last().map(|(_, failure)| failure)
+    }
+
+    /// Everybody who was asked about an assignment and did not answer, in order, with the last reason of each.
+    pub fn failures_of<'a>(
+        &'a self,
+        assignment: &'a Assignment,
+    ) -> impl Iterator<Item = (&'a Candidate, &'a Failure)> + 'a {
+        assignment.candidates.iter().filter_map(|candidate| {
+            let failures = self.failures.get(&candidate.key)?;
+            Some((candidate, failures.last()?))
+        })
     }
 
     /// How many questions were put in this round, answered or not, and how many answers stood from before.
     pub fn asked_and_reused(&self) -> (usize, usize) {
         let reused = self.answers.values().filter(|given| matches!(given.by, By::Reused { .. })).count();
-        let failed: usize = self.failures.values().map(Vec::len).sum();
+        let asked = |failure: &&Failure| failure.why != NoVerdict::Budget;
+        let failed = self.failures.values().flatten().filter(asked).count();
         (self.answers.len() - reused + failed, reused)
     }
 

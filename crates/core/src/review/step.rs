@@ -388,7 +388,7 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
             Some(Outcome::Stopped(Stop::AttemptsUsedUp))
         }
         (RoundEnd::NeedsWork, _) => is_stalled(after).then_some(Outcome::Stopped(Stop::NotConverging)),
-        (RoundEnd::NoVerdict(why), Attempts::Once) => Some(Outcome::NoVerdict(why)),
+        (RoundEnd::NoVerdict(why), Attempts::Once) => Some(why.outcome()),
         (RoundEnd::Stale, Attempts::Once) => Some(Outcome::NoVerdict(NoVerdict::Stale)),
         (RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded, _) => None,
     }
@@ -451,6 +451,7 @@ fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refu
         State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
             Ok(vec![Event::Lifted { by, reason }])
         }
+        State::NoVerdict(NoVerdict::Budget) => Ok(vec![Event::Lifted { by, reason }]),
         State::NoVerdict(_) if review.empty_rounds >= MAX_EMPTY_ROUNDS => {
             Ok(vec![Event::Lifted { by, reason }])
         }

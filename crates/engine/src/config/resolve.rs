@@ -4,10 +4,12 @@ use super::diagnostic::{Diagnostic, Problems, closest, listed, quoted};
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, GivenReviewers, Layer};
 use super::redaction::RedactionConfig;
-use super::reviewers::{AUTO, ReviewerConfig, is_short_form};
+use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::settings::{Limits, Merge, Origin, Setting};
 use super::source::{Place, Source};
+use crate::programs::Program;
+use countersign_core::cost::Budget;
 use countersign_core::policy::Policy;
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
@@ -29,6 +31,8 @@ pub struct Config {
     pub rule_sources: Vec<RuleSource>,
     /// What blocks, and when a review must end.
     pub policy: Policy,
+    /// What all reviews of a day may cost.
+    pub day_budget: Budget,
     /// How much of everything.
     pub limits: Limits,
     /// What is kept from reviewers, the ledger and reports.
@@ -70,10 +74,14 @@ pub fn resolve(
     let mut merge = Merge { layers: &layers, settings: places(gathered) };
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
-    let (policy, limits, redaction) = (merge.policy(), merge.limits(), merge.redaction());
+    let (policy, day_budget) = (merge.policy(), merge.day_budget());
+    let (limits, redaction) = (merge.limits(), merge.redaction());
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
+        if policy.budget.microusd.or(day_budget.microusd).is_some() {
+            problems.extend(reviewers.iter().filter_map(without_price));
+        }
         let named = reviewer.as_ref().filter(|(name, _)| !is_short_form(name));
         problems.extend(named.and_then(|(name, origin)| {
             unknown_reviewer(
@@ -101,6 +109,7 @@ pub fn resolve(
         rules,
         rule_sources,
         policy,
+        day_budget,
         limits,
         redaction,
         settings,
@@ -159,6 +168,19 @@ fn chosen_reviewer(
     };
     merge.settings.push(Setting { name: "reviewer", value, origin });
     named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
+}
+
+/// A reviewer whose questions nobody can count in dollars.
+fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
+    let asked = reviewer.kind.asked()?;
+    // It is told how much a question may cost, and says what it did cost.
+    let says_cost = matches!(&reviewer.kind, ReviewerKind::Program(one) if one.program == Program::Claude);
+    if says_cost || asked.price.is_some() {
+        return None;
+    }
+    let message = format!("a budget in dollars needs to know what {} costs", quoted(&reviewer.name));
+    let hint = "give it a `price`, or use `budget_tokens`";
+    Some(Diagnostic::new("no-price", reviewer.place.clone(), message).with_hint(hint))
 }
 
 /// Rules that ask for somebody who is not in the list.

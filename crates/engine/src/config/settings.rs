@@ -1,11 +1,13 @@
 //! Policy and limits put together key by key, with the origin of every one.
 
 use super::at::{At, Given};
+use super::dollars::Dollars;
 use super::layer::Layer;
 use super::reviewers::Owner;
 use super::source::Place;
 use super::whole::Count;
 use super::written::{WrittenBlocking, WrittenOverrides};
+use countersign_core::cost::{Budget, dollars};
 use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use std::fmt;
 use std::path::PathBuf;
@@ -145,6 +147,18 @@ impl Merge<'_> {
                 |value| value.meaning(),
                 |value| show_overrides(*value).to_owned(),
             ),
+            budget: Budget {
+                tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
+                microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
+            },
+        }
+    }
+
+    /// What all reviews of a day may cost.
+    pub fn day_budget(&mut self) -> Budget {
+        Budget {
+            tokens: self.tokens("policy.day_budget_tokens", |l| &l.policy.day_budget_tokens),
+            microusd: self.dollars("policy.day_budget_usd", |l| &l.policy.day_budget_usd),
         }
     }
 
@@ -171,6 +185,15 @@ impl Merge<'_> {
 
     fn count(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: u32) -> u32 {
         self.pick(name, key, default, |count| count.get(), u32::to_string)
+    }
+
+    fn tokens(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>) -> Option<u64> {
+        let show = |tokens: &Option<u64>| tokens.map_or("none".to_owned(), |tokens| tokens.to_string());
+        self.pick(name, key, None, |count| Some(count.get().into()), show)
+    }
+
+    fn dollars(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Dollars>) -> Option<u64> {
+        self.pick(name, key, None, |usd| Some(usd.micro()), |usd| usd.map_or("none".to_owned(), dollars))
     }
 
     fn size(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: usize) -> usize {

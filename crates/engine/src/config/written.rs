@@ -248,6 +248,14 @@ pub(super) struct WrittenPolicy {
     /// Who may override a verdict.
     #[schemars(extend("default" = "people-only"))]
     pub overrides: Given<WrittenOverrides>,
+    /// How many tokens a review may need, over all its rounds. A question that might exceed it is not asked.
+    pub budget_tokens: Given<Count>,
+    /// How many dollars a review may cost. Every reviewer that is asked needs a `price`, or has to be `claude`.
+    pub budget_usd: Given<Dollars>,
+    /// How many tokens all reviews of a day (UTC) may need together.
+    pub day_budget_tokens: Given<Count>,
+    /// How many dollars all reviews of a day (UTC) may cost together.
+    pub day_budget_usd: Given<Dollars>,
 }
 
 /// What blocks from a round on.

@@ -43,11 +43,23 @@ pub(super) struct Worded {
 }
 
 impl Engine {
-    /// Asks, and comes back with whatever there is.
+    /// Asks, and comes back with whatever there is, priced where the reviewer does not say what it cost.
     pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
+        let mut told = self.put(asking, cancel).await;
+        let price = self.0.planner.panel.find(&asking.reviewer).and_then(|(panelist, _)| panelist.price);
+        if let (Some(price), Some(usage)) = (price, &mut told.usage)
+            && let (None, Some(input), Some(output)) =
+                (usage.cost_microusd, usage.tokens_in, usage.tokens_out)
+        {
+            usage.cost_microusd = Some(price.of(input, output));
+        }
+        told
+    }
+
+    async fn put(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
         if asking.reviewer == CHECKS {
             let slots = self.0.planner.panel.checks();
-            let _slot = slots.acquire().await;
+            let _slot = slots.acquire(&asking.review).await;
             self.say_asked(asking);
             let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
             let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
@@ -56,7 +68,7 @@ impl Engine {
         let Some((panelist, slots)) = self.0.planner.panel.find(&asking.reviewer) else {
             return not_configured(&asking.reviewer);
         };
-        let _slot = slots.acquire().await;
+        let _slot = slots.acquire(&asking.review).await;
         self.say_asked(asking);
         match &panelist.judge {
             Judge::Command(command) => match self.private_brief(asking, panelist.sees_project).await {

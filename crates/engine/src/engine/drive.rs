@@ -1,8 +1,9 @@
 //! The loop: perform what is due until the round has ended.
 
 use super::ask::report_of;
+use super::budget::{Admitted, Ask};
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
-use crate::ledger::{Draft, LedgerError, Report, Stored};
+use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
 use crate::reviewer::Told;
 use crate::workspace;
 use countersign_core::digest::Key;
@@ -17,17 +18,26 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// A question that is out.
-struct Question {
-    key: Key,
-    call: CallId,
-    assignment: usize,
-    reviewer: String,
+pub(super) struct Question {
+    pub key: Key,
+    pub call: CallId,
+    pub assignment: usize,
+    pub reviewer: String,
+}
+
+impl Question {
+    /// What goes on record before it is asked.
+    pub fn asking(&self) -> Input {
+        Input::Asking { call: self.call.clone(), key: self.key.clone(), reviewer: self.reviewer.clone() }
+    }
 }
 
 /// Questions that are out, and what came back.
 struct Out {
     tasks: JoinSet<(Question, Told)>,
     keys: HashMap<Key, CallId>,
+    /// Whether others wait until what is out leaves room in the budget.
+    held: bool,
     cancel: CancellationToken,
 }
 
@@ -89,7 +99,8 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<(), EngineError> {
         let mut changes = self.0.ledger.watch().await?;
-        let mut out = Out { tasks: JoinSet::new(), keys: HashMap::new(), cancel: cancel.child_token() };
+        let (tasks, keys) = (JoinSet::new(), HashMap::new());
+        let mut out = Out { tasks, keys, held: false, cancel: cancel.child_token() };
         self.say(round_of(&stored));
         let mut stored = stored;
         let mut look = true;
@@ -114,19 +125,26 @@ impl Engine {
         if has_ended(&stored, ticket) || !ours {
             return Ok(Next::Ended);
         }
-        let effects = due(&stored.review);
-        if effects == [Effect::Confirm] && out.tasks.is_empty() {
-            let found = self.confirm(&stored).await?;
-            let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
-            self.feed(stored, vec![confirmed]).await?;
-            return Ok(Next::Ended);
+        let mut stored = stored;
+        loop {
+            let effects = due(&stored.review);
+            if effects == [Effect::Confirm] && out.tasks.is_empty() {
+                let found = self.confirm(&stored).await?;
+                let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
+                self.feed(stored, vec![confirmed]).await?;
+                return Ok(Next::Ended);
+            }
+            if effects == [Effect::AskSelf] && out.tasks.is_empty() {
+                self.ask_self(ticket, stored).await?;
+                return Ok(Next::Ended);
+            }
+            let before = stored.n;
+            stored = self.ask_all(ticket, stored, effects, out).await?;
+            // Where nobody is asked and something was recorded all the same, something else is due now.
+            if stored.n == before || !out.tasks.is_empty() || has_ended(&stored, ticket) {
+                return Ok(Next::Go(Box::new(stored)));
+            }
         }
-        if effects == [Effect::AskSelf] && out.tasks.is_empty() {
-            self.ask_self(ticket, stored).await?;
-            return Ok(Next::Ended);
-        }
-        let stored = self.ask_all(ticket, stored, effects, out).await?;
-        Ok(Next::Go(Box::new(stored)))
     }
 
     async fn ask_all(
@@ -136,7 +154,6 @@ impl Engine {
         effects: Vec<Effect>,
         out: &mut Out,
     ) -> Result<Stored, EngineError> {
-        let mut inputs = vec![];
         let mut asks = vec![];
         for effect in effects {
             let Effect::Ask { assignment, key, reviewer, repair } = effect else { continue };
@@ -144,14 +161,13 @@ impl Engine {
                 continue;
             }
             let call = CallId::new(random()?);
-            inputs.push(Input::Asking { call: call.clone(), key: key.clone(), reviewer: reviewer.clone() });
             asks.push((Question { key, call, assignment, reviewer }, repair));
         }
         if asks.is_empty() {
             return Ok(stored);
         }
         // On record before anybody is asked, so that a crash shows what was under way.
-        let stored = self.feed(stored, inputs).await?;
+        let (stored, asks) = self.put_on_record(ticket, stored, asks, out).await?;
         // Other work may have been handed in just now: then nothing of this is on record, and the assignments are
         // those of another round.
         if has_ended(&stored, ticket) {
@@ -163,6 +179,26 @@ impl Engine {
             self.ask_one(ticket, &stored, &rules, question, repair, out);
         }
         Ok(stored)
+    }
+
+    async fn put_on_record(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        asks: Vec<Ask>,
+        out: &mut Out,
+    ) -> Result<(Stored, Vec<Ask>), EngineError> {
+        if !self.is_limited(&stored) {
+            let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
+            return Ok((self.feed(stored, inputs).await?, asks));
+        }
+        let Admitted { mut stored, asks, held } = self.admit(ticket, stored, asks).await?;
+        out.held = !held.is_empty();
+        if asks.is_empty() && out.tasks.is_empty() && out.held {
+            out.held = false;
+            stored = self.give_up(stored, held).await?;
+        }
+        Ok((stored, asks))
     }
 
     fn ask_one(
@@ -227,7 +263,7 @@ impl Engine {
         let stored = self.feed_with(stored, inputs, reports).await?;
         // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
         // nothing but answers was recorded, and those make nothing due while other questions are out.
-        let look = !all_answered || stored.n != expected || out.tasks.is_empty();
+        let look = !all_answered || stored.n != expected || out.tasks.is_empty() || out.held;
         Ok((stored, look))
     }
 
@@ -253,15 +289,7 @@ impl Engine {
         reports: Vec<(CallId, Report)>,
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
-        let id = stored.review.id.clone();
-        let mut draft = match transaction.draft(stored, now_ms()).await {
-            Err(LedgerError::Conflict) => {
-                let newer = transaction.review(&id).await?;
-                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
-                transaction.draft(newer, now_ms()).await?
-            }
-            draft => draft?,
-        };
+        let mut draft = self.draft(&mut transaction, stored).await?;
         for input in inputs {
             step_on(&mut draft, input)?;
         }
@@ -274,10 +302,27 @@ impl Engine {
         transaction.commit().await?;
         Ok(stored)
     }
+
+    /// Begins to write on what is recorded now, which may be more than we know.
+    pub(super) async fn draft(
+        &self,
+        transaction: &mut Transaction,
+        stored: Stored,
+    ) -> Result<Draft, EngineError> {
+        let id = stored.review.id.clone();
+        match transaction.draft(stored, now_ms()).await {
+            Err(LedgerError::Conflict) => {
+                let newer = transaction.review(&id).await?;
+                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
+                Ok(transaction.draft(newer, now_ms()).await?)
+            }
+            draft => Ok(draft?),
+        }
+    }
 }
 
 /// Adds what follows from an input.
-fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
+pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
     match step(draft.review(), input) {
         Ok(events) => draft.add(events),
         // Somebody else was faster: the state already says what is due now.

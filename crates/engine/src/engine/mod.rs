@@ -5,6 +5,7 @@
 //! goes on where it stopped.
 
 mod ask;
+mod budget;
 mod drive;
 mod error;
 mod happening;
@@ -13,6 +14,7 @@ mod panel;
 mod planner;
 mod redact;
 mod self_review;
+mod slots;
 mod submit;
 mod verbs;
 

@@ -1,16 +1,16 @@
 //! The panel: who may be asked in this project, in order of preference.
 
+use super::slots::Slots;
 use crate::programs::Vendor;
 use crate::reviewer::{Agent, Command, Failed, Service, Told};
 use countersign_core::answer::Row;
-use countersign_core::cost::Price;
+use countersign_core::cost::{Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Reviewer, ReviewerKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// The name of the self-review reviewer.
 pub const SELF: &str = "self";
@@ -58,7 +58,22 @@ pub struct Panelist {
     pub vendor: Option<Vendor>,
 }
 
+/// The most tokens of a reply, where nobody says so.
+const REPLY_TOKENS: u64 = 8192;
+/// What programs add to a question: their own words, and those about tools.
+const PROGRAM_BYTES: u64 = 16 * 1024;
+
 impl Panelist {
+    /// What a question of so many bytes may need; nothing for those who cost nothing.
+    pub(super) fn size(&self, bytes: u64) -> Option<Size> {
+        match &self.judge {
+            Judge::Replay { .. } | Judge::SelfReview => None,
+            Judge::Command(_) => Some(Size { bytes, reply_tokens: REPLY_TOKENS }),
+            Judge::Agent(_) => Some(Size { bytes: bytes + PROGRAM_BYTES, reply_tokens: REPLY_TOKENS }),
+            Judge::Service(service) => Some(Size { bytes, reply_tokens: service.reply_tokens.into() }),
+        }
+    }
+
     /// Whether files can be given to them beside the question. What is not shown then is there to be looked
     /// at, in the project or in a folder.
     pub fn reads_files(&self) -> bool {
@@ -74,14 +89,14 @@ impl Panelist {
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,
-    checks: Arc<Semaphore>,
+    checks: Slots,
 }
 
 #[derive(Clone, Debug)]
 struct Seat {
     panelist: Arc<Panelist>,
     identity: String,
-    slots: Arc<Semaphore>,
+    slots: Slots,
 }
 
 impl Panel {
@@ -95,11 +110,11 @@ impl Panel {
                 Judge::Replay { digest, .. } => format!("replay {digest}"),
                 Judge::SelfReview => SELF.to_owned(),
             };
-            let slots = Arc::new(Semaphore::new(panelist.concurrency.max(1)));
+            let slots = Slots::new(panelist.concurrency);
             Seat { panelist: Arc::new(panelist), identity, slots }
         };
         let seats = panelists.into_iter().map(seat).collect();
-        Self { seats, checks: Arc::new(Semaphore::new(checks_at_once.max(1))) }
+        Self { seats, checks: Slots::new(checks_at_once) }
     }
 
     /// The panel as the plan needs to know it.
@@ -117,7 +132,7 @@ impl Panel {
     }
 
     /// Somebody by name.
-    pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Arc<Semaphore>)> {
+    pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Slots)> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
         Some((seat.panelist.clone(), seat.slots.clone()))
     }
@@ -143,7 +158,7 @@ impl Panel {
     }
 
     /// The slots of our own checks.
-    pub(super) fn checks(&self) -> Arc<Semaphore> {
+    pub(super) fn checks(&self) -> Slots {
         self.checks.clone()
     }
 }

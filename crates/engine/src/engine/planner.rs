@@ -5,6 +5,7 @@ use super::ask::Worded;
 use super::{EngineError, Panel};
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
+use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
@@ -16,6 +17,8 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::{Material, Output, Submission};
 use std::time::Duration;
 
+/// More than the description of a reply takes.
+const SCHEMA_BYTES: u64 = 2 * 1024;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What a door hands in.
@@ -83,6 +86,8 @@ pub struct Planner {
     pub bounds: Bounds,
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: Redaction,
+    /// What all reviews of a day may cost.
+    pub day_budget: Budget,
 }
 
 impl Planner {
@@ -165,6 +170,22 @@ impl Planner {
         };
         let payload = prompt::payload(&shown, notes);
         Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
+    }
+
+    /// How many bytes a question has, with those of files to be read beside it; none where they changed.
+    pub(super) async fn bytes(
+        &self,
+        rules: &[Rule],
+        assignment: &Assignment,
+        prepared: &Prepared,
+        reviewer: &str,
+    ) -> Option<u64> {
+        let notes = prepared.request.notes.as_deref();
+        let worded = self.word(rules, assignment, &prepared.submission, notes, reviewer).await.ok()?;
+        let files = materials(assignment, &prepared.submission);
+        let beside = files.iter().zip(&worded.shown).filter(|(_, shown)| shown.body.is_beside());
+        let beside: u64 = beside.map(|(file, _)| file.size_bytes).sum();
+        Some(beside + (worded.system_prompt.len() + worded.payload.len()) as u64 + SCHEMA_BYTES)
     }
 
     /// How long a reviewer may take.

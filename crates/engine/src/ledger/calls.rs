@@ -1,7 +1,9 @@
 //! Calls: what questions cost, and what came back.
 
 use super::LedgerError;
+use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
+use countersign_core::plan::CHECKS;
 use countersign_core::review::{By, Event, Review};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -57,9 +59,10 @@ pub(super) async fn follow(
     connection: &mut SqliteConnection,
     review: &Review,
     event: &Event,
+    at_ms: i64,
 ) -> Result<(), LedgerError> {
-    const ASKED: &str = "INSERT INTO calls (id, review, round, assignment, reviewer, state)
-        VALUES ($1, $2, $3, $4, $5, 'asked')";
+    const ASKED: &str = "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms)
+        VALUES ($1, $2, $3, $4, $5, 'asked', $6)";
     const ENDED: &str = "UPDATE calls SET state = $2 WHERE id = $1";
     let (call, state) = match event {
         Event::Asked { round, call, key, reviewer } => {
@@ -67,7 +70,7 @@ pub(super) async fn follow(
             let asks = round_asked.and_then(|round| round.asking(key).next());
             let assignment = asks.and_then(|(index, _)| u32::try_from(index).ok());
             let insert = sqlx::query(ASKED).bind(call.as_str()).bind(review.id.as_str()).bind(round);
-            insert.bind(assignment).bind(reviewer).execute(connection).await?;
+            insert.bind(assignment).bind(reviewer).bind(at_ms).execute(connection).await?;
             return Ok(());
         }
         Event::Answered { by: By::Call { call, .. }, .. } => (call, "answered"),
@@ -99,6 +102,110 @@ pub(super) async fn report(
         0 => Err(LedgerError::Missing(format!("call {call}"))),
         _ => Ok(()),
     }
+}
+
+/// Notes the most that a call may need.
+pub(super) async fn reserve(
+    connection: &mut SqliteConnection,
+    call: &CallId,
+    worst: Spending,
+) -> Result<(), LedgerError> {
+    const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
+    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let query = sqlx::query(SQL).bind(call.as_str());
+    query.bind(signed(worst.tokens)).bind(signed(worst.microusd)).execute(connection).await?;
+    Ok(())
+}
+
+/// Which questions are added up.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope<'a> {
+    /// Those of a review, from a round on.
+    Review(&'a ReviewId, u32),
+    /// Those asked at this time or later.
+    Since(i64),
+}
+
+/// What was spent, at the most: where a reviewer did not say what a question cost, what was reserved for it
+/// counts, and a question that was broken off may have cost all of it.
+pub(super) async fn spent(
+    connection: &mut SqliteConnection,
+    scope: Scope<'_>,
+) -> Result<Spending, LedgerError> {
+    // TOTAL does not overflow, and a sum beyond what a float counts exactly is beyond every budget.
+    macro_rules! sum {
+        ($which:literal) => {
+            concat!(
+                "SELECT TOTAL(COALESCE(tokens_in + tokens_out, reserved_tokens)),
+                        TOTAL(COALESCE(cost_microusd, reserved_microusd)) FROM calls WHERE ",
+                $which
+            )
+        };
+    }
+    const REVIEW: &str = sum!("review = $1 AND round >= $2");
+    const SINCE: &str = sum!("asked_ms >= $1");
+    let query = match scope {
+        Scope::Review(id, round) => sqlx::query(REVIEW).bind(id.as_str().to_owned()).bind(round),
+        Scope::Since(at_ms) => sqlx::query(SINCE).bind(at_ms),
+    };
+    let row = query.fetch_one(connection).await?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let whole = |sum: f64| sum as u64;
+    Ok(Spending { tokens: whole(row.try_get(0)?), microusd: whole(row.try_get(1)?) })
+}
+
+/// What the questions to one reviewer and model cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The day they were asked on, in UTC, as `YYYY-MM-DD`.
+    pub day: String,
+    /// Who was asked.
+    pub reviewer: String,
+    /// The model that answered, where it is known.
+    pub model: Option<String>,
+    /// How many questions.
+    pub questions: u64,
+    /// Tokens of questions that said so.
+    pub tokens_in: u64,
+    /// Tokens of replies that said so.
+    pub tokens_out: u64,
+    /// How many did not say how many tokens they needed.
+    pub tokens_unknown: u64,
+    /// What those cost that said so.
+    pub microusd: u64,
+    /// How many did not say what they cost.
+    pub cost_unknown: u64,
+}
+
+/// What questions cost, by day, reviewer and model. Our own checks are not asked and cost nothing.
+pub(super) async fn costs(
+    connection: &mut SqliteConnection,
+    since_ms: i64,
+) -> Result<Vec<Cost>, LedgerError> {
+    const SQL: &str = "
+        SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
+               SUM(COALESCE(tokens_in, 0)) AS tokens_in, SUM(COALESCE(tokens_out, 0)) AS tokens_out,
+               SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
+               SUM(COALESCE(cost_microusd, 0)) AS microusd, SUM(cost_microusd IS NULL) AS cost_unknown
+          FROM calls WHERE asked_ms >= $1 AND reviewer <> $2
+         GROUP BY day, reviewer, model ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model";
+    let rows = sqlx::query(SQL).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
+    let count =
+        |row: &SqliteRow, column: &str| Ok::<_, LedgerError>(row.try_get::<i64, _>(column)?.cast_unsigned());
+    let cost = |row: &SqliteRow| {
+        Ok(Cost {
+            day: row.try_get("day")?,
+            reviewer: row.try_get("reviewer")?,
+            model: row.try_get("model")?,
+            questions: count(row, "questions")?,
+            tokens_in: count(row, "tokens_in")?,
+            tokens_out: count(row, "tokens_out")?,
+            tokens_unknown: count(row, "tokens_unknown")?,
+            microusd: count(row, "microusd")?,
+            cost_unknown: count(row, "cost_unknown")?,
+        })
+    };
+    rows.iter().map(cost).collect()
 }
 
 /// The calls of a review, in the order they were asked.

@@ -19,7 +19,7 @@ mod transaction;
 mod verify;
 mod watch;
 
-pub use calls::{Call, CallState, MAX_REPLY_BYTES, Report};
+pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::Entry;
 pub use error::LedgerError;
 pub use holder::{Holder, is_alive};
@@ -104,7 +104,10 @@ impl Ledger {
         let mut reader = ledger.reader().await.map_err(|error| error.at(dir))?;
         let found = schema::inspect(&mut reader).await.map_err(|error| error.at(dir))?;
         drop(reader);
-        Ok((found == schema::Found::Ledger).then_some(ledger))
+        if found == schema::Found::Older && access == Access::Write {
+            open::writer(dir).await.map_err(|error| error.at(dir))?;
+        }
+        Ok((found != schema::Found::Empty).then_some(ledger))
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
@@ -202,6 +205,11 @@ impl Ledger {
     /// The calls of a review, in the order they were asked.
     pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
         calls::of(&mut *self.reader().await?, review).await
+    }
+
+    /// What the questions of reviewers cost, asked at `since_ms` or later, the dearest first.
+    pub async fn costs(&self, since_ms: i64) -> Result<Vec<Cost>, LedgerError> {
+        calls::costs(&mut *self.reader().await?, since_ms).await
     }
 
     /// The events of a review after its `after_n`-th.

@@ -53,9 +53,13 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
     fs::create_dir_all(dir.join("holders"))?;
     ignore_by_git(dir)?;
     let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
-    if schema::inspect(&mut connection).await? == Found::Empty {
-        use_wal(&mut connection).await?;
-        schema::create(&mut connection).await?;
+    match schema::inspect(&mut connection).await? {
+        Found::Ledger => {}
+        Found::Older => schema::complete(&mut connection).await?,
+        Found::Empty => {
+            use_wal(&mut connection).await?;
+            schema::complete(&mut connection).await?;
+        }
     }
     Ok(connection)
 }

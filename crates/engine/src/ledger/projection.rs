@@ -4,7 +4,7 @@ use super::entry::number;
 use super::{Filter, LedgerError, Stored};
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::review::State;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
@@ -206,6 +206,7 @@ fn state(row: &SqliteRow) -> Option<(State, Option<Outcome>)> {
         ("judging", _) => State::Judging,
         ("needs_work", _) => State::NeedsWork,
         ("no_verdict", Some(Outcome::NoVerdict(why))) => State::NoVerdict(why),
+        ("no_verdict", Some(Outcome::BudgetReached)) => State::NoVerdict(NoVerdict::Budget),
         ("settled", Some(outcome)) => State::Settled(outcome),
         _ => return None,
     };
@@ -223,7 +224,7 @@ fn outcome_from(text: &str) -> Option<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_core::outcome::{NoVerdict, Stop};
+    use countersign_core::outcome::Stop;
 
     #[test]
     fn an_outcome_survives_its_column() {

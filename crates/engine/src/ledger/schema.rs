@@ -4,7 +4,9 @@ use super::LedgerError;
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
+/// The format before it, which only lacks what questions reserve and when they were asked.
+const OLDER: i64 = 1;
 
 // Older ones can corrupt a WAL file under two connections.
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
@@ -46,21 +48,35 @@ const TABLES: &str = "
         n      INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE calls (
-        id              TEXT    PRIMARY KEY,
-        review          TEXT    NOT NULL,
-        round           INTEGER NOT NULL,
-        assignment      INTEGER,
-        reviewer        TEXT    NOT NULL,
-        model           TEXT,
-        state           TEXT    NOT NULL,
-        reserved_tokens INTEGER NOT NULL DEFAULT 0,
-        tokens_in       INTEGER,
-        tokens_out      INTEGER,
-        cost_microusd   INTEGER,
-        reply           TEXT
+        id                TEXT    PRIMARY KEY,
+        review            TEXT    NOT NULL,
+        round             INTEGER NOT NULL,
+        assignment        INTEGER,
+        reviewer          TEXT    NOT NULL,
+        model             TEXT,
+        state             TEXT    NOT NULL,
+        reserved_tokens   INTEGER NOT NULL DEFAULT 0,
+        tokens_in         INTEGER,
+        tokens_out        INTEGER,
+        cost_microusd     INTEGER,
+        reply             TEXT,
+        asked_ms          INTEGER NOT NULL DEFAULT 0,
+        reserved_microusd INTEGER NOT NULL DEFAULT 0
     );
     CREATE INDEX calls_by_review ON calls (review);
-    PRAGMA user_version = 1;
+    CREATE INDEX calls_by_time ON calls (asked_ms);
+    PRAGMA user_version = 2;
+";
+
+/// From the older format. When a question was asked is what its event says.
+const UPGRADE: &str = "
+    ALTER TABLE calls ADD COLUMN asked_ms INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE calls ADD COLUMN reserved_microusd INTEGER NOT NULL DEFAULT 0;
+    UPDATE calls SET asked_ms = asked.at_ms
+      FROM (SELECT json_extract(body, '$.call') AS call, at_ms FROM events WHERE kind = 'asked') AS asked
+     WHERE calls.id = asked.call;
+    CREATE INDEX calls_by_time ON calls (asked_ms);
+    PRAGMA user_version = 2;
 ";
 
 /// One statement, so that it sees one state of the file even while another process makes the tables.
@@ -76,6 +92,8 @@ const INSPECT: &str = "
 pub(super) enum Found {
     /// A ledger of our format.
     Ledger,
+    /// A ledger of the format before.
+    Older,
     /// Nothing yet.
     Empty,
 }
@@ -87,16 +105,23 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, 
     match (format, things, ours) {
         (0, 0, _) => Ok(Found::Empty),
         (FORMAT, _, 4) => Ok(Found::Ledger),
+        (OLDER, _, 4) => Ok(Found::Older),
         (newer, ..) if newer > FORMAT => Err(LedgerError::Newer { found: newer, ours: FORMAT }),
         _ => Err(LedgerError::NotALedger),
     }
 }
 
-/// Makes the tables, unless another process was faster.
-pub(super) async fn create(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+/// Makes the tables, or what an older ledger lacks, unless another process was faster.
+pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    if inspect(connection).await? == Found::Empty {
-        sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
+    match inspect(connection).await? {
+        Found::Ledger => {}
+        Found::Older => {
+            sqlx::raw_sql(UPGRADE).execute(&mut *connection).await?;
+        }
+        Found::Empty => {
+            sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
+        }
     }
     sqlx::raw_sql("COMMIT").execute(connection).await?;
     Ok(())

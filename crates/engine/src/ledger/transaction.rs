@@ -4,8 +4,9 @@
 use super::append::{self, End};
 use super::entry::load;
 use super::projection::{self, Row};
-use super::{Ledger, LedgerError, Report, Stored, calls, rulings};
+use super::{Ledger, LedgerError, Report, Scope, Stored, calls, rulings};
 use countersign_core::answer::Answer;
+use countersign_core::cost::Spending;
 use countersign_core::digest::Key;
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::review::{By, Event, Review};
@@ -105,6 +106,17 @@ impl Transaction {
         self.or_give_up(done)
     }
 
+    /// What was spent, at the most.
+    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+        calls::spent(self.connection()?, scope).await
+    }
+
+    /// Notes the most that a call may need.
+    pub async fn reserve(&mut self, call: &CallId, worst: Spending) -> Result<(), LedgerError> {
+        let done = calls::reserve(self.connection()?, call, worst).await;
+        self.or_give_up(done)
+    }
+
     /// Makes it stay, also after a loss of power.
     pub async fn commit(mut self) -> Result<(), LedgerError> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
@@ -162,7 +174,7 @@ async fn write(connection: &mut SqliteConnection, draft: Draft) -> Result<Stored
     // What a round asks never changes, so the review after all of them tells as much as after each.
     for (n, event) in (before + 1..).zip(&events) {
         rulings::index(connection, &stored.review, n, event).await?;
-        calls::follow(connection, &stored.review, event).await?;
+        calls::follow(connection, &stored.review, event, at_ms).await?;
     }
     projection::write(connection, &Row::of(&stored, first)).await?;
     Ok(stored)

@@ -3,6 +3,7 @@
 use super::Asking;
 use super::line::Line;
 use crate::cli::Failure;
+use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::Subject;
 use countersign_core::outcome::{NoVerdict, Outcome};
@@ -42,7 +43,13 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
     std::fs::write(root.join(FILE), TEXT).map_err(broken)?;
     let bounds = asking.project.bounds();
     let redaction = asking.project.redaction()?;
-    let planner = Planner { panel: Panel::new(vec![panelist], root.path(), 1), root, bounds, redaction };
+    let planner = Planner {
+        panel: Panel::new(vec![panelist], root.path(), 1),
+        root,
+        bounds,
+        redaction,
+        day_budget: Budget::default(),
+    };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;
     let engine = Engine::new(planner, ledger, asking.guard.clone())?;
     let prepared = engine.planner().prepare(request()).await?;

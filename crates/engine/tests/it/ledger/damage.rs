@@ -39,7 +39,7 @@ async fn a_newer_ledger_is_refused() {
     let (dir, ledger) = scratch().await;
     record_passed(&ledger, "a").await;
     ledger.close().await;
-    edit(dir.path(), "PRAGMA user_version = 2").await;
+    edit(dir.path(), "PRAGMA user_version = 3").await;
     refused(dir.path(), |error| matches!(error, LedgerError::Newer { found: 2, ours: 1 })).await;
 }
 
@@ -49,7 +49,7 @@ async fn another_programs_database_is_refused() {
     fs::create_dir(dir.path().join(".countersign")).unwrap();
     edit(dir.path(), "CREATE TABLE bookmarks (url TEXT)").await;
     refused(dir.path(), |error| matches!(error, LedgerError::NotALedger)).await;
-    edit(dir.path(), "PRAGMA user_version = 1").await;
+    edit(dir.path(), "PRAGMA user_version = 2").await;
     refused(dir.path(), |error| matches!(error, LedgerError::NotALedger)).await;
 }
 

@@ -1,0 +1,115 @@
+//! Budgets: before a question is asked, the most it may cost is put aside. What does not fit waits for what is
+//! out, and is not asked where nothing is out any more.
+
+use super::drive::{Question, step_on};
+use super::{Engine, EngineError, Ticket, now_ms};
+use crate::ledger::{Scope, Stored};
+use countersign_core::cost::{Budget, Spending};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::review::Input;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A question, and the defect of the first reply where it is asked again.
+pub(super) type Ask = (Question, Option<String>);
+
+/// What became of questions that are due.
+pub(super) struct Admitted {
+    pub stored: Stored,
+    /// Those that are on record now and may be asked.
+    pub asks: Vec<Ask>,
+    /// Those that do not fit now, and why.
+    pub held: Vec<(Question, String)>,
+}
+
+/// Whether a question may be asked.
+struct Purse {
+    budget: Budget,
+    spent: Spending,
+    whose: &'static str,
+}
+
+impl Purse {
+    fn allow(&self, worst: Spending) -> Result<(), String> {
+        self.budget.allow(self.spent, worst).map_err(|words| format!("the budget {}: {words}", self.whose))
+    }
+}
+
+impl Engine {
+    /// Whether anything limits what may be spent.
+    pub(super) fn is_limited(&self, stored: &Stored) -> bool {
+        !(stored.review.policy.budget.is_unlimited() && self.0.planner.day_budget.is_unlimited())
+    }
+
+    /// Puts questions on record, each with what it may need, as far as the budgets allow: in one transaction,
+    /// so that two processes do not spend the same money.
+    pub(super) async fn admit(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        asks: Vec<Ask>,
+    ) -> Result<Admitted, EngineError> {
+        let mut worst = vec![];
+        for (question, _) in &asks {
+            worst.push(self.worst(ticket, &stored, question).await);
+        }
+        let mut transaction = self.0.ledger.transaction().await?;
+        let mut draft = self.draft(&mut transaction, stored).await?;
+        let review = draft.review();
+        let scope = Scope::Review(&review.id, review.budget_from_round);
+        let (spent, budget) = (transaction.spent(scope).await?, review.policy.budget);
+        let today = transaction.spent(Scope::Since(now_ms() - now_ms().rem_euclid(DAY_MS))).await?;
+        let mut purses = [
+            Purse { budget, spent, whose: "of the review" },
+            Purse { budget: self.0.planner.day_budget, spent: today, whose: "of the day" },
+        ];
+        let (mut admitted, mut held, mut reserved) = (vec![], vec![], vec![]);
+        for ((question, repair), worst) in asks.into_iter().zip(worst) {
+            if let Err(words) = purses.iter().try_for_each(|purse| purse.allow(worst)) {
+                held.push((question, words));
+                continue;
+            }
+            purses.iter_mut().for_each(|purse| purse.spent = purse.spent.and(worst));
+            step_on(&mut draft, question.asking())?;
+            reserved.push((question.call.clone(), worst));
+            admitted.push((question, repair));
+        }
+        let stored = transaction.write(draft).await?;
+        for (call, worst) in reserved {
+            transaction.reserve(&call, worst).await?;
+        }
+        transaction.commit().await?;
+        Ok(Admitted { stored, asks: admitted, held })
+    }
+
+    /// Nothing is out that could leave room for these: they are not asked.
+    pub(super) async fn give_up(
+        &self,
+        stored: Stored,
+        held: Vec<(Question, String)>,
+    ) -> Result<Stored, EngineError> {
+        let refused = |(question, words): (Question, String)| {
+            let Question { key, call, .. } = question;
+            Input::AskFailed { call, key, why: NoVerdict::Budget, detail: format!("not asked: {words}") }
+        };
+        self.feed(stored, held.into_iter().map(refused).collect()).await
+    }
+
+    /// The most a question may need.
+    async fn worst(&self, ticket: &Ticket, stored: &Stored, question: &Question) -> Spending {
+        let planner = &self.0.planner;
+        let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
+        let (Some(assignment), Some((panelist, _))) = (assignment, planner.panel.find(&question.reviewer))
+        else {
+            return Spending::default();
+        };
+        let Some(bytes) =
+            planner.bytes(&stored.review.rules, assignment, &ticket.prepared, &question.reviewer).await
+        else {
+            // The files changed meanwhile, so nobody will be asked about them.
+            return Spending::default();
+        };
+        let size = panelist.size(bytes);
+        size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd))
+    }
+}
