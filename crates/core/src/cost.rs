@@ -121,6 +121,11 @@ impl Size {
     }
 }
 
+/// How many bytes so many tokens are likely to hold.
+pub fn likely_bytes(tokens: u64) -> u64 {
+    tokens.saturating_mul(BYTES_PER_TOKEN)
+}
+
 /// Fewer than most texts have, so that an estimate is rather too high.
 const BYTES_PER_TOKEN: u64 = 3;
 

@@ -6,7 +6,7 @@
 use crate::criterion::Criterion;
 use crate::digest::{Key, Parts};
 use crate::prompt::PROMPT_VERSION;
-use crate::rule::{Rule, Scope};
+use crate::rule::{Each, Rule, Scope};
 use crate::submission::{OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,8 @@ pub struct Reviewer {
     pub identity: String,
     /// Whether it may look at the whole project rather than at what it is given.
     pub sees_project: bool,
+    /// How many bytes of files fit into a question, where that is known.
+    pub room_bytes: Option<u64>,
 }
 
 /// A reviewer that may be asked, with the key its ruling would stand under.
@@ -195,11 +197,11 @@ pub fn plan(
         if rule.criteria.is_empty() {
             return Err(PlanError::NoCriteria { rule: rule.name.clone() });
         }
-        let targets = targets(rule, submission)?;
+        let batches = batches(rule, reviewers, redaction)?;
+        let targets = targets(rule, submission, room(&batches))?;
         if targets.is_empty() {
             plan.not_applicable.push(rule.name.clone());
         }
-        let batches = batches(rule, reviewers, redaction)?;
         for (target, files) in targets {
             files.iter().for_each(|file| judged[*file] = true);
             for batch in &batches {
@@ -215,7 +217,12 @@ pub fn plan(
 }
 
 /// What a rule looks at, with the files of each target. None where its output has no files.
-pub fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
+/// `room` is how many bytes of files fit into a question.
+pub fn targets(
+    rule: &Rule,
+    submission: &Submission,
+    room: Option<u64>,
+) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
     let each = |files: Vec<usize>| {
         let target = |file: usize| Target::File(submission.files[file].path.clone());
         files.into_iter().map(|file| (target(file), vec![file])).collect()
@@ -236,18 +243,31 @@ pub fn targets(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<
                 OutputKind::File => vec![(Target::Output(name.clone()), files)],
             })
         }
-        Scope::Files { patterns, each: one_by_one } => {
+        Scope::Files { patterns, each: wanted } => {
             let set = glob_set(patterns)
                 .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
             let files = files_where(submission, |file| set.is_match(&file.path));
+            let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
+            let one_by_one = match wanted {
+                Each::File => true,
+                Each::Together => false,
+                Each::Fit => room.is_some_and(|room| bytes > room),
+            };
             Ok(match files {
                 files if files.is_empty() => vec![],
                 // One file is one file, also for a rule that takes all of them together.
-                files if *one_by_one || files.len() == 1 => each(files),
+                files if one_by_one || files.len() == 1 => each(files),
                 files => vec![(Target::Matching, files)],
             })
         }
     }
+}
+
+/// How many bytes fit into a question to whoever is asked first.
+fn room(batches: &[Batch]) -> Option<u64> {
+    let asked =
+        |batch: &Batch| batch.judges.iter().find(|judge| judge.kind == ReviewerKind::Asked)?.room_bytes;
+    batches.iter().find_map(asked)
 }
 
 fn files_where(submission: &Submission, wanted: impl Fn(&crate::submission::Material) -> bool) -> Vec<usize> {
@@ -284,6 +304,7 @@ fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<B
             kind: ReviewerKind::Checks,
             identity: CHECKS_IDENTITY.to_owned(),
             sees_project: false,
+            room_bytes: None,
         }]
     };
     let pure = pick(|c| c.check.as_ref().is_some_and(|check| check.is_pure()));

@@ -15,9 +15,54 @@ pub enum Scope {
     Files {
         /// Glob patterns relative to the project root.
         patterns: Vec<String>,
-        /// Ask once per file rather than once for all.
-        each: bool,
+        /// How they are put into questions.
+        each: Each,
     },
+}
+
+/// How files are put into questions. In the ledger, where there were two of them once, `true` and `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenEach", into = "WrittenEach")]
+pub enum Each {
+    /// One question per file.
+    File,
+    /// One question for all.
+    Together,
+    /// One question for all where they fit the reviewer, otherwise one per file.
+    Fit,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenEach {
+    File(bool),
+    Other(OtherEach),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OtherEach {
+    Fit,
+}
+
+impl From<WrittenEach> for Each {
+    fn from(written: WrittenEach) -> Self {
+        match written {
+            WrittenEach::File(true) => Self::File,
+            WrittenEach::File(false) => Self::Together,
+            WrittenEach::Other(OtherEach::Fit) => Self::Fit,
+        }
+    }
+}
+
+impl From<Each> for WrittenEach {
+    fn from(each: Each) -> Self {
+        match each {
+            Each::File => Self::File(true),
+            Each::Together => Self::File(false),
+            Each::Fit => Self::Other(OtherEach::Fit),
+        }
+    }
 }
 
 /// Criteria with their scope and guidance.
@@ -44,6 +89,19 @@ impl Rule {
             Scope::Whole => "all outputs together".to_owned(),
             Scope::Output(name) => format!("output '{name}'"),
             Scope::Files { patterns, .. } => format!("rule '{}' for {}", self.name, patterns.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_keeps_what_it_always_kept() {
+        for (each, text) in [(Each::File, "true"), (Each::Together, "false"), (Each::Fit, "\"fit\"")] {
+            assert_eq!(serde_json::to_string(&each).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Each>(text).unwrap(), each);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The `countersign` command: shows what the engine does.
 
+mod author;
 mod cli;
 mod output;
 mod panel;

@@ -23,7 +23,8 @@ impl Project {
     /// Everybody who is asked, in order.
     pub fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
         let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
-        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        let all: Vec<_> = all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        Ok(other_vendors_first(all, self.author))
     }
 
     /// Everybody who is asked, by name: what it takes to ask them, or why they cannot be; nothing for `checks`.
@@ -187,6 +188,20 @@ fn key(source: &KeySource) -> Result<Key, String> {
         key if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Key::new(key)),
         _ => Err("its key has several lines, or signs that no key has".to_owned()),
     }
+}
+
+/// The panel with reviewers of the author's own vendor behind the others: a model is a poor judge of its own
+/// work. A self-review keeps its place, since it is chosen by standing first.
+fn other_vendors_first(panel: Vec<Panelist>, author: Option<Vendor>) -> Vec<Panelist> {
+    let stays: Vec<bool> = panel.iter().map(|panelist| matches!(panelist.judge, Judge::SelfReview)).collect();
+    let (own, mut asked): (Vec<_>, Vec<_>) = panel
+        .into_iter()
+        .enumerate()
+        .partition(|(i, panelist)| !stays[*i] && author.is_some() && panelist.vendor == author);
+    let (selves, others): (Vec<_>, Vec<_>) = asked.drain(..).partition(|(i, _)| stays[*i]);
+    let mut moving = others.into_iter().chain(own).map(|(_, panelist)| panelist);
+    let mut selves = selves.into_iter().map(|(_, panelist)| panelist);
+    stays.iter().filter_map(|stays| if *stays { selves.next() } else { moving.next() }).collect()
 }
 
 /// Who makes the model of a reviewer, where that is known.

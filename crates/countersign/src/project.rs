@@ -1,5 +1,6 @@
 //! The project a command works on: configuration, ledger, panel.
 
+use crate::author;
 use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
 use countersign_engine::config::{self, Config, Environment, Flags};
@@ -7,6 +8,7 @@ use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
+use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
 use std::path::PathBuf;
@@ -17,6 +19,8 @@ pub struct Project {
     pub root: Root,
     /// Where the user stands; paths they type are relative to it.
     pub here: PathBuf,
+    /// Whose model wrote the work, where that is known.
+    pub author: Option<Vendor>,
 }
 
 impl Project {
@@ -37,7 +41,7 @@ impl Project {
         let root = Root::new(&config.root).map_err(|error| {
             Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display()))
         })?;
-        Ok(Self { config, root, here })
+        Ok(Self { config, root, here, author: author::vendor() })
     }
 
     /// The folder of the ledger: at the main worktree, so that all worktrees share one.

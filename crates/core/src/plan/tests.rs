@@ -41,6 +41,7 @@ fn reviewer(name: &str) -> Reviewer {
         kind: ReviewerKind::Asked,
         identity: format!("id {name}"),
         sees_project: false,
+        room_bytes: None,
     }
 }
 
@@ -67,8 +68,8 @@ fn req_004_7_3_to_5_targets_follow_the_scope() {
     // 004.7.5: a `file` output is one evaluation.
     assert_eq!(files(Scope::Output("plan".into())), [(Target::Output("plan".into()), vec![0])]);
     let globs = |each| Scope::Files { patterns: vec!["docs/*.md".into()], each };
-    assert_eq!(files(globs(true)), each);
-    assert_eq!(files(globs(false)), [(Target::Matching, vec![1, 2])]);
+    assert_eq!(files(globs(Each::File)), each);
+    assert_eq!(files(globs(Each::Together)), [(Target::Matching, vec![1, 2])]);
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn what_names_nothing_is_an_error_and_what_is_unjudged_is_named() {
         plan(&[named], &submission, &[reviewer("m")], "r"),
         Err(PlanError::UnknownReviewer { .. })
     ));
-    let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: false });
+    let bad = rule(Scope::Files { patterns: vec!["a[".into()], each: Each::Together });
     assert!(matches!(plan(&[bad], &submission, &[reviewer("m")], "r"), Err(PlanError::BadPattern { .. })));
 }
 
@@ -205,4 +206,27 @@ fn how_far_a_ruling_reaches() {
     assert_eq!(reuse(reviewer("m"), &submission(&[])), Reuse::Never, "no files");
     assert_eq!(reuse(Reviewer { sees_project: true, ..reviewer("m") }, &three()), Reuse::Review);
     assert_eq!(reuse(Reviewer { kind: ReviewerKind::SelfReview, ..reviewer("m") }, &three()), Reuse::Never);
+}
+
+#[test]
+fn what_does_not_fit_is_split_by_file_where_the_rule_allows_it() {
+    let submission = submission(&[("docs/a.md", 1, "12345"), ("docs/b.md", 1, "12345")]);
+    let targets = |each, rooms: &[Option<u64>]| {
+        let rule = rule(Scope::Files { patterns: vec!["docs/*.md".into()], each });
+        let room =
+            |(i, room): (usize, &Option<u64>)| Reviewer { room_bytes: *room, ..reviewer(&i.to_string()) };
+        let reviewers: Vec<_> = rooms.iter().enumerate().map(room).collect();
+        plan(&[rule], &submission, &reviewers, "r").unwrap().assignments.len()
+    };
+    for (rooms, questions) in [
+        (&[None][..], 1),
+        (&[Some(10)], 1),
+        (&[Some(9)], 2),
+        // Whoever is asked first decides; for the next one it may be too long, which is said then.
+        (&[Some(9), None], 2),
+        (&[None, Some(9)], 1),
+    ] {
+        assert_eq!(targets(Each::Fit, rooms), questions, "{rooms:?}");
+        assert_eq!(targets(Each::Together, rooms), 1);
+    }
 }

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use clap::{Args, Parser, Subcommand};
+use countersign_engine::programs::Vendor;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -49,6 +50,8 @@ pub enum Command {
     Log(LogOptions),
     /// What is open, and how reviews have ended
     Status,
+    /// What questions have cost, by day, reviewer and model
+    Costs(CostsOptions),
     /// Hand in the results of a self-review
     Rule(RuleOptions),
     /// Let a review pass, whatever its verdict (people only, recorded)
@@ -81,6 +84,7 @@ impl Command {
             Self::Show(_) => "show",
             Self::Log(_) => "log",
             Self::Status => "status",
+            Self::Costs(_) => "costs",
             Self::Rule(_) => "rule",
             Self::Approve(_) => "approve",
             Self::Reject(_) => "reject",
@@ -106,7 +110,7 @@ A countersign.yml that is there already is checked and left as it is.";
 #[derive(Debug, Args)]
 #[command(after_help = INIT_HELP)]
 pub struct InitOptions {
-    /// Who answers questions: command:PROGRAM, replay:FILE or self
+    /// Who answers questions: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE or self
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
     /// Print what would be written and write nothing
@@ -128,7 +132,7 @@ pub struct DoctorOptions {
     /// Ask every reviewer one small question; programs of yours are not started otherwise
     #[arg(long)]
     pub ask: bool,
-    /// Look at this reviewer only: a configured name, command:PROGRAM, replay:FILE, self or checks
+    /// Look at this reviewer only: a configured name, claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }
@@ -157,9 +161,14 @@ pub struct ReviewOptions {
     /// A file with the author's notes
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
-    /// Who is asked: a configured name, claude, command:PROGRAM, replay:FILE, self or checks
+    /// Who is asked: a configured name, auto (the first that answers), claude, codex, gemini, opencode,
+    /// command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
+    /// Whose model wrote the work: claude, codex or gemini. Reviewers of other vendors are asked first; an
+    /// agent that runs this command is recognised by itself
+    #[arg(long, value_name = "AGENT", value_parser = crate::author::named)]
+    pub author: Option<Vendor>,
     /// What stays the same over retries: makes this a loop with counted attempts
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
@@ -190,6 +199,22 @@ pub struct LogOptions {
     /// Check the whole ledger against its chain first
     #[arg(long)]
     pub verify: bool,
+}
+
+const COSTS_HELP: &str = "\
+Examples:
+  countersign costs            the last 30 days
+  countersign costs --days 1   today (UTC)
+
+Tokens and money are what reviewers report, or tokens at their configured price. What nobody said is unknown,
+shown as ?, and never counted as nothing.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COSTS_HELP)]
+pub struct CostsOptions {
+    /// How many days to look back, today included
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub days: u32,
 }
 
 #[derive(Debug, Args)]

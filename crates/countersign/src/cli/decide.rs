@@ -4,6 +4,7 @@
 use super::arguments::{DecideOptions, WithdrawOptions};
 use super::show::find;
 use super::{Failure, Global};
+use crate::author;
 use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
 use countersign_core::ids::ReviewId;
@@ -12,9 +13,6 @@ use countersign_core::review::{Actor, Verb};
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::Stored;
 use std::io::IsTerminal;
-
-/// Variables that agent programs set in everything they start.
-const AGENT_MARKS: [&str; 5] = ["CLAUDECODE", "GEMINI_CLI", "OPENCODE", "CODEX_SANDBOX", "COUNTERSIGN_CALL"];
 
 /// Lets a review pass.
 pub async fn approve(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
@@ -70,9 +68,8 @@ fn reason(text: String) -> Result<String, Failure> {
 
 /// A person is a terminal on standard input and no mark of an agent in the environment.
 fn actor() -> Actor {
-    let marked = AGENT_MARKS.iter().any(|name| std::env::var_os(name).is_some());
     let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
-    let person = std::io::stdin().is_terminal() && !marked;
+    let person = std::io::stdin().is_terminal() && !author::is_agent();
     Actor { name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person }
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod complete;
 mod config;
+mod costs;
 mod decide;
 mod demo;
 mod doctor;
@@ -66,6 +67,7 @@ async fn dispatch(
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer),
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
+        Command::Costs(options) => costs::run(&global, options).await,
         Command::Validate => validate::run(&global),
         Command::Config(options) => config::run(&global, &options),
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -29,7 +29,8 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let project = Project::find(global, options.reviewer.clone())?;
+    let mut project = Project::find(global, options.reviewer.clone())?;
+    project.author = options.author.or(project.author);
     let planner = project.planner(options.max_inline_files)?;
     let mut warnings = vec![];
     let request = request(&project, &options, &mut warnings).await?;

@@ -1,9 +1,8 @@
 //! What the questions of a round cost, as far as the reviewers say so.
 
+use countersign_core::cost::{MICRO, dollars};
 use countersign_core::review::Review;
 use countersign_engine::ledger::{Call, Ledger, LedgerError};
-
-const MICRO: f64 = 1_000_000.0;
 
 /// Tokens and money; `None` where nobody said anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,8 +10,8 @@ pub struct Spent {
     pub tokens_in: Option<u64>,
     pub tokens_out: Option<u64>,
     microusd: Option<u64>,
-    /// Whether somebody was asked who did not say what it cost.
-    partly: bool,
+    /// How many questions there were that nobody said the cost of.
+    pub unknown: u32,
 }
 
 impl Spent {
@@ -33,22 +32,27 @@ impl Spent {
             tokens_in: add(sum.tokens_in, report.tokens_in),
             tokens_out: add(sum.tokens_out, report.tokens_out),
             microusd: add(sum.microusd, report.cost_microusd),
-            partly: sum.partly || report.cost_microusd.is_none(),
+            unknown: sum.unknown + u32::from(report.cost_microusd.is_none()),
         })
     }
 
     /// In dollars.
     pub fn usd(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
-        self.microusd.map(|micro| micro as f64 / MICRO)
+        self.microusd.map(|micro| micro as f64 / MICRO as f64)
     }
 
     /// In words.
     pub fn words(&self) -> String {
-        match (self.usd(), self.partly) {
+        let tokens = match (self.tokens_in, self.tokens_out) {
+            (Some(input), Some(output)) => format!("{input} tokens in, {output} out, "),
+            _ => String::new(),
+        };
+        let cost = match (self.microusd, self.unknown) {
             (None, _) => "cost unknown".to_owned(),
-            (Some(usd), false) => format!("cost ${usd:.4}"),
-            (Some(usd), true) => format!("cost ${usd:.4} and what is unknown"),
-        }
+            (Some(micro), 0) => format!("cost {}", dollars(micro)),
+            (Some(micro), _) => format!("cost {} and what is unknown", dollars(micro)),
+        };
+        format!("{tokens}{cost}")
     }
 }

@@ -33,6 +33,7 @@ pub fn verdict_text(stored: &Stored, spent: &Spent, next: &[String]) -> String {
     push_findings(&mut out, &review.findings(), None);
     push_findings(&mut out, &review.waived(), Some("Does not block in this round, and is worth a look:"));
     push_unanswered(&mut out, round);
+    push_passed_over(&mut out, round);
     for (by, reason) in &review.lifts {
         out.push_str(&format!("\nlet go on by {}\n", visible_line(&format!("{}: {reason}", by.words()))));
     }
@@ -101,14 +102,32 @@ fn push_unanswered(out: &mut String, round: &Round) {
     }
     for unanswered in &round.judgement.unanswered {
         let Some(assignment) = round.assignments.get(unanswered.assignment) else { continue };
-        let detail = round.failure_of(assignment).map_or("", |failure| failure.detail.as_str());
         let words = format!("{}: {}", assignment.target_words(), unanswered.why.words());
-        out.push_str(&format!(
-            "\n{} {}\n         {}\n",
-            bold("no verdict"),
-            visible_line(&words),
-            visible_line(detail)
-        ));
+        out.push_str(&format!("\n{} {}\n", bold("no verdict"), visible_line(&words)));
+        let several = round.failures_of(assignment).count() > 1;
+        for (candidate, failure) in round.failures_of(assignment) {
+            let who = if several { format!("{}: ", candidate.reviewer) } else { String::new() };
+            out.push_str(&format!("         {}\n", visible_line(&format!("{who}{}", failure.detail))));
+        }
+    }
+}
+
+/// Reviewers that were not there, where somebody else answered: once for each reason, however often.
+fn push_passed_over(out: &mut String, round: &Round) {
+    let mut seen: BTreeMap<(&str, &str, &str), u32> = BTreeMap::new();
+    for assignment in &round.assignments {
+        let Some((_, given)) = round.answer_to(assignment) else { continue };
+        for (candidate, failure) in round.failures_of(assignment) {
+            let (who, instead) = (candidate.reviewer.as_str(), ruled_by(&given.by));
+            if who != instead {
+                *seen.entry((who, failure.detail.as_str(), instead)).or_default() += 1;
+            }
+        }
+    }
+    for ((who, detail, instead), times) in seen {
+        let questions = counted(times, "question", "questions");
+        let words = format!("{who} was not available for {questions}, {instead} answered instead: {detail}");
+        out.push_str(&format!("\n{}\n", visible_line(&words)));
     }
 }
 
@@ -175,7 +194,7 @@ pub fn verdict_json(stored: &Stored, spent: &Spent, next: &[String]) -> Value {
         "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
         "assignments": assignments,
         "redacted": round.map_or(0, Round::redacted),
-        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd() },
+        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd(), "questions_with_unknown_cost": spent.unknown },
         "next": next,
     })
 }
@@ -253,6 +272,10 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
     value["reused"] = json!(given.is_some_and(|(_, given)| matches!(given.by, By::Reused { .. })));
     value["why"] = json!(failure.filter(|_| given.is_none()).map(|failure| failure.why.name()));
     value["detail"] = json!(failure.filter(|_| given.is_none()).map(|failure| &failure.detail));
+    let not_answered = round.failures_of(assignment).map(|(candidate, failure)| {
+        json!({ "reviewer": candidate.reviewer, "why": failure.why.name(), "detail": failure.detail })
+    });
+    value["not_answered"] = json!(not_answered.collect::<Vec<_>>());
     value["redacted"] = json!(given.map_or(0, |(_, given)| given.answer.redacted));
     value["rulings"] = json!(given.map(|(_, given)| &given.answer.rulings));
     value
@@ -272,6 +295,16 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
         Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
         Some(Outcome::NoVerdict(NoVerdict::Stale)) => vec![format!("{again} for the files as they are now")],
         Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
+        Some(Outcome::BudgetReached) => {
+            let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
+            let anew =
+                format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT");
+            match review.state {
+                State::Settled(_) => vec![raise],
+                // What a review was opened under holds until it is over; only people give it more.
+                _ => vec![anew],
+            }
+        }
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
         Some(Outcome::Stopped(_)) => {
             let approve = match review.policy.overrides {

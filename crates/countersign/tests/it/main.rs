@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
 mod bad_configuration;
+mod budget;
+mod choosing;
 mod crash;
 mod demo;
 mod doctor;

@@ -9,7 +9,7 @@ use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity
 use super::written_check::WrittenCheck;
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
-use countersign_core::rule::{Rule, Scope};
+use countersign_core::rule::{Each, Rule, Scope};
 use globset::Glob;
 use std::ops::Range;
 
@@ -57,8 +57,8 @@ fn rule(
     let patterns = patterns(sink, written, span);
     let criteria = criteria(sink, written, span, check_problem);
     let each = match &written.each.0 {
-        Some(at) => at.value? == WrittenEach::File,
-        None => false,
+        Some(at) => at.value?.meaning(),
+        None => Each::Together,
     };
     let (name, patterns, criteria) = (name?, patterns?, criteria?);
     let places = RuleSource {
@@ -240,6 +240,16 @@ impl WrittenSeverity {
             Self::Must => Severity::Must,
             Self::Should => Severity::Should,
             Self::May => Severity::May,
+        }
+    }
+}
+
+impl WrittenEach {
+    fn meaning(self) -> Each {
+        match self {
+            Self::File => Each::File,
+            Self::All => Each::Together,
+            Self::Fit => Each::Fit,
         }
     }
 }

@@ -168,7 +168,7 @@ pub(super) struct WrittenRule {
     /// Which files: glob patterns, relative to the project's root. `**` stands for any number of folders.
     #[schemars(required, length(min = 1))]
     pub r#for: Option<List<String>>,
-    /// One question for `all` matching files together, or one for each `file`.
+    /// One question for `all` matching files together, one for each `file`, or `fit`: all where they fit the reviewer, otherwise each.
     #[serde(default)]
     #[schemars(extend("default" = "all"))]
     pub each: Given<WrittenEach>,
@@ -190,6 +190,8 @@ pub(super) enum WrittenEach {
     File,
     /// One question for all.
     All,
+    /// One question for all where they fit the reviewer, otherwise one for every file. For criteria that can be judged on each file alone.
+    Fit,
 }
 
 /// One thing that must be true. It needs a question (`ask`), a `check`, or both.

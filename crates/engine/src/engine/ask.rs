@@ -46,12 +46,19 @@ impl Engine {
     /// Asks, and comes back with whatever there is, priced where the reviewer does not say what it cost.
     pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
         let mut told = self.put(asking, cancel).await;
-        let price = self.0.planner.panel.find(&asking.reviewer).and_then(|(panelist, _)| panelist.price);
+        let panelist = self.0.planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
+        let price = panelist.as_ref().and_then(|panelist| panelist.price);
         if let (Some(price), Some(usage)) = (price, &mut told.usage)
             && let (None, Some(input), Some(output)) =
                 (usage.cost_microusd, usage.tokens_in, usage.tokens_out)
         {
             usage.cost_microusd = Some(price.of(input, output));
+        }
+        let tokens_in = told.usage.as_ref().and_then(|usage| usage.tokens_in);
+        if let (Ok(_), Some(panelist), Some(tokens_in)) = (&told.result, panelist, tokens_in)
+            && let Some(failed) = panelist.was_cut(tokens_in)
+        {
+            told.result = Err(failed);
         }
         told
     }
@@ -117,6 +124,11 @@ impl Engine {
         let planner = &self.0.planner;
         let question = planner.word(&asking.rules, &asking.assignment, submission, notes, &asking.reviewer);
         let mut question = question.await.map_err(stale)?;
+        let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
+        let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
+        if let Some(failed) = panelist.and_then(|panelist| panelist.refuse(bytes)) {
+            return Err(failed);
+        }
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };

@@ -4,7 +4,7 @@ use super::slots::Slots;
 use crate::programs::Vendor;
 use crate::reviewer::{Agent, Command, Failed, Service, Told};
 use countersign_core::answer::Row;
-use countersign_core::cost::{Price, Size};
+use countersign_core::cost::{self, Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Reviewer, ReviewerKind};
@@ -60,6 +60,8 @@ pub struct Panelist {
 
 /// The most tokens of a reply, where nobody says so.
 const REPLY_TOKENS: u64 = 8192;
+/// What stands around the files of a question: what is asked, and in which form.
+const AROUND_BYTES: u64 = 6 * 1024;
 /// What programs add to a question: their own words, and those about tools.
 const PROGRAM_BYTES: u64 = 16 * 1024;
 
@@ -72,6 +74,44 @@ impl Panelist {
             Judge::Agent(_) => Some(Size { bytes: bytes + PROGRAM_BYTES, reply_tokens: REPLY_TOKENS }),
             Judge::Service(service) => Some(Size { bytes, reply_tokens: service.reply_tokens.into() }),
         }
+    }
+
+    /// How many bytes of files fit into a question, with room for what stands around them.
+    fn room_bytes(&self, prompt_bytes: u64) -> Option<u64> {
+        let window = self.window_tokens.map(|tokens| {
+            let reply_tokens = self.size(0).map_or(0, |size| size.likely_tokens());
+            cost::likely_bytes(tokens.saturating_sub(reply_tokens)).saturating_sub(AROUND_BYTES)
+        });
+        let prompt = (!self.reads_files()).then_some(prompt_bytes);
+        window.into_iter().chain(prompt).min()
+    }
+
+    /// Why a question of so many bytes is not put to them.
+    pub(super) fn refuse(&self, bytes: u64) -> Option<Failed> {
+        let window = self.window_tokens?;
+        let needs = self.size(bytes)?.likely_tokens();
+        (needs > window).then(|| {
+            let words = format!(
+                "the question and its reply need about {needs} tokens, and `window_tokens` of reviewer `{}` is \
+                 {window}: hand in less at once, or let the rule split it by file with `each: fit`",
+                self.name
+            );
+            Failed::new(NoVerdict::TooLong, words)
+        })
+    }
+
+    /// Whether a question filled the window, so that the service may have cut it without saying so.
+    pub(super) fn was_cut(&self, tokens_in: u64) -> Option<Failed> {
+        let window = self.window_tokens?;
+        let reply_tokens = self.size(0)?.reply_tokens;
+        (tokens_in.saturating_add(reply_tokens) > window).then(|| {
+            let words = format!(
+                "the question had {tokens_in} tokens, which with {reply_tokens} for the reply is more than the \
+                 `window_tokens` of reviewer `{}`: some of it may have been cut",
+                self.name
+            );
+            Failed::new(NoVerdict::TooLong, words)
+        })
     }
 
     /// Whether files can be given to them beside the question. What is not shown then is there to be looked
@@ -117,8 +157,8 @@ impl Panel {
         Self { seats, checks: Slots::new(checks_at_once) }
     }
 
-    /// The panel as the plan needs to know it.
-    pub fn reviewers(&self) -> Vec<Reviewer> {
+    /// The panel as the plan needs to know it. `prompt_bytes` is the most that is put into a question.
+    pub fn reviewers(&self, prompt_bytes: u64) -> Vec<Reviewer> {
         let reviewer = |seat: &Seat| Reviewer {
             name: seat.panelist.name.clone(),
             kind: match seat.panelist.judge {
@@ -127,6 +167,7 @@ impl Panel {
             },
             identity: seat.identity.clone(),
             sees_project: seat.panelist.sees_project,
+            room_bytes: seat.panelist.room_bytes(prompt_bytes),
         };
         self.seats.iter().map(reviewer).collect()
     }

@@ -91,10 +91,15 @@ pub struct Planner {
 }
 
 impl Planner {
+    /// Everybody who may be asked.
+    pub(super) fn reviewers(&self) -> Vec<Reviewer> {
+        self.panel.reviewers(self.bounds.prompt_bytes)
+    }
+
     /// Looks at the files and makes the plan.
     pub async fn prepare(&self, request: Request) -> Result<Prepared, EngineError> {
         let notes = request.notes.as_deref().map(|notes| Digest::of(notes.as_bytes()));
-        self.prepare_for(request, notes, &self.panel.reviewers()).await
+        self.prepare_for(request, notes, &self.reviewers()).await
     }
 
     /// The same where only the digest of the notes is known, for some of the panel.

@@ -108,7 +108,7 @@ impl Engine {
     /// to be asked.
     async fn prepare_again(&self, review: &Review, round: &Round) -> Result<Prepared, EngineError> {
         let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let mut reviewers = self.0.planner.panel.reviewers();
+        let mut reviewers = self.0.planner.reviewers();
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
         self.0.planner.prepare_for(request_of(review), round.submission.notes.clone(), &reviewers).await
     }

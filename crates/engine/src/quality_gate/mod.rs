@@ -187,7 +187,7 @@ impl QualityGate {
 }
 
 fn targets_of(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, QualityGateError> {
-    plan::targets(rule, submission).map_err(QualityGateError::unplannable)
+    plan::targets(rule, submission, None).map_err(QualityGateError::unplannable)
 }
 
 fn target_file(target: Target) -> Option<String> {

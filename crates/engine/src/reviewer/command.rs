@@ -4,7 +4,9 @@
 
 use super::{Brief, Failed, Told};
 use crate::process::{self, Call, Ended, GuardProgram, How};
+use crate::programs::Usage;
 use countersign_core::answer;
+use countersign_core::cost::MICRO;
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::{Body, response_schema};
@@ -124,7 +126,25 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told {
             .and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare))
             .map_err(|defect| Failed::new(defect.why(), defect.to_string())),
     };
-    Told { result, reply, usage: None }
+    Told { result, reply, usage: usage(&ended) }
+}
+
+/// What the program says a question cost, beside its rulings: `usage` with `tokens_in`, `tokens_out` and
+/// `cost_usd`. One that was never started cost nothing.
+fn usage(ended: &Ended) -> Option<Usage> {
+    if matches!(ended.how, How::NotStarted { .. }) {
+        return Some(Usage::nothing());
+    }
+    let said: Value = serde_json::from_slice(&ended.stdout).ok()?;
+    let usage = said.get("usage")?.as_object()?;
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let usd = usage.get("cost_usd").and_then(Value::as_f64).filter(|usd| usd.is_finite() && *usd >= 0.0);
+    Some(Usage {
+        model: usage.get("model").and_then(Value::as_str).map(str::to_owned),
+        tokens_in: count("tokens_in"),
+        tokens_out: count("tokens_out"),
+        cost_microusd: usd.map(|usd| (usd * MICRO as f64).round() as u64),
+    })
 }
 
 /// Every way a program can end but with exit code 0.

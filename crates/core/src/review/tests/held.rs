@@ -1,6 +1,7 @@
 //! Every condition of [`step`] and [`due`] has a story that needs it.
 
 use super::*;
+use crate::policy::MAX_EMPTY_ROUNDS;
 
 fn person() -> Actor {
     Actor { name: "ann".into(), person: true }
@@ -214,4 +215,41 @@ fn counts_begin_anew_where_they_should() {
     let answers = vec![(key("a@1"), answer(false, true))];
     answered.take(Input::SelfReviewed { token: token(), answers });
     assert_eq!(answered.review.self_review_calls, 0);
+}
+
+#[test]
+fn a_budget_ends_the_round_as_itself_and_loses_nothing() {
+    let mut story = Story::new();
+    story.submit(&["a@1", "b@1"]).answered("a@1", answer(true, true)).failed("b@1", NoVerdict::Budget);
+    assert_eq!(due(&story.review), [Effect::Confirm], "nobody else is asked instead");
+    story.confirmed().stands(Outcome::BudgetReached);
+    assert_eq!(story.review.round().unwrap().asked_and_reused(), (1, 0), "the other was not asked");
+    // However often it is handed in, nobody has to be left alone for it, and what was answered stands.
+    for _ in 0..MAX_EMPTY_ROUNDS + 1 {
+        story.delivered().submit(&["a@1", "b@1"]).asks(&["b@1"]);
+        story.failed("b@1", NoVerdict::Budget).confirmed().stands(Outcome::BudgetReached);
+    }
+    assert_eq!((story.review.attempts, story.review.budget_from_round), (0, 0));
+    // A person gives it anew, from the next round on.
+    let next = story.review.rounds.len() as u32 + 1;
+    story.take(lift());
+    assert_eq!(story.review.budget_from_round, next);
+    story.submit(&["a@1", "b@1"]).answered("b@1", answer(true, true)).confirmed().stands(Outcome::Passed);
+}
+
+#[test]
+fn a_budget_is_the_reason_only_where_there_is_no_other() {
+    for (failures, outcome) in [
+        ([NoVerdict::Budget, NoVerdict::Timeout], Outcome::NoVerdict(NoVerdict::Timeout)),
+        ([NoVerdict::Budget, NoVerdict::Budget], Outcome::BudgetReached),
+    ] {
+        let mut story = Story::new();
+        story.submit(&["a@1", "b@1"]).failed("a@1", failures[0]).failed("b@1", failures[1]);
+        story.confirmed().stands(outcome);
+    }
+    let mut once = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+    once.opening.policy.attempts = Attempts::Once;
+    let mut story = Story::new();
+    story.take(Input::Submit(Box::new(once))).failed("a@1", NoVerdict::Budget).confirmed();
+    assert_eq!(story.review.state, State::Settled(Outcome::BudgetReached));
 }

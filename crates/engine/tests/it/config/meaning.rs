@@ -5,7 +5,7 @@ use countersign_core::check::{Check, RunCheck};
 use countersign_core::cost::Price;
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
-use countersign_core::rule::{Rule, Scope};
+use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
     Api, Asked, CommandReviewer, Config, Environment, FileBytes, Flags, KeySource, Limits, Problems,
     ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, resolve,
@@ -58,7 +58,7 @@ rules:
     let headings = Check::RequiredHeadings(vec!["Usage".into(), "2. See also".into()]);
     let expected = Rule {
         name: "docs".into(),
-        scope: Scope::Files { patterns: vec!["docs/**/*.md".into(), "README.md".into()], each: true },
+        scope: Scope::Files { patterns: vec!["docs/**/*.md".into(), "README.md".into()], each: Each::File },
         criteria: vec![
             Criterion::must("Complete", "No stubs?"),
             criterion("Short", "Short?", Severity::May, None),
@@ -188,6 +188,10 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "policy.reuse_days = 30 (default)",
             "policy.accept_bare_verdicts = false (default)",
             "policy.overrides = forbid (user /home/me/config.yml:3)",
+            "policy.budget_tokens = none (default)",
+            "policy.budget_usd = none (default)",
+            "policy.day_budget_tokens = none (default)",
+            "policy.day_budget_usd = none (default)",
             "limits.max_inline_files = 5 (default)",
             "limits.prompt_bytes = 10 (project countersign.yml:6)",
             "limits.reply_bytes = 12 (user /home/me/config.yml:6)",
@@ -206,7 +210,10 @@ fn patterns_of_secrets_add_up() {
     assert!(!config.redaction.enabled);
     let names: Vec<_> = config.redaction.patterns.iter().map(|pattern| pattern.name.as_str()).collect();
     assert_eq!(names, ["ours", "mine"]);
-    assert_eq!(origins(&config)[15], "redaction.patterns = [ours, mine] (project countersign.yml:3)");
+    assert_eq!(
+        origins(&config).last().unwrap(),
+        "redaction.patterns = [ours, mine] (project countersign.yml:3)"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn rules_need_a_name_files_and_criteria() {
 6:18: `for` must be a list, not the text `a`
 6:31: `criteria` must be a list, not a mapping
 7:29: `each` cannot be `folder`
-  known: `file`, `all`
+  known: `file`, `all`, `fit`
 7:47: `guidance` must be text, not 7
   to have it as text, write `\"7\"`",
     );

@@ -40,7 +40,7 @@ async fn a_newer_ledger_is_refused() {
     record_passed(&ledger, "a").await;
     ledger.close().await;
     edit(dir.path(), "PRAGMA user_version = 3").await;
-    refused(dir.path(), |error| matches!(error, LedgerError::Newer { found: 2, ours: 1 })).await;
+    refused(dir.path(), |error| matches!(error, LedgerError::Newer { found: 3, ours: 2 })).await;
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn read_everything(dir: &Path) -> Result<u64, LedgerError> {
 }
 
 /// What an edit by hand does to a ledger of two reviews, the second still open.
-async fn edited(sql: &str) -> (Result<u64, LedgerError>, Result<Option<Stored>, LedgerError>) {
+pub async fn edited(sql: &str) -> (Result<u64, LedgerError>, Result<Option<Stored>, LedgerError>) {
     let (dir, ledger) = scratch().await;
     let first = record_passed(&ledger, "a").await;
     record_open(&ledger, "b").await;

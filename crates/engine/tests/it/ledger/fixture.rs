@@ -9,7 +9,7 @@ use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{
     Actor, By, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due, step,
 };
-use countersign_core::rule::{Rule, Scope};
+use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Content, Material, Output, OutputKind, Submission};
 use countersign_engine::ledger::{Ledger, LedgerError, Stored};
 
@@ -36,7 +36,7 @@ fn random() -> [u8; 12] {
 pub fn work(subject: &str, content: &str, files: usize) -> Submit {
     let rules = vec![Rule {
         name: "docs".to_owned(),
-        scope: Scope::Files { patterns: vec!["**".to_owned()], each: true },
+        scope: Scope::Files { patterns: vec!["**".to_owned()], each: Each::File },
         criteria: vec![
             Criterion::must("Complete", "Is it complete?"),
             Criterion::must("Correct", "Is it correct?"),
@@ -61,6 +61,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         kind: ReviewerKind::Asked,
         identity: "scripted/1".to_owned(),
         sees_project: false,
+        room_bytes: None,
     };
     let assignments = plan(&rules, &submission, &[reviewer], "").expect("a plan").assignments;
     let policy = Policy { attempts: Attempts::AtMost(3), ..Policy::default() };

@@ -8,5 +8,6 @@ mod processes;
 mod reading;
 mod row_is_fold;
 mod rulings;
+mod upgrade;
 mod watching;
 mod writing;

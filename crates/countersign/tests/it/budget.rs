@@ -1,0 +1,119 @@
+//! What a review may cost: checked before each question, and never exceeded by one.
+
+use crate::project;
+use countersign_testkit::{Judge, Project};
+use serde_json::{Value, json};
+
+/// A project of `files` files, a reviewer that says it needs 2,000 tokens for each, and a policy.
+fn priced(files: usize, usage: &str, reviewer: &str, policy: &str) -> (Project, Judge) {
+    let project = project();
+    for n in 0..files {
+        project.write(&format!("docs/{n}.md"), format!("text {n}"));
+    }
+    let reply = format!(
+        r#"printf '{{"passed": true, "feedback": "f", "criteria_results": [{{"criterion": "Complete", "passed": true}}]{usage}}}'"#
+    );
+    let judge = Judge::scripted(&project, "judge.sh", &reply);
+    let config = format!(
+        "version: 1\nreviewers: [{{name: main, use: command, command: [./judge.sh]{reviewer}}}]\npolicy: {{{policy}}}\n\
+         rules: [{{name: r, for: ['docs/*.md'], each: file, criteria: [{{name: Complete, ask: 'Is it?'}}]}}]\n"
+    );
+    project.write("countersign.yml", config);
+    (project, judge)
+}
+
+const USAGE: &str = r#", "usage": {"tokens_in": 1800, "tokens_out": 200, "cost_usd": 0.01}"#;
+
+fn states(json: &Value) -> Vec<&str> {
+    json["assignments"].as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap()).collect()
+}
+
+/// A question of this size puts some 13,000 tokens aside; with 10,000 not even one may be asked.
+#[test]
+fn a_budget_of_ten_thousand_tokens_stops_before_the_question_that_would_exceed_it() {
+    let (project, judge) = priced(1, USAGE, "", "budget_tokens: 10000");
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    assert_eq!((json["outcome"].as_str(), judge.asked().len()), (Some("budget_reached"), 0));
+    let detail = json["assignments"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("0 tokens of 10000 are spent"), "{detail}");
+    assert_eq!(json["cost"]["questions_asked"], 0);
+}
+
+#[test]
+fn what_is_spent_and_what_is_put_aside_stay_within_the_budget() {
+    // Each needs 2,000 in the end: five are 10,000, and a sixth would put more aside than 20,000 leave.
+    let (project, judge) = priced(9, USAGE, "", "budget_tokens: 20000");
+    let args = ["review", "--subject", "x", "--json"];
+    let json = project.run(&args).exits(5).json();
+    let asked = judge.asked().len();
+    assert!((1..9).contains(&asked), "{asked}");
+    assert_eq!(json["cost"]["tokens_in"], 1800 * asked);
+    assert_eq!(states(&json).iter().filter(|state| **state == "passed").count(), asked);
+    let text = project.run(&["show"]).stdout;
+    assert!(text.starts_with("budget reached"), "{text}");
+    assert!(text.contains("countersign unblock"), "{text}");
+    // Handed in again it asks nobody, however often; nothing that was judged is lost.
+    for _ in 0..4 {
+        let again = project.run(&args).exits(5).json();
+        assert_eq!((states(&again), judge.asked().len()), (states(&json), asked));
+    }
+}
+
+#[test]
+fn unknown_is_not_nothing() {
+    // The reviewer does not say what it needed, so what was put aside stays spent.
+    let (project, judge) = priced(9, "", "", "budget_tokens: 30000");
+    project.run(&["review", "--subject", "x"]).exits(5);
+    assert_eq!(judge.asked().len(), 2);
+    let json = project.run(&["costs", "--json"]).exits(0).json();
+    let row = &json["rows"][0];
+    assert_eq!((&row["questions"], &row["tokens_in"], &row["usd"]), (&json!(2), &Value::Null, &Value::Null));
+    assert_eq!(row["questions_with_unknown_cost"], 2);
+    assert!(project.run(&["costs"]).stdout.contains('?'));
+}
+
+#[test]
+fn a_day_has_a_budget_too() {
+    let (project, judge) = priced(2, USAGE, "", "day_budget_tokens: 20000");
+    project.run(&["review", "docs/0.md"]).exits(0);
+    project.run(&["review", "docs/1.md"]).exits(0);
+    for n in 2..9 {
+        project.write(&format!("docs/{n}.md"), format!("more {n}"));
+    }
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    assert!(json["assignments"][8]["detail"].as_str().unwrap().contains("budget of the day"));
+    let asked = judge.asked().len();
+    // It is everybody's: another subject gets no more out of it. What is known already costs nothing.
+    project.run(&["review", "--subject", "y"]).exits(5);
+    assert_eq!(judge.asked().len(), asked);
+    project.run(&["review", "docs/0.md", "--subject", "z"]).exits(0);
+}
+
+#[test]
+fn money_needs_a_price_and_is_counted_by_it() {
+    let (project, _) = priced(1, USAGE, "", "budget_usd: 1");
+    let stderr = project.run(&["review"]).exits(2).stderr;
+    assert!(stderr.contains("needs to know what `main` costs") && stderr.contains("price"), "{stderr}");
+    let price = ", price: {input_usd_per_million: 100, output_usd_per_million: 100}";
+    let tokens_only = r#", "usage": {"tokens_in": 1800, "tokens_out": 200}"#;
+    let (project, judge) = priced(3, tokens_only, price, "budget_usd: 1.40");
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    // 2,000 tokens at $100 a million are 20 cents, and some 13,000 put aside are $1.30.
+    assert_eq!(judge.asked().len(), 1);
+    assert_eq!(json["cost"]["usd"], 0.2);
+    assert!(json["assignments"][2]["detail"].as_str().unwrap().contains("$0.2000 of $1.4000 are spent"));
+}
+
+#[test]
+fn costs_are_shown_by_day_reviewer_and_model() {
+    let project = project();
+    assert!(project.run(&["costs"]).exits(0).stdout.contains("nobody was asked in the last 30 days"));
+    let usage = r#", "usage": {"tokens_in": 1800, "tokens_out": 200, "cost_usd": 0.01, "model": "m-1"}"#;
+    let (project, _) = priced(3, usage, "", "");
+    let text = project.run(&["review"]).exits(0).stdout;
+    assert!(text.contains("5400 tokens in, 600 out, cost $0.0300"), "{text}");
+    let text = project.run(&["costs", "--days", "1"]).exits(0).stdout;
+    let total: Vec<_> = text.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(total, ["total", "3", "5400", "600", "$0.0300"]);
+    assert!(text.lines().nth(1).unwrap().contains("main      m-1"), "{text}");
+}
