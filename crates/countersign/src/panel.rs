@@ -86,7 +86,7 @@ impl Project {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
             _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
-                .hint("for example claude, or command:./judge.sh")),
+                .hint("for example claude, codex, gemini, opencode, or command:./judge.sh")),
         }
     }
 

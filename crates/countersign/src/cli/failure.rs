@@ -90,7 +90,7 @@ impl From<EngineError> for Failure {
                 let failure = Self::new(outcome, "plan", problem.to_string());
                 match problem {
                     countersign_core::plan::PlanError::NoReviewer { .. } => failure.hint(
-                        "name one with --reviewer claude or --reviewer command:PROGRAM, or under `reviewers:` in countersign.yml",
+                        "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM, or under `reviewers:` in countersign.yml",
                     ),
                     _ => failure,
                 }

@@ -4,9 +4,6 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The agent programs people have.
-pub const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
-
 /// Where a program is: a path with a `/` from `base`, a bare name on the `PATH`.
 pub fn find(program: &str, base: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.contains('/') {

@@ -96,12 +96,12 @@ fn money_needs_a_price_and_is_counted_by_it() {
     assert!(stderr.contains("needs to know what `main` costs") && stderr.contains("price"), "{stderr}");
     let price = ", price: {input_usd_per_million: 100, output_usd_per_million: 100}";
     let tokens_only = r#", "usage": {"tokens_in": 1800, "tokens_out": 200}"#;
-    let (project, judge) = priced(3, tokens_only, price, "budget_usd: 1.40");
+    let (project, judge) = priced(3, tokens_only, price, "budget_usd: 1.30");
     let json = project.run(&["review", "--json"]).exits(5).json();
-    // 2,000 tokens at $100 a million are 20 cents, and some 13,000 put aside are $1.30.
+    // 2,000 tokens at $100 a million are 20 cents, and some 11,500 put aside are $1.15.
     assert_eq!(judge.asked().len(), 1);
     assert_eq!(json["cost"]["usd"], 0.2);
-    assert!(json["assignments"][2]["detail"].as_str().unwrap().contains("$0.2000 of $1.4000 are spent"));
+    assert!(json["assignments"][2]["detail"].as_str().unwrap().contains("$0.2000 of $1.3000 are spent"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::line::{Line, State};
 use super::{Asking, ask, surroundings};
 use crate::cli::{Failure, installed};
 use countersign_engine::engine::{Judge, Panelist};
+use countersign_engine::programs::Program;
 use countersign_engine::reviewer::{Agent, Command};
 use std::path::Path;
 
@@ -78,8 +79,7 @@ impl Asking<'_> {
             return Line::warn(what, format!("{words}: there is no `{script}` in the project"))
                 .hint("arguments that name files are from the project root");
         }
-        let known =
-            found.file_name().is_some_and(|name| installed::AGENTS.iter().any(|agent| name == *agent));
+        let known = found.file_name().is_some_and(|name| name.to_str().and_then(Program::named).is_some());
         match known {
             false => Line::ok(what, words),
             true => match surroundings::version(&found, self.guard, self.cancel).await {

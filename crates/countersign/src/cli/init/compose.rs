@@ -4,12 +4,13 @@
 //! switches it on.
 
 use super::detect::Found;
+use countersign_engine::programs::Program;
 
 /// A reviewer that was named when the file was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
-    /// The `claude` program.
-    Claude,
+    /// An agent program.
+    Program(Program),
     /// A program and its arguments.
     Command(Vec<String>),
     /// A file of recorded rulings.
@@ -31,10 +32,11 @@ version: 1
 ";
 
 const NOBODY: &str = "
-# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: claude`
-# (Claude Code, as you are signed in), or `use: command` with a program of your own that reads a question as
-# JSON and writes its answer as JSON; `countersign doctor --ask` tries it. To have one, take the `#` away here
-# and from the rule `change` below.
+# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: claude`,
+# `codex`, `gemini` or `opencode` (as you are signed in), a service (`use: anthropic` or `openai`, also for models
+# on this machine), or `use: command` with a program of your own that reads a question as JSON and writes its
+# answer as JSON; `countersign doctor --ask` tries it. To have one, take the `#` away here and from the rule
+# `change` below.
 #reviewers:
 #  - name: main
 #    use: claude
@@ -125,7 +127,7 @@ pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
 fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
     out.push_str("\n# Who answers questions. `countersign doctor --ask` tries it.\nreviewers:\n");
     let (name, lines) = match reviewer {
-        Reviewer::Claude => ("main", "claude".to_owned()),
+        Reviewer::Program(program) => ("main", program.facts().name.to_owned()),
         Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
         Reviewer::Replay(file) => ("recorded", format!("replay\n    file: {}", quoted(file))),
         Reviewer::SelfReview => ("me", "self".to_owned()),

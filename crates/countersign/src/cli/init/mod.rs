@@ -17,6 +17,7 @@ use compose::Reviewer;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_engine::config::{self, Config, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
+use countersign_engine::programs::Program;
 use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::{self, Root};
 use detect::Found;
@@ -87,11 +88,13 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     if let Some(file) = typed.strip_prefix("replay:").filter(|file| !file.is_empty()) {
         return Ok(Reviewer::Replay(from_root(file)));
     }
+    if let Some(program) = Program::named(typed) {
+        return Ok(Reviewer::Program(program));
+    }
     match typed {
-        "claude" => Ok(Reviewer::Claude),
         "self" => Ok(Reviewer::SelfReview),
         _ => Err(Failure::usage(format!("--reviewer `{typed}` cannot be written into a new file"))
-            .hint("claude, command:PROGRAM ARGS, replay:FILE or self")),
+            .hint("claude, codex, gemini, opencode, command:PROGRAM ARGS, replay:FILE or self")),
     }
 }
 
@@ -187,7 +190,8 @@ impl Made {
 
 fn agents() -> impl Iterator<Item = (&'static str, Option<PathBuf>)> {
     let path = std::env::var_os("PATH");
-    installed::AGENTS
+    Program::ALL
+        .map(|program| program.facts().name)
         .into_iter()
         .map(move |name| (name, installed::find(name, Path::new("/"), path.as_deref())))
 }
