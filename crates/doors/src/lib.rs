@@ -1,0 +1,8 @@
+//! The doors: each knows the files and words of one dialect and the engine, and no other door.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")
+)]
+
+pub mod jobs;
