@@ -1,7 +1,6 @@
 //! Appending: new events at the end of the ledger, each chained to the one before it.
 
 use super::{LedgerError, chain};
-use countersign_core::review::Event;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 /// How many events one statement writes.
@@ -30,24 +29,23 @@ pub(super) async fn end(connection: &mut SqliteConnection, stream: &str) -> Resu
     })
 }
 
-/// Writes events at the end; returns the number of the first in the ledger.
+/// Writes events at the end, each a kind and a body; returns the number of the first in the ledger.
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     mut end: End,
     stream: &str,
     at_ms: i64,
-    events: &[Event],
+    events: &[(&str, String)],
 ) -> Result<u64, LedgerError> {
     let first = end.seq + 1;
     for chunk in events.chunks(CHUNK_EVENTS) {
         let mut query = sqlx::query(AssertSqlSafe(statement(chunk.len()))).bind(stream).bind(at_ms);
-        for event in chunk {
-            let body = serde_json::to_string(event).map_err(|error| LedgerError::Other(error.to_string()))?;
+        for (kind, body) in chunk {
             end.n += 1;
             end.seq += 1;
             let n = end.n.cast_signed();
-            end.link = chain::link(&end.link, stream, n, at_ms, event.kind(), &body).to_vec();
-            query = query.bind(n).bind(event.kind()).bind(body).bind(end.link.clone());
+            end.link = chain::link(&end.link, stream, n, at_ms, kind, body).to_vec();
+            query = query.bind(n).bind(*kind).bind(body.as_str()).bind(end.link.clone());
         }
         let last = query.execute(&mut *connection).await?.last_insert_rowid();
         // SQLite never gives a number out twice: where it skips some, the last events were removed.

@@ -29,8 +29,8 @@ pub(super) struct Line {
     pub(super) stream: String,
     pub(super) n: i64,
     pub(super) at_ms: i64,
-    kind: String,
-    body: String,
+    pub(super) kind: String,
+    pub(super) body: String,
     pub(super) chain: Vec<u8>,
     previous: Option<Vec<u8>>,
 }

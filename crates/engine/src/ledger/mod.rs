@@ -11,6 +11,7 @@ mod chain;
 mod entry;
 mod error;
 mod holder;
+mod notes;
 mod open;
 mod projection;
 mod rulings;
@@ -23,6 +24,7 @@ pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::Entry;
 pub use error::LedgerError;
 pub use holder::{Holder, is_alive};
+pub use notes::Note;
 pub use projection::{Count, Row};
 pub use schema::FORMAT;
 pub use transaction::{Draft, Transaction};
@@ -219,16 +221,26 @@ impl Ledger {
         entries(&query.fetch_all(&mut *self.reader().await?).await?)
     }
 
+    /// What is recorded in a door's own stream.
+    pub async fn notes(&self, stream: &str) -> Result<Vec<Note>, LedgerError> {
+        notes::of(&mut *self.reader().await?, stream).await
+    }
+
+    /// The doors' own streams whose names begin like this, the one that changed last first.
+    pub async fn streams(&self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+        notes::named(&mut *self.reader().await?, prefix, limit).await
+    }
+
     /// The latest events of all reviews, newest first; with `before` those before that number.
     pub async fn recent(&self, before: Option<u64>, limit: u32) -> Result<Vec<Entry>, LedgerError> {
-        const SQL: &str = lines!("WHERE e.seq < $1 ORDER BY e.seq DESC LIMIT $2");
+        const SQL: &str = lines!("WHERE e.seq < $1 AND e.stream LIKE 'rv-%' ORDER BY e.seq DESC LIMIT $2");
         let query = sqlx::query(SQL).bind(before.map_or(i64::MAX, u64::cast_signed)).bind(limit);
         entries(&query.fetch_all(&mut *self.reader().await?).await?)
     }
 
     /// The events of all reviews after this number, oldest first: what a watcher reads.
     pub async fn since(&self, after: u64, limit: u32) -> Result<Vec<Entry>, LedgerError> {
-        const SQL: &str = lines!("WHERE e.seq > $1 ORDER BY e.seq LIMIT $2");
+        const SQL: &str = lines!("WHERE e.seq > $1 AND e.stream LIKE 'rv-%' ORDER BY e.seq LIMIT $2");
         let query = sqlx::query(SQL).bind(after.cast_signed()).bind(limit);
         entries(&query.fetch_all(&mut *self.reader().await?).await?)
     }

@@ -4,7 +4,7 @@
 use super::append::{self, End};
 use super::entry::load;
 use super::projection::{self, Row};
-use super::{Ledger, LedgerError, Report, Scope, Stored, calls, rulings};
+use super::{Ledger, LedgerError, Note, Report, Scope, Stored, calls, notes, rulings};
 use countersign_core::answer::Answer;
 use countersign_core::cost::Spending;
 use countersign_core::digest::Key;
@@ -106,6 +106,28 @@ impl Transaction {
         self.or_give_up(done)
     }
 
+    /// What is recorded in a door's own stream.
+    pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>, LedgerError> {
+        notes::of(self.connection()?, stream).await
+    }
+
+    /// Appends to a door's own stream, of which `known` events are known, each a kind and a body. Where more is
+    /// recorded by now it is a [`LedgerError::Conflict`], and nothing was written.
+    pub async fn note(
+        &mut self,
+        stream: &str,
+        known: u64,
+        notes: &[(&str, String)],
+        at_ms: i64,
+    ) -> Result<(), LedgerError> {
+        let end = append::end(self.connection()?, stream).await?;
+        if end.n != known {
+            return Err(LedgerError::Conflict);
+        }
+        let done = append::insert(self.connection()?, end, stream, at_ms, notes).await;
+        self.or_give_up(done).map(|_| ())
+    }
+
     /// What was spent, at the most.
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
         calls::spent(self.connection()?, scope).await
@@ -170,7 +192,10 @@ impl Draft {
 async fn write(connection: &mut SqliteConnection, draft: Draft) -> Result<Stored, LedgerError> {
     let Draft { end, stored, events, at_ms } = draft;
     let before = end.n;
-    let first = append::insert(connection, end, stored.review.id.as_str(), at_ms, &events).await?;
+    let bodies = events.iter().map(|event| Ok((event.kind(), serde_json::to_string(event)?)));
+    let bodies: Result<Vec<_>, serde_json::Error> = bodies.collect();
+    let bodies = bodies.map_err(|error| LedgerError::Other(error.to_string()))?;
+    let first = append::insert(connection, end, stored.review.id.as_str(), at_ms, &bodies).await?;
     // What a round asks never changes, so the review after all of them tells as much as after each.
     for (n, event) in (before + 1..).zip(&events) {
         rulings::index(connection, &stored.review, n, event).await?;

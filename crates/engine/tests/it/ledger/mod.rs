@@ -4,6 +4,7 @@ mod damage;
 mod disk;
 mod fixture;
 mod holders;
+mod notes;
 mod processes;
 mod reading;
 mod row_is_fold;
