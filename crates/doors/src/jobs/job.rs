@@ -26,7 +26,7 @@ pub struct Job {
 }
 
 /// A way through a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     /// Its name.
     pub name: String,
