@@ -11,6 +11,7 @@ mod loopback;
 mod messages;
 mod project;
 mod ran;
+mod responses;
 mod wire;
 
 pub use judge::Judge;
@@ -18,4 +19,5 @@ pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};
 pub use project::Project;
 pub use ran::{Ran, Running, eventually};
+pub use responses::{Responses, ResponsesApi};
 pub use wire::Asked;

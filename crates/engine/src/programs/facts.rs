@@ -94,6 +94,8 @@ pub struct Form<'a> {
     pub payload: &'a str,
     /// Whether there are files it has to read itself, in the folder it runs in.
     pub reads_files: bool,
+    /// The folder it runs in.
+    pub folder: &'a Path,
     /// A folder for its own things, beside the one it runs in. Gone with the question.
     pub private: &'a Path,
     /// The file with the user's sign-in, where there is one.

@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 const STDERR_TAIL_BYTES: usize = 8 * 1024;
 /// What a program writes around a reply: the reply once more as text, what it did, and what it cost.
 const AROUND_BYTES: usize = 256 * 1024;
+/// The same where it reads files: some programs write whatever they read.
+const READING_BYTES: usize = 16 * 1024 * 1024;
 
 /// An agent program, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +111,8 @@ impl Agent {
             key_env: self.key_env.as_deref(),
             system_prompt: &brief.system_prompt,
             payload: &brief.payload,
-            reads_files: reads_files(brief),
+            reads_files: reads_files(facts, brief),
+            folder: &brief.folder,
             private,
             credentials: credentials.as_deref(),
             environment: &self.environment,
@@ -125,7 +128,8 @@ impl Agent {
         call.only_env = true;
         call.scratch = Some(private.to_owned());
         call.timeout = brief.timeout;
-        call.stdout_limit_bytes = 2 * brief.reply_bytes + AROUND_BYTES;
+        let around = if reads_files(facts, brief) { READING_BYTES } else { AROUND_BYTES };
+        call.stdout_limit_bytes = 2 * brief.reply_bytes + around;
         call.stderr_tail_bytes = STDERR_TAIL_BYTES;
         Ok((setup, call))
     }
@@ -147,9 +151,10 @@ fn lay_out(setup: &Setup, private: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where everything it may see is in the question, it needs no tools.
-fn reads_files(brief: &Brief) -> bool {
-    brief.has_files_to_read() || brief.folder == brief.root
+/// Where everything it may see is in the question, it needs no tools. One that cannot be held to a folder gets
+/// none for a file that cannot be shown either.
+fn reads_files(facts: &Facts, brief: &Brief) -> bool {
+    facts.reads_files && brief.has_files_to_read() || brief.folder == brief.root
 }
 
 fn too_long(facts: &Facts, bytes: usize) -> Told {

@@ -60,6 +60,7 @@ mod tests {
             system_prompt: "judge",
             payload: "work",
             reads_files,
+            folder: Path::new("/work"),
             private: Path::new("/private"),
             credentials: None,
             environment: &[],

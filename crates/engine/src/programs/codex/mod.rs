@@ -1,7 +1,12 @@
-//! The `codex` program in its judging form.
+//! The `codex` program in its judging form: without files to read it has nothing it could act with, and
+//! nothing of what it judges can tell it how to work.
 
-use super::{Called, Credentials, Facts, Form, Heard, Kind, Problem, Setup, Vendor};
-use crate::process::Ended;
+mod call;
+mod environment;
+mod heard;
+mod settings;
+
+use super::{Called, Credentials, Facts, Vendor};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -12,27 +17,20 @@ pub static FACTS: Facts = Facts {
         sign_in: "run `codex login`, or set CODEX_API_KEY",
     },
     vendor: Some(Vendor::OpenAi),
-    prompt_max_bytes: 10_000_000,
+    prompt_max_bytes: call::PROMPT_MAX_BYTES,
+    // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
     model_variable: None,
-    kept: &["CODEX_API_KEY"],
+    kept: environment::KEPT,
     families: &[],
     set: &[],
     credentials: Credentials {
-        variables: &["CODEX_API_KEY"],
+        variables: environment::KEYS,
         folder_variable: Some("CODEX_HOME"),
         folder: ".codex",
         file: "auth.json",
     },
     reports_cost: false,
-    prepare,
-    hear,
+    prepare: call::prepare,
+    hear: heard::hear,
 };
-
-fn prepare(form: &Form<'_>) -> Setup {
-    Setup { prompt: super::prompt(form.payload, form.reads_files), ..Setup::default() }
-}
-
-fn hear(_: &Ended) -> Heard {
-    Heard { said: Err(Problem::new(Kind::Garbled, "")), usage: None }
-}

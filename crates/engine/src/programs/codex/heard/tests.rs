@@ -1,0 +1,147 @@
+//! What the program said, as recorded, and what each end leads to.
+
+use super::*;
+use crate::programs::codex::FACTS;
+use countersign_core::outcome::NoVerdict;
+use serde_json::json;
+use std::time::Duration;
+
+fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
+    Ended { how, stdout: stdout.into(), stderr_tail: stderr.to_owned(), elapsed: Duration::ZERO }
+}
+
+fn lines(events: &[Value]) -> String {
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+/// What the program really wrote, by name: exit code, events, and its other words.
+fn recorded(name: &str) -> (i32, Vec<Value>, String) {
+    let all = include_str!("samples.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let sample = all.into_iter().find(|sample| sample["name"] == name).unwrap();
+    let events = sample["events"].as_array().unwrap().clone();
+    let code = i32::try_from(sample["exit"].as_i64().unwrap()).unwrap();
+    (code, events, sample["stderr"].as_str().unwrap().to_owned())
+}
+
+fn heard(name: &str) -> Heard {
+    let (code, events, stderr) = recorded(name);
+    hear(&ended(How::Exited(code), &lines(&events), &stderr))
+}
+
+#[test]
+fn every_recorded_end_has_its_name() {
+    use NoVerdict as N;
+    let table = [
+        ("401", Kind::NotSignedIn, N::Unavailable, "codex login"),
+        ("403", Kind::NotSignedIn, N::Unavailable, "403 Forbidden"),
+        ("no key", Kind::NotSignedIn, N::Unavailable, "Missing environment variable"),
+        ("429", Kind::RateLimited, N::Unavailable, "429"),
+        ("rate limit in the stream", Kind::RateLimited, N::Unavailable, "rate limit"),
+        ("usage limit", Kind::RateLimited, N::Unavailable, "try again at"),
+        ("503", Kind::Overloaded, N::Unavailable, "at capacity"),
+        ("500", Kind::ServerError, N::Unavailable, "temporary errors"),
+        ("502", Kind::ServerError, N::Unavailable, "502 Bad Gateway"),
+        ("400", Kind::Rejected, N::Unavailable, "(Unsupported parameter: x)"),
+        ("404", Kind::Rejected, N::Unavailable, "does not exist"),
+        ("quota", Kind::Rejected, N::Unavailable, "billing"),
+        ("cut stream", Kind::Connection, N::Unavailable, "stream disconnected"),
+        ("no stream", Kind::Connection, N::Unavailable, "stream disconnected"),
+        ("connection refused", Kind::Connection, N::Unavailable, "network and proxy"),
+        ("unknown feature", Kind::Crashed, N::Unavailable, "Unknown feature flag"),
+        ("prompt too long", Kind::QuestionTooLong, N::TooLong, "(Your input exceeds the context window"),
+        ("prompt too long in the stream", Kind::QuestionTooLong, N::TooLong, "fewer or smaller files"),
+        ("too long for the program", Kind::QuestionTooLong, N::TooLong, "1048576 characters"),
+        ("413", Kind::QuestionTooLong, N::TooLong, "Request too large"),
+        ("max tokens", Kind::ReplyTooLong, N::TooLong, "max_output_tokens"),
+        ("refusal", Kind::Refused, N::Refused, "another reviewer"),
+        ("content filter", Kind::Refused, N::Refused, "content_filter"),
+        ("flagged", Kind::Refused, N::Refused, "flagged"),
+        ("empty", Kind::Garbled, N::Garbled, "the reply is empty"),
+    ];
+    for (name, kind, why, words) in table {
+        let problem = heard(name).said.unwrap_err();
+        assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
+        assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
+    }
+}
+
+#[test]
+fn an_answer_is_its_last_message_and_comes_with_what_it_cost() {
+    for name in ["pass", "pass with warnings", "two messages"] {
+        let Heard { said, usage } = heard(name);
+        assert!(said.unwrap().text().contains("\"criterion\": \"Complete\""), "{name}");
+        let expected = Usage { tokens_in: Some(1200), tokens_out: Some(57), ..Usage::default() };
+        assert_eq!(usage, Some(expected), "{name}");
+    }
+    assert_eq!(heard("plain text").said, Ok(Said::Text("It all looks fine to me".into())));
+}
+
+/// Where something came before it failed, nobody knows what that cost; where nothing did, nothing was spent.
+#[test]
+fn what_a_failure_cost_is_unknown_once_there_was_a_reply() {
+    for (name, usage) in [("cut stream", Some(Usage::default())), ("max tokens", Some(Usage::default()))] {
+        assert_eq!(heard(name).usage, usage, "{name}");
+    }
+    for name in ["401", "503", "connection refused"] {
+        assert_eq!(heard(name).usage, None, "{name}");
+    }
+}
+
+/// Every mark of a good answer is needed: without one of them there is none.
+#[test]
+fn no_mark_alone_makes_an_answer() {
+    let (_, good, _) = recorded("pass");
+    let [thread, begun, message, completed] = <[Value; 4]>::try_from(good).unwrap();
+    let command = json!({ "type": "item.completed", "item": { "type": "command_execution" } });
+    let again = json!({ "type": "error", "message": "Reconnecting... 1/1 (x)" });
+    let failed = json!({ "type": "turn.failed", "error": { "message": "x" } });
+    let ok = |events: &[&Value]| events.iter().map(|event| (*event).clone()).collect::<Vec<_>>();
+    let good = ok(&[&thread, &begun, &message, &completed]);
+    assert!(hear(&ended(How::Exited(0), &lines(&good), "")).said.is_ok());
+    let table = [
+        (1, good.clone()),
+        (143, good),
+        (0, ok(&[&thread, &begun, &message])),
+        (0, ok(&[&message, &completed])),
+        (0, ok(&[&begun, &completed])),
+        (0, ok(&[&begun, &message, &completed, &failed])),
+        (0, ok(&[&begun, &message, &failed, &completed])),
+        (0, ok(&[&begun, &message, &again, &completed])),
+        (0, ok(&[&begun, &message, &command, &completed])),
+        (0, ok(&[&begun, &message, &completed, &begun, &message, &completed])),
+        (0, ok(&[&begun, &message, &completed, &json!("x")])),
+        (0, ok(&[&begun, &json!({ "type": "item.started", "item": message["item"] }), &completed])),
+    ];
+    for (code, events) in table {
+        let heard = hear(&ended(How::Exited(code), &lines(&events), ""));
+        assert!(heard.said.is_err(), "{code} {events:?}");
+    }
+}
+
+#[test]
+fn ends_without_a_word_are_named() {
+    let (_, good, _) = recorded("pass");
+    let good = lines(&good);
+    let (_, refused, _) = recorded("429");
+    let waiting = lines(&[refused[1].clone(), refused[2].clone()]);
+    let not_started = |reason: &str| How::NotStarted { reason: reason.into() };
+    let table = [
+        (ended(not_started("no such program"), "", ""), Kind::NotInstalled, ""),
+        (ended(not_started("it may not be executed"), "", ""), Kind::NotStarted, "executed"),
+        (ended(How::TimedOut, &good, ""), Kind::TimedOut, ""),
+        (ended(How::TimedOut, &waiting, ""), Kind::TimedOut, "429"),
+        (ended(How::TooMuchOutput { limit_bytes: 1 }, &good, ""), Kind::ReplyTooLong, ""),
+        (ended(How::Cancelled, &good, ""), Kind::Cancelled, ""),
+        (ended(How::GuardLost, &good, ""), Kind::Crashed, ""),
+        (ended(How::Signalled(9), &good, ""), Kind::Crashed, "signal 9"),
+        (ended(How::Exited(0), "", ""), Kind::Crashed, "0 turns begun"),
+        (ended(How::Exited(0), "hello", ""), Kind::Garbled, "no event"),
+        (ended(How::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "no event"),
+        (ended(How::Exited(2), "", "error: unexpected argument"), Kind::Crashed, "unexpected argument"),
+    ];
+    for (ended, kind, words) in table {
+        let problem = hear(&ended).said.unwrap_err();
+        assert_eq!(problem.kind, kind, "{ended:?}");
+        assert!(problem.quoted.contains(words), "{problem:?}");
+    }
+}
