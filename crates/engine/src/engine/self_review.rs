@@ -3,6 +3,7 @@
 use super::planner::materials;
 use super::{Engine, EngineError, Prepared, Request, Ticket, random};
 use crate::ledger::Stored;
+use crate::workspace;
 use countersign_core::answer::{Row, self_rulings};
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
@@ -65,17 +66,29 @@ impl Engine {
         Ok(())
     }
 
-    /// Hands in the results of a self-review, for the bytes of this moment.
+    /// Hands in the results of a self-review, for the files of its last round as they are at this moment.
     pub async fn self_reviewed(
         &self,
         id: &ReviewId,
+        results: SelfReviewResults,
+    ) -> Result<Ticket, EngineError> {
+        let stored = self.get(id).await?;
+        let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
+        let prepared = self.prepare_again(&stored.review, round).await?;
+        self.self_reviewed_as(id, prepared, results).await
+    }
+
+    /// Hands in the results of a self-review, with the work they are about.
+    pub async fn self_reviewed_as(
+        &self,
+        id: &ReviewId,
+        prepared: Prepared,
         mut results: SelfReviewResults,
     ) -> Result<Ticket, EngineError> {
         self.hide_rows(&mut results.results);
         let stored = self.get(id).await?;
         let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
         let own = round.token.as_ref() == Some(&results.token);
-        let prepared = self.prepare_again(&stored.review, round).await?;
         let same = prepared.submission.digest == round.submission.digest;
         let ticket =
             |route, prepared, offer| Ticket { review: id.clone(), round: round.n, route, prepared, offer };
@@ -113,6 +126,13 @@ impl Engine {
         self.0.planner.prepare_for(request_of(review), round.submission.notes.clone(), &reviewers).await
     }
 
+    /// The document of a self-review that is waited for, without how to hand it in, and its token.
+    pub fn self_review_document(&self, review: &Review, notes: Option<&str>) -> Option<(SelfReview, Token)> {
+        let token = review.round()?.token.clone()?;
+        let notes = notes.map(|notes| self.hide(notes));
+        Some((SelfReview { handing_in: None, ..document(review, notes, &token) }, token))
+    }
+
     fn write_instructions(
         &self,
         review: &Review,
@@ -122,7 +142,7 @@ impl Engine {
         let file = self.self_review_file(&review.id);
         let notes = notes.map(|notes| self.hide(&notes));
         let text = self_review_instructions(&document(review, notes, token));
-        write_atomically(&file.path, &text)
+        workspace::write_atomically(&file.path, &text)
             .map_err(EngineError::io(format!("could not write {}", file.path.display())))
     }
 
@@ -132,16 +152,6 @@ impl Engine {
         let Some(token) = stored.review.round().and_then(|round| round.token.clone()) else { return Ok(()) };
         self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)
     }
-}
-
-fn write_atomically(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let folder = path.parent().unwrap_or(std::path::Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// The request that would hand the same files in again.

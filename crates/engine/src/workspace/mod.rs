@@ -9,9 +9,11 @@ mod gather;
 mod path;
 mod read;
 mod walk;
+mod write;
 
 pub use copy::copy_into;
 pub use gather::gather;
 pub use path::{PathProblem, Root, require_file};
 pub use read::{Changed, read_body, read_body_now, read_notes};
 pub use walk::{Found, walk};
+pub use write::write_atomically;
