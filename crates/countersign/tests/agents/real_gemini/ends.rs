@@ -21,7 +21,11 @@ fn no_verdict(bench: &Bench<GeminiApi>, ran: Ran, reason: &str, words: &str) {
 
 /// What the service does, what comes of it, and how often it is asked.
 fn ends(act: Act, reason: &str, words: &str, asked: usize) {
-    let bench = bench(Gemini::always(act));
+    ends_after(vec![], act, reason, words, asked);
+}
+
+fn ends_after(first: Vec<Act>, last: Act, reason: &str, words: &str, asked: usize) {
+    let bench = bench(Gemini::scripted(first, last));
     no_verdict(&bench, bench.review(&[]), reason, words);
     assert_eq!(bench.service.asked().len(), asked);
 }
@@ -97,7 +101,6 @@ fn refused() {
 #[test]
 fn out_of_tokens() {
     ends(Act::Say { text: "", stop: "max_tokens" }, "too_long", "reply of `gemini` was too long", 2);
-    ends(Act::Say { text: "{\"passed\": true, \"feed", stop: "max_tokens" }, "garbled", "", 2);
 }
 
 #[test]
@@ -110,17 +113,20 @@ fn no_stream_at_all() {
     ends(Act::Page, "unavailable", "no whole reply", 2);
 }
 
-/// Whatever is no answer is asked about once more.
+/// Whatever is no answer is asked about once more, and then it is none.
 #[test]
 fn no_answer() {
-    let says = |text| Act::Say { text, stop: "end_turn" };
-    ends(says("It all looks fine to me. passed: true"), "garbled", "", 2);
-    ends(Act::answer(json!({ "verdict": "passed" })), "garbled", "", 2);
+    let plain = Act::Say { text: "It all looks fine to me. passed: true", stop: "end_turn" };
+    let wrong = Act::answer(json!({ "passed": "yes", "feedback": "", "criteria_results": [] }));
+    ends_after(vec![plain], wrong, "garbled", "`passed` is neither true nor false", 2);
 }
 
+/// That a reply was cut, the program does not tell. An empty one it asks for again by itself.
 #[test]
-fn empty() {
-    ends(Act::Say { text: "", stop: "end_turn" }, "garbled", "empty response", 4);
+fn half_an_answer_and_nothing() {
+    let cut = Act::Say { text: "{\"passed\": true, \"feed", stop: "max_tokens" };
+    let empty = Act::Say { text: "", stop: "end_turn" };
+    ends_after(vec![cut], empty, "garbled", "empty response", 3);
 }
 
 #[test]

@@ -46,25 +46,19 @@ fn a_failure_from_the_service_that_is_configured() {
     bench.assert_clean();
 }
 
+/// The program itself asks a busy service again; we ask again about a contradiction.
 #[test]
 fn a_contradiction_is_asked_about_once_more_by_name() {
+    let busy = Act::error(503, "UNAVAILABLE", "The model is overloaded.");
     let contradiction = Act::answer(json!({
         "passed": false, "feedback": "", "criteria_results": [{ "criterion": "Complete", "passed": true }],
     }));
     let fenced = "```json\n{\"passed\": true, \"feedback\": \"\", \"criteria_results\": [{\"criterion\": \
                   \"Complete\", \"passed\": true, \"feedback\": \"\"}]}\n```";
-    let repaired = bench(Gemini::scripted(vec![contradiction], Act::Raw(fenced.to_owned())));
+    let repaired = bench(Gemini::scripted(vec![busy, contradiction], Act::Raw(fenced.to_owned())));
     repaired.review(&[]).exits(0);
     let asked = repaired.service.asked();
-    assert_eq!(asked.len(), 2);
+    assert_eq!(asked.len(), 3);
     let words = "could not be used: `passed` is false, and every criterion passed";
-    assert!(!asked[0].text.contains(words) && asked[1].text.contains(words), "{}", asked[1].text);
-}
-
-#[test]
-fn a_busy_service_is_asked_again() {
-    let busy = Act::error(503, "UNAVAILABLE", "The model is overloaded.");
-    let bench = bench(Gemini::scripted(vec![busy], Act::ruling("Complete", true, "")));
-    bench.review(&[]).exits(0);
-    assert_eq!(bench.service.asked().len(), 2);
+    assert!(!asked[1].text.contains(words) && asked[2].text.contains(words), "{}", asked[2].text);
 }
