@@ -53,6 +53,8 @@ fn set(form: &Form<'_>) -> Vec<(OsString, OsString)> {
     ];
     if let Some(url) = form.base_url {
         set.push(("GOOGLE_GEMINI_BASE_URL".into(), url.into()));
+        // They may hold a sign-in of the user's.
+        set.push(("GEMINI_CLI_CUSTOM_HEADERS".into(), "".into()));
     }
     if form.base_url.is_some() || form.key_env.is_some() {
         let key = form.key_env.and_then(|name| variable(form, name));

@@ -89,6 +89,7 @@ fn another_service_gets_the_key_that_is_named_for_it_and_no_other() {
         let setup = prepare(&form);
         assert_eq!(given(&setup, "GOOGLE_GEMINI_BASE_URL"), base_url);
         assert_eq!(given(&setup, "GEMINI_API_KEY"), Some(key));
+        assert_eq!(given(&setup, "GEMINI_CLI_CUSTOM_HEADERS"), Some(""));
         assert_eq!(settings_of(&setup)["security"]["auth"]["selectedType"], "gemini-api-key");
         assert!(setup.links.is_empty());
     }
