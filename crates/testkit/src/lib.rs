@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod gemini;
 mod judge;
 mod loopback;
 mod messages;
@@ -14,6 +15,7 @@ mod ran;
 mod responses;
 mod wire;
 
+pub use gemini::{Gemini, GeminiApi};
 pub use judge::Judge;
 pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};

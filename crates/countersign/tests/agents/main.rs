@@ -5,3 +5,4 @@
 mod bench;
 mod real_claude;
 mod real_codex;
+mod real_gemini;

@@ -1,7 +1,12 @@
-//! The `gemini` program in its judging form.
+//! The `gemini` program in its judging form: a home of its own, a folder it does not trust, and no tools where
+//! the question carries everything.
 
-use super::{Called, Credentials, Facts, Form, Heard, Kind, Problem, Setup, Vendor};
-use crate::process::Ended;
+mod call;
+mod environment;
+mod heard;
+mod settings;
+
+use super::{Called, Credentials, Facts, Vendor};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -12,27 +17,19 @@ pub static FACTS: Facts = Facts {
         sign_in: "run `gemini` once and sign in, or set GEMINI_API_KEY",
     },
     vendor: Some(Vendor::Google),
-    prompt_max_bytes: 10_000_000,
+    prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: false,
     model_variable: Some("GEMINI_MODEL"),
-    kept: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    families: &[],
-    set: &[],
+    kept: environment::KEPT,
+    families: environment::FAMILIES,
+    set: environment::SET,
     credentials: Credentials {
-        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        variables: &["GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
         folder_variable: None,
         folder: ".gemini",
         file: "oauth_creds.json",
     },
     reports_cost: false,
-    prepare,
-    hear,
+    prepare: call::prepare,
+    hear: heard::hear,
 };
-
-fn prepare(form: &Form<'_>) -> Setup {
-    Setup { prompt: super::prompt(form.payload, form.reads_files), ..Setup::default() }
-}
-
-fn hear(_: &Ended) -> Heard {
-    Heard { said: Err(Problem::new(Kind::Garbled, "")), usage: None }
-}

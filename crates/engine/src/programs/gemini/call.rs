@@ -1,0 +1,80 @@
+//! The command line of a question, and the home the program finds.
+
+use super::settings::{SignIn, settings, variable};
+use crate::programs::{Form, Setup};
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The longest prompt the program reads; of a longer one it would take the beginning and go on.
+pub const PROMPT_MAX_BYTES: usize = 8 * 1024 * 1024;
+
+const SYSTEM_PROMPT: &str = "system-prompt.md";
+/// Its home below the private folder: where it looks for its settings and keeps its sessions.
+const HOME: &str = "home";
+/// Without a choice of anybody's it would let a small model read the question and choose who answers it, and so
+/// what is judged could choose its judge.
+const DEFAULT_MODEL: &str = "pro";
+/// It does not start without a key, and a service that needs none must not get the user's.
+const NO_KEY: &str = "none";
+
+/// How a question is put to the program.
+pub fn prepare(form: &Form<'_>) -> Setup {
+    let sign_in = SignIn::of(form);
+    let own = |name: &str| PathBuf::from(HOME).join(".gemini").join(name);
+    let stored = form.credentials.filter(|_| sign_in == SignIn::Stored);
+    Setup {
+        args: args(form),
+        prompt: crate::programs::prompt(&unmentioned(form.payload), form.reads_files),
+        set: set(form),
+        files: vec![
+            (SYSTEM_PROMPT.into(), form.system_prompt.to_owned()),
+            (own("settings.json"), settings(sign_in, form.reads_files).to_string()),
+        ],
+        // A link, so that a renewed sign-in is the user's too.
+        links: stored.map(|file| (own("oauth_creds.json"), file.to_owned())).into_iter().collect(),
+    }
+}
+
+fn args(form: &Form<'_>) -> Vec<OsString> {
+    let mut args = vec!["--output-format".into(), "json".into()];
+    let chosen = variable(form, "GEMINI_MODEL").is_some();
+    if let Some(model) = form.model.or((!chosen).then_some(DEFAULT_MODEL)) {
+        // In one word, so that no model's name is taken for an option.
+        args.push(format!("--model={model}").into());
+    }
+    args
+}
+
+fn set(form: &Form<'_>) -> Vec<(OsString, OsString)> {
+    let mut set = vec![
+        ("GEMINI_CLI_HOME".into(), form.private.join(HOME).into()),
+        ("GEMINI_SYSTEM_MD".into(), form.private.join(SYSTEM_PROMPT).into()),
+    ];
+    if let Some(url) = form.base_url {
+        set.push(("GOOGLE_GEMINI_BASE_URL".into(), url.into()));
+        // They may hold a sign-in of the user's.
+        set.push(("GEMINI_CLI_CUSTOM_HEADERS".into(), "".into()));
+    }
+    if form.base_url.is_some() || form.key_env.is_some() {
+        let key = form.key_env.and_then(|name| variable(form, name));
+        // A key that is named and not there is missing; one that nobody named is not needed.
+        let missing = if form.key_env.is_some() { "" } else { NO_KEY };
+        set.push(("GEMINI_API_KEY".into(), key.unwrap_or(missing.as_ref()).to_owned()));
+    }
+    set
+}
+
+/// The program takes `@` for the beginning of a file's name, puts such files into the question and rewrites the
+/// text around them. A backslash before it is the only thing that stops this.
+fn unmentioned(payload: &str) -> Cow<'_, str> {
+    const SAID: &str =
+        "Before every at sign in it stands a backslash, as in `\\@`, which is not part of the work.";
+    match payload.contains('@') {
+        true => Cow::Owned(format!("{SAID}\n\n{}", payload.replace('@', "\\@"))),
+        false => Cow::Borrowed(payload),
+    }
+}
+
+#[cfg(test)]
+mod tests;

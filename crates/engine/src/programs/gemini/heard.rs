@@ -1,0 +1,156 @@
+//! What the program says, and what it means by it.
+//!
+//! With exit code 0 it writes one JSON object, with or without an answer. Otherwise it writes one to the end of
+//! its standard error, after whatever else it had to tell, and exits with a code of its own or with the status
+//! of its service, of which the system keeps the lowest eight bits.
+
+use crate::process::{Ended, How};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use serde_json::Value;
+
+/// Nobody is signed in.
+const EXIT_SIGN_IN: i32 = 41;
+/// It went back and forth too often.
+const EXIT_TURNS: i32 = 53;
+/// What the lowest eight bits of a status between 400 and 511 leave out.
+const STATUS_REST: i32 = 256;
+
+/// Words that tell more than a status does.
+const SAID: &[(&str, Kind)] = &[
+    ("API key not valid", Kind::NotSignedIn),
+    ("API key expired", Kind::NotSignedIn),
+    ("API_KEY_INVALID", Kind::NotSignedIn),
+    ("exceeds the maximum number of tokens", Kind::QuestionTooLong),
+    ("payload size exceeds", Kind::QuestionTooLong),
+];
+
+/// Words where there is no status.
+const SAID_ALONE: &[(&str, Kind)] = &[
+    ("is not found", Kind::Rejected),
+    ("fetch failed", Kind::Connection),
+    ("terminated", Kind::Connection),
+    ("Incomplete JSON segment", Kind::Connection),
+    ("ECONN", Kind::Connection),
+    ("ENOTFOUND", Kind::Connection),
+    ("ETIMEDOUT", Kind::Connection),
+    ("socket hang up", Kind::Connection),
+];
+
+/// Words beside an answer, or instead of one, where the program found nothing wrong with itself.
+const SAID_OF_REPLIES: &[(&str, Kind)] = &[
+    ("blocked due to", Kind::Refused),
+    ("exceeded the token limit", Kind::ReplyTooLong),
+    ("without a finish reason", Kind::Connection),
+    ("Maximum session turns", Kind::TurnsUsedUp),
+];
+
+/// Reads what is left of an ended call.
+pub fn hear(ended: &Ended) -> Heard {
+    let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
+    let usage = report.as_ref().and_then(usage);
+    let said = match &ended.how {
+        // Cut without a word but this one: whatever follows is about something else than was asked.
+        How::Exited(_) if ended.stderr_tail.contains("stdin input truncated") => {
+            Err(Problem::new(Kind::QuestionTooLong, "the program did not read it to its end"))
+        }
+        How::Exited(0) => match report {
+            Some(report) => read(&report),
+            // So it ends when it is told to go.
+            None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without a word")),
+            None => Err(Problem::new(Kind::Garbled, "`gemini` ended without a result")),
+        },
+        How::Exited(code) => Err(failure(*code, &ended.stderr_tail)),
+        other => Err(not_exited(other, &ended.stderr_tail)),
+    };
+    Heard { said, usage }
+}
+
+fn read(report: &Value) -> Result<Said, Problem> {
+    let of_reply = |words: &str, otherwise: Kind| {
+        Err(Problem::new(said(SAID_OF_REPLIES, words).unwrap_or(otherwise), words))
+    };
+    if !report["error"].is_null() {
+        return of_reply(report["error"]["message"].as_str().unwrap_or_default(), Kind::Garbled);
+    }
+    // With any warning the reply may be a part of one.
+    if !report["warnings"].is_null() {
+        return of_reply(&report["warnings"].to_string(), Kind::Crashed);
+    }
+    match report["response"].as_str() {
+        Some(text) if !text.trim().is_empty() => Ok(Said::Text(text.to_owned())),
+        // It counts by itself, asks nobody and does not say so.
+        Some(_) if asked_nobody(report) => {
+            Err(Problem::new(Kind::QuestionTooLong, "by its own count, so it was not sent"))
+        }
+        _ => Err(Problem::new(Kind::Garbled, "the reply is empty")),
+    }
+}
+
+fn asked_nobody(report: &Value) -> bool {
+    report["stats"]["models"].as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+/// What an exit code and the words before it mean.
+fn failure(code: i32, stderr: &str) -> Problem {
+    let report = last_report(stderr).unwrap_or_default();
+    let message = report["error"]["message"].as_str();
+    let unreported = format!("exit code {code} {}", stderr.lines().next_back().unwrap_or_default());
+    let words = message.unwrap_or(&unreported);
+    let kind = said(SAID, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
+        (status @ 400..512, _) => kind_of_status(status),
+        (_, EXIT_SIGN_IN) => Kind::NotSignedIn,
+        (_, EXIT_TURNS) => Kind::TurnsUsedUp,
+        _ => said(SAID_ALONE, words).unwrap_or(Kind::Crashed),
+    });
+    Problem::new(kind, &of_service(words).unwrap_or_else(|| words.to_owned()))
+}
+
+fn kind_of_status(status: i32) -> Kind {
+    match status {
+        401 | 403 => Kind::NotSignedIn,
+        413 => Kind::QuestionTooLong,
+        429 => Kind::RateLimited,
+        503 => Kind::Overloaded,
+        500.. => Kind::ServerError,
+        _ => Kind::Rejected,
+    }
+}
+
+fn said(table: &[(&str, Kind)], words: &str) -> Option<Kind> {
+    table.iter().find(|(mark, _)| words.contains(mark)).map(|(_, kind)| *kind)
+}
+
+/// The last object that reports an error. Other lines stand before it, and some after it.
+fn last_report(stderr: &str) -> Option<Value> {
+    let from = |(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&stderr[at..]).into_iter::<Value>();
+        values.next()?.ok().filter(|value| value["error"].is_object())
+    };
+    stderr.rmatch_indices('{').find_map(from)
+}
+
+/// The words of the service, where the program passes on its whole reply as text.
+fn of_service(message: &str) -> Option<String> {
+    let reply: Value = serde_json::from_str(message).ok()?;
+    let error = &reply["error"];
+    let words = error["message"].as_str()?;
+    Some(format!("{} {words}", error["code"]))
+}
+
+/// By model: one that answered has more than one that was only asked.
+fn usage(report: &Value) -> Option<Usage> {
+    let models = report["stats"]["models"].as_object().filter(|models| !models.is_empty())?;
+    let of = |model: &Value, names: &[&str]| -> u64 {
+        names.iter().filter_map(|name| model["tokens"][*name].as_u64()).sum()
+    };
+    let written = |model: &Value| of(model, &["candidates", "thoughts"]);
+    Some(Usage {
+        model: models.iter().max_by_key(|(_, model)| written(model)).map(|(name, _)| name.clone()),
+        tokens_in: Some(models.values().map(|model| of(model, &["prompt"])).sum()),
+        tokens_out: Some(models.values().map(written).sum()),
+        cost_microusd: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
