@@ -10,6 +10,7 @@ mod calls;
 mod chain;
 mod entry;
 mod error;
+mod fault;
 mod holder;
 mod notes;
 mod open;

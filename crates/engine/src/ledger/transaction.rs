@@ -3,6 +3,7 @@
 
 use super::append::{self, End};
 use super::entry::load;
+use super::fault::{Moment, perhaps_die};
 use super::projection::{self, Row};
 use super::{Ledger, LedgerError, Note, Report, Scope, Stored, calls, notes, rulings};
 use countersign_core::answer::Answer;
@@ -142,8 +143,10 @@ impl Transaction {
     /// Makes it stay, also after a loss of power.
     pub async fn commit(mut self) -> Result<(), LedgerError> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
+        perhaps_die(Moment::BeforeCommit);
         let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
         done.map_err(|error| LedgerError::from(error).at(self.ledger.dir()))?;
+        perhaps_die(Moment::AfterCommit);
         self.ledger.require_in_place()?;
         *self.slot = Some(connection);
         self.ledger.tell_watchers();

@@ -12,6 +12,7 @@ fn form() -> Form<'static> {
         system_prompt: "judge",
         payload: "work",
         reads_files: false,
+        folder: Path::new("/private/files"),
         private: Path::new("/private"),
         credentials: None,
         environment: &[],
