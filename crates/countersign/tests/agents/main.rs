@@ -4,3 +4,4 @@
 
 mod bench;
 mod real_claude;
+mod real_opencode;

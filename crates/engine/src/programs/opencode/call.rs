@@ -44,6 +44,8 @@ pub const SET: &[(&str, &str)] = &[
 /// Its own file with the system prompt: a variable could not be longer than 128 KiB, and references to files
 /// and variables in it would be followed.
 const SYSTEM_PROMPT: &str = "system-prompt.md";
+/// The folder of its settings, which is also the one it works in.
+const SETTINGS: &str = "config/opencode";
 /// The name of the provider for a service of the user's.
 const PROVIDER: &str = "countersign";
 /// How many tokens a reply of such a service may have: 32000 is more than many models take with a question.
@@ -55,6 +57,8 @@ const BRACE: char = '\u{e000}';
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> =
         ["run", "--format", "json", "--agent", "reviewer", "--title", "review"].map(OsString::from).into();
+    // From wherever else it worked, it would load plugins out of every folder above, whatever is turned off.
+    args.extend(["--dir".into(), form.private.join(SETTINGS).into_os_string()]);
     // It tries again in silence; only its log tells why.
     args.extend(["--print-logs", "--log-level", "ERROR"].map(OsString::from));
     if let Some(model) = form.model {
@@ -90,7 +94,7 @@ fn variables(form: &Form<'_>) -> Vec<(OsString, OsString)> {
 /// It would install a package for plugins beside its settings; these say that it is there.
 fn no_packages() -> Vec<(PathBuf, String)> {
     let wanted = json!({ "dependencies": { "@opencode-ai/plugin": "*" } });
-    let folder = Path::new("config/opencode");
+    let folder = Path::new(SETTINGS);
     vec![
         (folder.join("node_modules/none"), String::new()),
         (folder.join("package.json"), wanted.to_string()),
@@ -195,6 +199,15 @@ mod tests {
             }
             assert_eq!(settings["share"], "disabled");
         }
+    }
+
+    /// Only there it looks into no folder above.
+    #[test]
+    fn it_works_in_the_folder_of_its_settings() {
+        let setup = prepare(&form(None, None));
+        let at = setup.args.iter().position(|word| word == "--dir").unwrap();
+        let settings = Path::new(&variable(&setup, "XDG_CONFIG_HOME")).join("opencode");
+        assert_eq!(Path::new(&setup.args[at + 1]), settings);
     }
 
     #[test]
