@@ -1,11 +1,12 @@
 //! For tests only: temporary projects, the program as a user runs it, and scripted reviewers.
 //!
 //! A scripted reviewer is a shell script: it stands in for a paid model at the process boundary, and logs
-//! every question it gets. [`Messages`] stands in for the service behind a real agent program; other
-//! [`Dialect`]s for other services.
+//! every question it gets. [`Messages`] and [`Chat`] stand in for the services behind real agent
+//! programs; other [`Dialect`]s for other services.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod chat;
 mod gemini;
 mod judge;
 mod loopback;
@@ -15,6 +16,7 @@ mod ran;
 mod responses;
 mod wire;
 
+pub use chat::{Chat, ChatApi};
 pub use gemini::{Gemini, GeminiApi};
 pub use judge::Judge;
 pub use loopback::{Act, Dialect, Loopback};

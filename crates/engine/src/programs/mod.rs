@@ -42,6 +42,12 @@ impl Program {
         }
     }
 
+    /// Whether it can look around in a project without taking orders from it. opencode cannot: it takes every
+    /// AGENTS.md that lies beside a file it reads for instructions, and nothing turns that off.
+    pub fn may_see_project(self) -> bool {
+        self != Self::Opencode
+    }
+
     /// The program with this name on the PATH.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|program| program.facts().name == name)

@@ -81,6 +81,9 @@ impl Agent {
     /// Asks the program.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         let facts = self.program.facts();
+        if brief.folder == brief.root && !self.program.may_see_project() {
+            return not_in_a_project(facts);
+        }
         let prepared = brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"));
         let prepared = prepared.and_then(|private| self.prepare(brief, private));
         let (setup, call) = match prepared {
@@ -155,6 +158,15 @@ fn lay_out(setup: &Setup, private: &Path) -> io::Result<()> {
 /// none for a file that cannot be shown either.
 fn reads_files(facts: &Facts, brief: &Brief) -> bool {
     facts.reads_files && brief.has_files_to_read() || brief.folder == brief.root
+}
+
+fn not_in_a_project(facts: &Facts) -> Told {
+    let words = format!(
+        "{} would take instructions from files of the project that it judges: leave away `sees: project`, or \
+         ask another reviewer",
+        facts.called.name
+    );
+    Told::failed(NoVerdict::Unavailable, words)
 }
 
 fn too_long(facts: &Facts, bytes: usize) -> Told {

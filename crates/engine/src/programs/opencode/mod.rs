@@ -1,7 +1,10 @@
-//! The `opencode` program in its judging form.
+//! The `opencode` program in its judging form: it has no tools, no home and no settings but ours, so nothing of
+//! what it judges can tell it how to work.
 
-use super::{Called, Credentials, Facts, Form, Heard, Kind, Problem, Setup};
-use crate::process::Ended;
+mod call;
+mod heard;
+
+use super::{Called, Credentials, Facts};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -9,30 +12,22 @@ pub static FACTS: Facts = Facts {
     called: Called {
         name: "`opencode`",
         install: "https://opencode.ai",
-        sign_in: "run `opencode auth login`, or set the key of its provider",
+        sign_in: "run `opencode auth login`, or set the key of its provider and name the model",
     },
     vendor: None,
-    prompt_max_bytes: 10_000_000,
+    prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: false,
     model_variable: None,
-    kept: &[],
+    kept: call::KEPT,
     families: &[],
-    set: &[],
+    set: call::SET,
     credentials: Credentials {
-        variables: &[],
-        folder_variable: None,
-        folder: ".local/share/opencode",
-        file: "auth.json",
+        variables: call::KEYS,
+        folder_variable: Some("XDG_DATA_HOME"),
+        folder: ".local/share",
+        file: "opencode/auth.json",
     },
     reports_cost: true,
-    prepare,
-    hear,
+    prepare: call::prepare,
+    hear: heard::hear,
 };
-
-fn prepare(form: &Form<'_>) -> Setup {
-    Setup { prompt: super::prompt(form.payload, form.reads_files), ..Setup::default() }
-}
-
-fn hear(_: &Ended) -> Heard {
-    Heard { said: Err(Problem::new(Kind::Garbled, "")), usage: None }
-}

@@ -1,0 +1,162 @@
+//! What the program says, and what it means by it.
+//!
+//! It writes one JSON object a line: steps, texts, errors. It ends with 0 also where a reply was cut short, and
+//! tries again in silence for a minute where its service fails: then its log, on standard error, says why.
+
+use crate::process::{Ended, How};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use serde_json::Value;
+
+const MICRO: f64 = 1_000_000.0;
+
+/// Reads what is left of an ended call.
+pub fn hear(ended: &Ended) -> Heard {
+    let lines = ended.stdout.split(|byte| *byte == b'\n');
+    let events: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let said = match &ended.how {
+        How::Exited(code) => read(*code, &events, &ended.stderr_tail),
+        How::TimedOut | How::TooMuchOutput { .. } => Err(cut_off(&ended.how, &events, &ended.stderr_tail)),
+        other => Err(not_exited(other, "")),
+    };
+    Heard { said, usage: usage(&events) }
+}
+
+fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
+    if let Some(event) = of(events, "error").next_back() {
+        return Err(failure(&event["error"], log));
+    }
+    if code != 0 {
+        let words = logged(log).unwrap_or_else(|| log.to_owned());
+        return Err(Problem::new(
+            kind_in_words(&words).unwrap_or(Kind::Crashed),
+            &format!("exit code {code} {words}"),
+        ));
+    }
+    let Some(end) = of(events, "step_finish").next_back() else {
+        return Err(Problem::new(Kind::Garbled, "`opencode` ended without a result"));
+    };
+    let problem = |kind, words| Err(Problem::new(kind, words));
+    match end["part"]["reason"].as_str().unwrap_or_default() {
+        "stop" => {}
+        "length" => return problem(Kind::ReplyTooLong, ""),
+        "content-filter" => return problem(Kind::Refused, ""),
+        other => return problem(Kind::Garbled, &format!("the reply ended with {other:?}")),
+    }
+    // What it said before its last step is no answer.
+    let of_the_end = |text: &&Value| text["part"]["messageID"] == end["part"]["messageID"];
+    let text = of(events, "text").rfind(of_the_end).and_then(|event| event["part"]["text"].as_str());
+    match text {
+        Some(text) => Ok(Said::Text(text.to_owned())),
+        None => problem(Kind::Garbled, "there is no text: the model said nothing, or declined"),
+    }
+}
+
+fn of<'a>(events: &'a [Value], kind: &'static str) -> impl DoubleEndedIterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["type"] == kind)
+}
+
+/// What an error of the program means.
+fn failure(error: &Value, log: &str) -> Problem {
+    let data = &error["data"];
+    let said = data["message"].as_str().unwrap_or_default();
+    // Where it is the program's own, only its log has the words.
+    let words = match data["ref"].as_str() {
+        Some(_) => logged(log).unwrap_or_else(|| said.to_owned()),
+        None => said.to_owned(),
+    };
+    let kind = match error["name"].as_str().unwrap_or_default() {
+        "ContextOverflowError" => Kind::QuestionTooLong,
+        "MessageOutputLengthError" => Kind::ReplyTooLong,
+        "ContentFilterError" => Kind::Refused,
+        "ProviderAuthError" => Kind::NotSignedIn,
+        _ => data["statusCode"]
+            .as_u64()
+            .map(kind_of_status)
+            .or_else(|| kind_in_words(&words))
+            .unwrap_or(Kind::Crashed),
+    };
+    Problem::new(kind, &words)
+}
+
+fn kind_of_status(status: u64) -> Kind {
+    match status {
+        401 | 403 => Kind::NotSignedIn,
+        413 => Kind::QuestionTooLong,
+        429 => Kind::RateLimited,
+        503 | 529 => Kind::Overloaded,
+        500.. => Kind::ServerError,
+        _ => Kind::Rejected,
+    }
+}
+
+/// Where nothing but words tell the kind.
+fn kind_in_words(words: &str) -> Option<Kind> {
+    const SAID: &[(&str, Kind)] = &[
+        ("providernoproviderserror", Kind::NotSignedIn),
+        ("no providers are available", Kind::NotSignedIn),
+        ("api key is missing", Kind::NotSignedIn),
+        ("providermodelnotfounderror", Kind::Rejected),
+        ("rate limit", Kind::RateLimited),
+        ("too many requests", Kind::RateLimited),
+        ("quota", Kind::RateLimited),
+        ("overloaded", Kind::Overloaded),
+        ("service unavailable", Kind::Overloaded),
+        ("internal server error", Kind::ServerError),
+        ("cannot connect", Kind::Connection),
+        ("unable to connect", Kind::Connection),
+        ("connection", Kind::Connection),
+        ("socket", Kind::Connection),
+        ("terminated", Kind::Connection),
+    ];
+    let words = words.to_lowercase();
+    SAID.iter().find(|(mark, _)| words.contains(mark)).map(|(_, kind)| *kind)
+}
+
+/// Our clock, or what it wrote without end, cut it off: what it was at is the better reason.
+fn cut_off(how: &How, events: &[Value], log: &str) -> Problem {
+    if let Some(words) = logged(log) {
+        return Problem::new(kind_in_words(&words).unwrap_or(Kind::TimedOut), &words);
+    }
+    // Something that is no reply at all is asked for again and again.
+    match of(events, "step_finish").next_back() {
+        Some(end) if end["part"]["reason"] == "unknown" => {
+            Problem::new(Kind::Connection, "what came back from the service is no reply")
+        }
+        _ => not_exited(how, ""),
+    }
+}
+
+/// The words of the last error in the log.
+fn logged(log: &str) -> Option<String> {
+    let line = log.lines().rfind(|line| line.contains(" level=ERROR ") && line.contains("rror=\""))?;
+    let (_, quoted) = line.split_once("rror=\"")?;
+    // Quoted as JSON is, with more behind it.
+    let start = format!("\"{quoted}");
+    let first = serde_json::Deserializer::from_str(&start).into_iter::<String>().next();
+    Some(first?.ok()?.trim_start_matches("AI_APICallError: ").to_owned())
+}
+
+/// Over all steps. A price that it does not know is 0 there.
+fn usage(events: &[Value]) -> Option<Usage> {
+    let steps: Vec<&Value> = of(events, "step_finish").map(|event| &event["part"]).collect();
+    if steps.is_empty() {
+        return None;
+    }
+    let sum = |of: fn(&Value) -> [&Value; 3]| {
+        steps.iter().flat_map(|step| of(&step["tokens"])).filter_map(Value::as_u64).sum::<u64>()
+    };
+    let cost: f64 = steps.iter().filter_map(|step| step["cost"].as_f64()).sum();
+    Some(Usage {
+        model: None,
+        tokens_in: Some(sum(|tokens| {
+            [&tokens["input"], &tokens["cache"]["read"], &tokens["cache"]["write"]]
+        })),
+        tokens_out: Some(sum(|tokens| [&tokens["output"], &tokens["reasoning"], &Value::Null])),
+        cost_microusd: Some(cost)
+            .filter(|usd| usd.is_finite() && *usd > 0.0)
+            .map(|usd| (usd * MICRO).round() as u64),
+    })
+}
+
+#[cfg(test)]
+mod tests;
