@@ -30,6 +30,8 @@ pub(super) struct Asking {
     pub accept_bare: bool,
     pub index: usize,
     pub review: ReviewId,
+    /// Whether a budget in dollars is in force.
+    pub counts_money: bool,
     /// How many secrets were kept back.
     pub redacted: AtomicUsize,
 }
@@ -151,6 +153,12 @@ impl Engine {
         Ok((Brief { private, ..self.brief(asking, Some(question), path) }, folder))
     }
 
+    /// What whoever is asked must be told about money: where a budget counts it, and no price limits it.
+    fn most_microusd(&self, asking: &Asking) -> Option<u64> {
+        let (panelist, _) = self.0.planner.panel.find(&asking.reviewer)?;
+        panelist.question_microusd.filter(|_| asking.counts_money && panelist.price.is_none())
+    }
+
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
         let assignment = &asking.assignment;
         let question = question.unwrap_or(Worded {
@@ -179,6 +187,7 @@ impl Engine {
             folder,
             private: None,
             root: self.0.planner.root.path().to_owned(),
+            most_microusd: self.most_microusd(asking),
         }
     }
 }

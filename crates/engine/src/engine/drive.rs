@@ -222,6 +222,13 @@ impl Engine {
             accept_bare: stored.review.policy.accept_bare_verdicts,
             index: question.assignment,
             review: stored.review.id.clone(),
+            counts_money: stored
+                .review
+                .policy
+                .budget
+                .microusd
+                .or(self.0.planner.day_budget.microusd)
+                .is_some(),
             redacted: Default::default(),
         };
         let (engine, cancel) = (self.clone(), out.cancel.clone());

@@ -102,6 +102,28 @@ pub struct Form<'a> {
     pub credentials: Option<&'a Path>,
     /// The part of our environment that it gets.
     pub environment: &'a [(OsString, OsString)],
+    /// The most the question may cost, for a program that can be told so, in millionths of a dollar.
+    pub most_microusd: Option<u64>,
+}
+
+#[cfg(test)]
+impl Form<'static> {
+    /// A question like most.
+    pub fn example() -> Self {
+        Self {
+            model: None,
+            base_url: None,
+            key_env: None,
+            system_prompt: "judge",
+            payload: "work",
+            reads_files: false,
+            folder: Path::new("/private/files"),
+            private: Path::new("/private"),
+            credentials: None,
+            environment: &[],
+            most_microusd: None,
+        }
+    }
 }
 
 /// How a question is put.

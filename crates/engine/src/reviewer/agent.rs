@@ -119,6 +119,7 @@ impl Agent {
             private,
             credentials: credentials.as_deref(),
             environment: &self.environment,
+            most_microusd: brief.most_microusd,
         });
         let temporary = private.join("temporary");
         std::fs::create_dir(&temporary)?;

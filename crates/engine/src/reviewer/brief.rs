@@ -42,6 +42,8 @@ pub struct Brief {
     pub private: Option<PathBuf>,
     /// The project root.
     pub root: PathBuf,
+    /// The most the question may cost, for a reviewer that can be told so.
+    pub most_microusd: Option<u64>,
 }
 
 impl Brief {

@@ -3,12 +3,13 @@
 
 use super::{OPENCODE, bench};
 use crate::bench::{Bench, Driven, OTHER_KEY, detail};
-use countersign_testkit::{Act, Chat, ChatApi, Ran, Running};
+use countersign_testkit::{Act, Chat, ChatApi, Ran, Running, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 /// Enough for the program to start and to ask, on a busy machine too; it would try again for a minute.
-const SHORT: &str = ", timeout_seconds: 10";
+const SHORT: &str = ", timeout_seconds: 30";
+const REVIEW: [&str; 4] = ["review", "--subject", "x", "--json"];
 
 fn no_verdict(bench: &Bench<ChatApi>, ran: Ran, reason: &str, words: &str) {
     let json = ran.exits(4).json();
@@ -35,14 +36,6 @@ fn ends_after_two(acts: [Act; 2], words: &str) {
     let bench = bench(Chat::scripted(vec![first], second));
     no_verdict(&bench, bench.run_configured(&[]), "garbled", words);
     assert_eq!(bench.service.asked().len(), 2);
-}
-
-/// What the service does, tried again in silence until our clock ends it.
-fn ends_in_silence(act: Act, reason: &str, words: &str) {
-    let bench = bench(Chat::always(act));
-    bench.configure(SHORT, "");
-    no_verdict(&bench, bench.run_configured(&[]), reason, words);
-    assert!(!bench.service.asked().is_empty());
 }
 
 #[test]
@@ -82,37 +75,39 @@ fn not_json_and_empty() {
     ends_after_two([Act::Raw("{\"passed\": tr".to_owned()), Act::Say { text: "", stop: "stop" }], "no text");
 }
 
+/// What the service does is tried again in silence until our clock ends it. The clock must leave room for a slow
+/// start, so all of these wait at the same time.
 #[test]
-fn rate_limited_for_long() {
-    let act = Act::Error {
+fn tried_again_in_silence() {
+    let limited = Act::Error {
         status: 429,
         kind: "rate_limit_exceeded",
         message: "Rate limit reached, come back at noon",
         retry_after: Some(3600),
     };
-    ends_in_silence(act, "unavailable", "rate limit: hand it in again later (");
-}
-
-#[test]
-fn overloaded() {
-    ends_in_silence(
-        Act::error(503, "server_error", "The engine is overloaded"),
-        "unavailable",
-        "in a while (",
-    );
-}
-
-#[test]
-fn cut_stream() {
-    ends_in_silence(Act::Cut, "unavailable", "no whole reply");
-}
-
-#[test]
-fn nobody_listens() {
+    let busy = Act::error(503, "server_error", "The engine is overloaded");
+    let table = [
+        (limited, "rate limit: hand it in again later ("),
+        (busy, "in a while ("),
+        (Act::Cut, "no whole reply"),
+    ];
+    let mut all = vec![];
+    for (act, words) in table {
+        let bench = bench(Chat::always(act));
+        bench.configure(SHORT, "");
+        let running = Running::start(&mut bench.command(&REVIEW));
+        // One start after the other: together they would slow each other down.
+        eventually("the program asks", || !bench.service.asked().is_empty());
+        all.push((bench, running, words));
+    }
     let away = Driven { keys: |_| ", base_url: 'http://127.0.0.1:9/v1', model: m".to_owned(), ..OPENCODE };
-    let bench = Bench::of(away, Chat::always(Act::Hang));
-    bench.configure(SHORT, "");
-    no_verdict(&bench, bench.run_configured(&[]), "unavailable", "network and proxy");
+    let nobody = Bench::of(away, Chat::always(Act::Hang));
+    nobody.configure(SHORT, "");
+    let running = Running::start(&mut nobody.command(&REVIEW));
+    all.push((nobody, running, "network and proxy"));
+    for (bench, running, words) in all {
+        no_verdict(&bench, running.wait(), "unavailable", words);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line of a question.
 
 use crate::programs::{Form, Setup};
+use countersign_core::cost::MICRO;
 use countersign_core::prompt::response_schema;
 use std::path::Path;
 
@@ -39,6 +40,10 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         // In one word, so that no model's name is taken for an option.
         args.push(format!("--model={model}").into());
     }
+    if let Some(most) = form.most_microusd {
+        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        args.push(format!("--max-budget-usd={}", most as f64 / MICRO as f64).into());
+    }
     Setup {
         args,
         prompt: crate::programs::prompt(form.payload, form.reads_files),
@@ -53,18 +58,7 @@ mod tests {
     use super::*;
 
     fn line(model: Option<&str>, reads_files: bool) -> Vec<String> {
-        let form = Form {
-            model,
-            base_url: None,
-            key_env: None,
-            system_prompt: "judge",
-            payload: "work",
-            reads_files,
-            folder: Path::new("/work"),
-            private: Path::new("/private"),
-            credentials: None,
-            environment: &[],
-        };
+        let form = Form { model, reads_files, folder: Path::new("/work"), ..Form::example() };
         let setup = prepare(&form);
         assert_eq!(setup.files, [("system-prompt.md".into(), "judge".to_owned())]);
         setup.args.into_iter().map(|word| word.into_string().unwrap()).collect()
@@ -90,6 +84,13 @@ mod tests {
             assert_eq!(after(&line, "--permission-mode"), "dontAsk");
             assert_eq!(after(&line, "--system-prompt-file"), "/private/system-prompt.md");
         }
+    }
+
+    #[test]
+    fn it_is_told_what_a_question_may_cost_where_money_is_counted() {
+        let capped = |most_microusd| prepare(&Form { most_microusd, ..Form::example() }).args;
+        assert!(capped(Some(1_500_000)).contains(&"--max-budget-usd=1.5".into()));
+        assert_eq!(capped(None).len() + 1, capped(Some(1)).len());
     }
 
     #[test]

@@ -70,16 +70,9 @@ mod tests {
 
     fn form<'a>() -> Form<'a> {
         Form {
-            model: None,
-            base_url: None,
-            key_env: None,
-            system_prompt: "judge",
-            payload: "work",
-            reads_files: false,
             folder: Path::new("/work"),
-            private: Path::new("/private"),
             credentials: Some(Path::new("/home/u/.codex/auth.json")),
-            environment: &[],
+            ..Form::example()
         }
     }
 

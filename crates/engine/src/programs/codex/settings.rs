@@ -119,16 +119,12 @@ mod tests {
 
     fn form<'a>(base_url: Option<&'a str>, key_env: Option<&'a str>) -> Form<'a> {
         Form {
-            model: None,
             base_url,
             key_env,
             system_prompt: "",
             payload: "",
-            reads_files: false,
             folder: Path::new("/work"),
-            private: Path::new("/private"),
-            credentials: None,
-            environment: &[],
+            ..Form::example()
         }
     }
 

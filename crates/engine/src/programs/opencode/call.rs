@@ -168,11 +168,8 @@ mod tests {
             base_url,
             key_env: Some("MY_KEY"),
             system_prompt: "judge {env:HOME}",
-            payload: "work",
-            reads_files: false,
-            private: Path::new("/private"),
             credentials: Some(Path::new("/home/me/.local/share/opencode/auth.json")),
-            environment: &[],
+            ..Form::example()
         }
     }
 

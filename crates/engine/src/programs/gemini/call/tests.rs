@@ -5,18 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 fn form() -> Form<'static> {
-    Form {
-        model: None,
-        base_url: None,
-        key_env: None,
-        system_prompt: "judge",
-        payload: "work",
-        reads_files: false,
-        folder: Path::new("/private/files"),
-        private: Path::new("/private"),
-        credentials: None,
-        environment: &[],
-    }
+    Form { ..Form::example() }
 }
 
 fn settings_of(setup: &Setup) -> Value {
