@@ -2,9 +2,11 @@
 
 mod author;
 mod cli;
+mod mcp;
 mod output;
 mod panel;
 mod project;
+mod wanted;
 
 use std::process::ExitCode;
 

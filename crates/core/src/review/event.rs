@@ -166,12 +166,35 @@ pub struct Actor {
     pub name: String,
     /// Whether it is a person rather than an agent.
     pub person: bool,
+    /// Whether it is an agent that the user's own configuration lets decide like a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deputy: bool,
 }
 
 impl Actor {
+    /// Somebody who may decide by being a person, or may not.
+    pub fn new(name: impl Into<String>, person: bool) -> Self {
+        Self { name: name.into(), person, deputy: false }
+    }
+
+    /// An agent that the user's own configuration lets decide.
+    pub fn deputy(name: impl Into<String>) -> Self {
+        Self { name: name.into(), person: false, deputy: true }
+    }
+
+    /// Whether what is for people is for them.
+    pub fn may_decide(&self) -> bool {
+        self.person || self.deputy
+    }
+
     /// Who, in words for people.
     pub fn words(&self) -> String {
-        format!("{} ({})", self.name, if self.person { "a person" } else { "an agent" })
+        let kind = match (self.person, self.deputy) {
+            (true, _) => "a person",
+            (false, true) => "an agent, allowed by the user's own file",
+            (false, false) => "an agent",
+        };
+        format!("{} ({kind})", self.name)
     }
 }
 

@@ -425,7 +425,7 @@ fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
     let overrides = matches!(decision.verb, Verb::Approve | Verb::Skip);
     match review.policy.overrides {
         Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
-        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.person => {
+        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
             return Err(Refused::Forbidden("an agent"));
         }
         _ => {}
@@ -444,7 +444,7 @@ fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
 }
 
 fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
-    if !by.person {
+    if !by.may_decide() {
         return Err(Refused::Forbidden("an agent"));
     }
     match review.state {
@@ -462,7 +462,7 @@ fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refu
 /// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
 fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
     match review.state {
-        _ if review.attempts > 0 && !by.person => Err(Refused::Forbidden("an agent")),
+        _ if review.attempts > 0 && !by.may_decide() => Err(Refused::Forbidden("an agent")),
         State::Unopened => Err(Refused::NotNow("nothing was handed in")),
         State::Settled(outcome) => Err(Refused::Settled(outcome)),
         _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),

@@ -68,6 +68,8 @@ pub enum Command {
     Validate,
     /// Show the settings in force
     Config(ConfigOptions),
+    /// Serve agents over MCP: tools to hand work in and wait for the verdict
+    Mcp(McpOptions),
     /// See a submission judged, sent back, fixed and passed, without any model
     Demo(DemoOptions),
     /// Print a completion script for a shell
@@ -93,6 +95,7 @@ impl Command {
             Self::Withdraw(_) => "withdraw",
             Self::Validate => "validate",
             Self::Config(_) => "config",
+            Self::Mcp(_) => "mcp",
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
         }
@@ -249,6 +252,49 @@ pub struct ConfigOptions {
     /// Print the JSON schema of countersign.yml
     #[arg(long)]
     pub schema: bool,
+}
+
+const MCP_HELP: &str = "\
+Examples:
+  countersign mcp                                      over standard input and output, for the project around here
+  countersign mcp --path ../shop                       for another project
+  countersign mcp --transport http --port 7331         over HTTP on loopback, with a token
+  claude mcp add countersign -- countersign mcp        how an agent is told of it
+
+Nothing but the protocol is written to standard output. docs/mcp.md has the tools and the configuration of agents.";
+
+#[derive(Debug, Args)]
+#[command(after_help = MCP_HELP)]
+pub struct McpOptions {
+    /// The folder whose project is served, instead of this one
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// How clients reach the server
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Transport::Stdio)]
+    pub transport: Transport,
+    /// With --transport http: the port on 127.0.0.1; 0 takes a free one and says which
+    #[arg(long, value_name = "N", required_if_eq("transport", "http"))]
+    pub port: Option<u16>,
+    /// With --transport http: let everybody on this machine in, for tools that cannot send a token
+    #[arg(long, requires = "port")]
+    pub no_token: bool,
+    /// For workflows: who reviews the outputs of steps, instead of whoever is configured
+    #[arg(long, value_name = "NAME")]
+    pub external_runner: Option<String>,
+    /// For workflows: finish steps without a review of their outputs
+    #[arg(long)]
+    pub no_quality_gate: bool,
+    /// For workflows: the failing try of a step that stops it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_quality_attempts: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Transport {
+    /// Standard input and output: one client
+    Stdio,
+    /// Streamable HTTP on 127.0.0.1: any number of clients
+    Http,
 }
 
 #[derive(Debug, Args)]

@@ -70,7 +70,7 @@ fn reason(text: String) -> Result<String, Failure> {
 fn actor() -> Actor {
     let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     let person = std::io::stdin().is_terminal() && !author::is_agent();
-    Actor { name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person }
+    Actor::new(name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person)
 }
 
 async fn shown(engine: &Engine, stored: Stored) -> Result<Answer, Failure> {

@@ -11,6 +11,7 @@ mod failure;
 mod init;
 pub mod installed;
 mod log;
+mod mcp;
 mod review;
 mod review_preview;
 mod rule;
@@ -20,6 +21,8 @@ mod validate;
 
 pub use arguments::{Arguments, Command, Global};
 pub use failure::Failure;
+pub use init::default_questions;
+pub use show::{find as find_review, no_ledger};
 
 use crate::output::{Answer, Printer};
 use clap::Parser;
@@ -70,6 +73,7 @@ async fn dispatch(
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Validate => validate::run(&global),
         Command::Config(options) => config::run(&global, &options),
+        Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,
         Command::Completions(options) => Ok(complete::run(&options)),
     }

@@ -1,9 +1,9 @@
 //! `countersign validate`: configuration and rules, asking nobody and writing nothing.
 
-use super::review::unmatched;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::project::Project;
+use crate::wanted::unmatched;
 use countersign_core::outcome::Outcome;
 use countersign_engine::workspace;
 use serde_json::json;

@@ -8,6 +8,7 @@ mod style;
 mod time;
 mod verdict;
 
+pub use diagnostic::failure_json;
 pub use progress::Progress;
 pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};

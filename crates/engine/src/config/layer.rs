@@ -1,6 +1,6 @@
 //! What one file contributes: its rules, its reviewers, and the settings it gives.
 
-use super::at::At;
+use super::at::{At, Given};
 use super::decode::decode;
 use super::diagnostic::Diagnostic;
 use super::redaction;
@@ -26,6 +26,7 @@ pub(super) struct Layer {
     pub policy: WrittenPolicy,
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
+    pub agents_may_decide: Given<bool>,
     pub reviewers: GivenReviewers,
     pub rules: Vec<(Rule, RuleSource)>,
 }
@@ -52,6 +53,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     let mut sink = Sink::new(&source);
     let (written, faults) = decode::<WrittenProject>(&root, source.text());
     sink.faults(faults);
+    explain_user_keys(&mut sink);
     let Some(written) = written else { return Ok(Layer::empty(Owner::Project, sink)) };
     let start = first_byte(&root);
     if written.version.is_none() {
@@ -79,7 +81,8 @@ pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     sink.faults(faults);
     explain_project_keys(&mut sink);
     let Some(written) = written else { return Ok(Layer::empty(Owner::User, sink)) };
-    let layer = Layer::empty(Owner::User, sink).redacting(written.redaction);
+    let agents_may_decide = written.agents_may_decide;
+    let layer = Layer { agents_may_decide, ..Layer::empty(Owner::User, sink) }.redacting(written.redaction);
     Ok(layer.filled(written.reviewers, written.policy, written.limits))
 }
 
@@ -93,6 +96,17 @@ fn explain_project_keys(sink: &mut Sink) {
         if problem.code == "unknown-key" && problem.message.ends_with("`rules`") {
             problem.message = "`rules` cannot be in the user's own file".into();
             problem.hint = Some("rules belong in the project's countersign.yml".into());
+        }
+    }
+}
+
+/// A project must not be able to let the agents that work on it overrule its gate.
+fn explain_user_keys(sink: &mut Sink) {
+    for problem in &mut sink.problems {
+        if problem.code == "unknown-key" && problem.message.ends_with("`agents_may_decide`") {
+            problem.message = "`agents_may_decide` cannot be in a project's file".into();
+            problem.hint =
+                Some("only the user's own file may say so, ~/.config/countersign/config.yml".into());
         }
     }
 }
@@ -122,6 +136,7 @@ impl Layer {
             policy: WrittenPolicy::default(),
             limits: WrittenLimits::default(),
             redaction: WrittenRedaction::default(),
+            agents_may_decide: Given::default(),
             reviewers: GivenReviewers::None,
             rules: Vec::new(),
         }

@@ -37,6 +37,8 @@ pub struct Config {
     pub limits: Limits,
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: RedactionConfig,
+    /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
+    pub agents_may_decide: bool,
     settings: Vec<Setting>,
 }
 
@@ -76,6 +78,7 @@ pub fn resolve(
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
     let (policy, day_budget) = (merge.policy(), merge.day_budget());
     let (limits, redaction) = (merge.limits(), merge.redaction());
+    let agents_may_decide = merge.agents_may_decide();
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
@@ -112,6 +115,7 @@ pub fn resolve(
         day_budget,
         limits,
         redaction,
+        agents_may_decide,
         settings,
     })
 }

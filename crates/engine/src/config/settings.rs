@@ -162,6 +162,11 @@ impl Merge<'_> {
         }
     }
 
+    /// Whether agents may decide like people; a project's file cannot say so.
+    pub fn agents_may_decide(&mut self) -> bool {
+        self.pick("agents_may_decide", |l| &l.agents_may_decide, false, |value| *value, bool::to_string)
+    }
+
     /// The limits in force.
     pub fn limits(&mut self) -> Limits {
         let default = Limits::default();

@@ -48,6 +48,10 @@ pub(super) struct WrittenUser {
     pub policy: Option<At<WrittenPolicy>>,
     pub limits: Option<At<WrittenLimits>>,
     pub redaction: Option<At<WrittenRedaction>>,
+    /// Whether agents that are connected over MCP may decide like people. Here only: a project must not be able
+    /// to let the agents that work on it overrule its gate.
+    #[serde(default)]
+    pub agents_may_decide: Given<bool>,
 }
 
 /// Somebody, or something, that answers questions about the work.

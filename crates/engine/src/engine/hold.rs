@@ -45,6 +45,11 @@ impl Engine {
         }
     }
 
+    /// Whether a review is this process's to perform.
+    pub fn holds(&self, stored: &Stored) -> bool {
+        stored.holder.as_deref() == Some(self.0.holder.id())
+    }
+
     /// Waits until a review may have nobody any more who performs it.
     pub(super) async fn until_gone(&self, review: &ReviewId, holder: Option<&str>) {
         let alive = || match holder {

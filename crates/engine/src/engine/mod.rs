@@ -42,20 +42,34 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     planner: Planner,
     ledger: Ledger,
-    holder: Holder,
+    holder: Arc<Holder>,
     guard: GuardProgram,
     happenings: broadcast::Sender<Happening>,
     /// Reviews this process is performing now.
-    driving: Mutex<HashSet<ReviewId>>,
+    driving: Arc<Mutex<HashSet<ReviewId>>>,
 }
 
 impl Engine {
     /// An engine on an open ledger.
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
-        let holder = Holder::new(ledger.dir())?;
+        let holder = Arc::new(Holder::new(ledger.dir())?);
         let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
-        let driving = Mutex::default();
+        let driving = Arc::default();
         Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
+    }
+
+    /// The same engine with a new planner, for a process that lives longer than its configuration. What is
+    /// under way goes on as it was planned; slots stay taken for whoever is still asked.
+    pub fn replanned(&self, mut planner: Planner) -> Self {
+        planner.panel.keep_slots(&self.0.planner.panel);
+        Self(Arc::new(Inner {
+            planner,
+            ledger: self.0.ledger.clone(),
+            holder: self.0.holder.clone(),
+            guard: self.0.guard.clone(),
+            happenings: self.0.happenings.clone(),
+            driving: self.0.driving.clone(),
+        }))
     }
 
     /// Makes plans, asking nobody.

@@ -130,6 +130,7 @@ impl Panelist {
 pub struct Panel {
     seats: Vec<Seat>,
     checks: Slots,
+    checks_at_once: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -154,7 +155,7 @@ impl Panel {
             Seat { panelist: Arc::new(panelist), identity, slots }
         };
         let seats = panelists.into_iter().map(seat).collect();
-        Self { seats, checks: Slots::new(checks_at_once) }
+        Self { seats, checks: Slots::new(checks_at_once), checks_at_once }
     }
 
     /// The panel as the plan needs to know it. `prompt_bytes` is the most that is put into a question.
@@ -196,6 +197,23 @@ impl Panel {
         let words =
             format!("a file that the command of reviewer `{name}` names was edited while it was asked");
         Told { result: Err(Failed::new(NoVerdict::Unavailable, words)), ..told }
+    }
+
+    /// Takes over the slots of a panel that is replaced, where as many are to be had. Otherwise a reviewer would
+    /// get more questions at once than it may, until those of the old panel are answered.
+    pub(super) fn keep_slots(&mut self, before: &Self) {
+        for seat in &mut self.seats {
+            let same = |old: &&Seat| {
+                old.panelist.name == seat.panelist.name
+                    && old.panelist.concurrency == seat.panelist.concurrency
+            };
+            if let Some(old) = before.seats.iter().find(same) {
+                seat.slots = old.slots.clone();
+            }
+        }
+        if self.checks_at_once == before.checks_at_once {
+            self.checks = before.checks.clone();
+        }
     }
 
     /// The slots of our own checks.

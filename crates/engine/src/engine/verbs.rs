@@ -18,8 +18,13 @@ impl Engine {
 
     /// The door wrote the answer and saw no hang-up.
     pub async fn delivered(&self, ticket: &Ticket) -> Result<(), EngineError> {
-        let stored = self.get(&ticket.review).await?;
-        self.feed(stored, vec![Input::Delivered { round: ticket.round }]).await?;
+        self.delivered_round(&ticket.review, ticket.round).await
+    }
+
+    /// The same for a door that no longer has the ticket.
+    pub async fn delivered_round(&self, review: &ReviewId, round: u32) -> Result<(), EngineError> {
+        let stored = self.get(review).await?;
+        self.feed(stored, vec![Input::Delivered { round }]).await?;
         Ok(())
     }
 

@@ -99,6 +99,11 @@ impl Ledger {
         Ok(Self::new(dir, Access::Write, Some(writer)))
     }
 
+    /// Makes the ledger's folder and nothing in it, for those who keep something beside the ledger.
+    pub fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+        open::make_folder(dir)
+    }
+
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
     /// written.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {

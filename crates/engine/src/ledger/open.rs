@@ -50,8 +50,7 @@ pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
 
 /// Opens for writing; makes the folder and the tables where there are none.
 pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> {
-    fs::create_dir_all(dir.join("holders"))?;
-    ignore_by_git(dir)?;
+    make_folder(dir)?;
     let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
     match schema::inspect(&mut connection).await? {
         Found::Ledger => {}
@@ -62,6 +61,12 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
         }
     }
     Ok(connection)
+}
+
+/// Makes the ledger's folder, out of git's sight.
+pub(super) fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+    fs::create_dir_all(dir.join("holders"))?;
+    ignore_by_git(dir)
 }
 
 /// Whether there is a file to read, and how it may be opened.

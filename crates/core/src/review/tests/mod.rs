@@ -174,7 +174,7 @@ fn the_same_failing_bytes_ask_nobody_and_count() {
     // Stopped is stopped, for these bytes and for others.
     story.submit(&["a@1"]).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
     story.submit(&["a@2"]).asks(&[]);
-    let person = Actor { name: "ann".into(), person: true };
+    let person = Actor::new("ann", true);
     story.take(Input::Lifted { by: person, reason: "go on".into() }).submit(&["a@2"]).asks(&["a@2"]);
     story.answered("a@2", answer(true, true)).confirmed().stands(Outcome::Passed);
 }
@@ -333,7 +333,7 @@ fn a_self_review_answers_for_nobody_else() {
 
 #[test]
 fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
-    let person = || Actor { name: "ann".into(), person: true };
+    let person = || Actor::new("ann", true);
     let lift = || Input::Lifted { by: person(), reason: "go on".into() };
     let own = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0)));
     let mut unanswered = Story::new();
@@ -376,7 +376,7 @@ fn routes_by_state() {
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     check(&silent, (Route::NextRound, Route::NextRound));
     let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor { name: "x".into(), person: false }));
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor::new("x", false)));
     check(&withdrawn, (Route::Open, Route::Open));
 }
 

@@ -37,7 +37,7 @@ fn the_fifth_unanswered_self_review_stops() {
 #[test]
 fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
     let decide = |story: &Story, verb, person| {
-        let by = Actor { name: "x".into(), person };
+        let by = Actor::new("x", person);
         let digest = story.review.digest().unwrap().clone();
         Decision { by, verb, reason: "r".into(), digest, at_ms: 0 }
     };
@@ -69,7 +69,7 @@ fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
 
 #[test]
 fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
-    let by = |person| Actor { name: "x".into(), person };
+    let by = |person| Actor::new("x", person);
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
     assert_eq!(story.input(Input::Withdrawn(by(false))).err(), Some(Refused::Forbidden("an agent")));
@@ -89,7 +89,7 @@ fn a_person_may_approve_what_was_stopped() {
     story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
     let digest = story.review.digest().unwrap().clone();
     let decision = |person| Decision {
-        by: Actor { name: "x".into(), person },
+        by: Actor::new("x", person),
         verb: Verb::Approve,
         reason: "r".into(),
         digest: digest.clone(),

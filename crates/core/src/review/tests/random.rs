@@ -87,12 +87,12 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
         Move::Deliver => Input::Delivered { round: story.round() },
         Move::Decide { verb, person, right_digest } => {
             let digest = story.review.digest().filter(|_| right_digest).cloned();
-            let by = Actor { name: "x".into(), person };
+            let by = Actor::new("x", person);
             let digest = digest.unwrap_or_else(|| Digest::of(b"wrong"));
             Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })
         }
-        Move::Lift { person } => Input::Lifted { by: Actor { name: "x".into(), person }, reason: "r".into() },
-        Move::Withdraw { person } => Input::Withdrawn(Actor { name: "x".into(), person }),
+        Move::Lift { person } => Input::Lifted { by: Actor::new("x", person), reason: "r".into() },
+        Move::Withdraw { person } => Input::Withdrawn(Actor::new("x", person)),
     }
 }
 

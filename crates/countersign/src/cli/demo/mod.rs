@@ -6,7 +6,7 @@
 mod work;
 
 use super::arguments::{DemoOptions, ReviewOptions};
-use super::review::{prepare, request};
+use super::review::wanted;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out};
 use crate::project::Project;
@@ -81,8 +81,8 @@ impl<'a> Stage<'a> {
     /// Hands the work in and shows the verdict.
     async fn round(&self, cancel: &CancellationToken) -> Result<Stored, Failure> {
         let options = ReviewOptions { subject: Some("demo".to_owned()), ..ReviewOptions::default() };
-        let request = request(&self.project, &options, &mut vec![]).await?;
-        let prepared = prepare(self.engine.planner(), &self.project, request, &options).await?;
+        let wanted = wanted(&self.project, &options).await?;
+        let prepared = wanted.prepare(&self.project, self.engine.planner(), &mut vec![]).await?;
         let ticket = self.engine.submit(prepared).await?;
         let stored = self.engine.wait(&ticket, cancel).await?;
         let next: Vec<String> = vec![];

@@ -7,10 +7,10 @@ mod patterns;
 mod tests;
 
 use super::arguments::InitOptions;
-use super::review::unmatched;
 use super::{Failure, Global, installed, validate};
 use crate::output::{Answer, Printer, bold};
 use crate::project::{Project, current_folder, environment};
+use crate::wanted::unmatched;
 pub use compose::default_questions;
 
 use compose::Reviewer;

@@ -160,5 +160,5 @@ pub async fn scratch() -> (tempfile::TempDir, Ledger) {
 
 /// Somebody who may do everything.
 pub fn person() -> Actor {
-    Actor { name: "ann".into(), person: true }
+    Actor::new("ann", true)
 }

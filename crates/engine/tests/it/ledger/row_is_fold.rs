@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Something that comes from outside, by number: what it means depends on where the review stands.
 fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
     let key = || question(review).map(|(key, _)| key);
-    let actor = Actor { name: "ada".to_owned(), person: !variant.is_multiple_of(4) };
+    let actor = Actor::new("ada", !variant.is_multiple_of(4));
     Some(match kind {
         0..=2 => {
             let mut submit = work("a", &format!("content {}", variant % 3), 1 + usize::from(variant % 2));

@@ -1,0 +1,167 @@
+//! What the SDK asks of a server, answered from the tables of tools.
+
+use super::failure::tool_error;
+use super::progress::Progress;
+use super::server::Server;
+use super::tools::{self, Afterwards, Call, Reply, Tool};
+use crate::cli::Failure;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, RequestId, ServerCapabilities, ServerConfig,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// How many answers may wait to be written.
+const RECEIPTS_MAX: usize = 1024;
+
+const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". When you have finished a piece of \
+work, hand the files in with review_submit, wait for the verdict with review_wait, fix what the findings say, and hand in \
+again under the same subject until the outcome is passed. Work that has not passed is not done. The verdict is about \
+exactly the bytes you handed in: do not edit those files while a review runs.";
+
+/// One client's view of the server.
+#[derive(Clone)]
+pub struct Handler {
+    server: Server,
+    /// Ends when this client is gone, or the server stops.
+    gone: CancellationToken,
+    /// Where the way in knows when an answer was written; otherwise it counts as written when it is given.
+    receipts: Option<Receipts>,
+}
+
+/// What is to be done once an answer was written, by the id of its request.
+#[derive(Clone, Default)]
+pub struct Receipts(Arc<Mutex<HashMap<RequestId, Afterwards>>>);
+
+impl Receipts {
+    fn put(&self, id: RequestId, afterwards: Afterwards) {
+        let mut receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Answers to cancelled requests are never written, and so never taken.
+        if receipts.len() >= RECEIPTS_MAX {
+            receipts.clear();
+        }
+        receipts.insert(id, afterwards);
+    }
+
+    /// What is to be done now that the answer to this request was written.
+    pub fn take(&self, id: &RequestId) -> Option<Afterwards> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+}
+
+impl Handler {
+    /// A client that is there until `gone`.
+    pub fn new(server: Server, gone: CancellationToken, receipts: Option<Receipts>) -> Self {
+        Self { server, gone, receipts }
+    }
+
+    async fn run(
+        &self,
+        tool: &'static Tool,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let client = context.client_info().map_or_else(|| "unknown".to_owned(), |info| info.name);
+        let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
+        let cancel = self.gone.child_token();
+        let arguments = request.arguments.unwrap_or_default();
+        let call = Call::new(self.server.clone(), client, progress, cancel.clone(), arguments);
+        // As a task of its own, so that a defect in one call is told and ends that call alone.
+        let mut running = tokio::spawn((tool.run)(call));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut running => break ended,
+                () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+            }
+        };
+        match ended {
+            Ok(Ok(Reply { json, afterwards })) => {
+                if let Some(afterwards) = afterwards.filter(|_| !cancel.is_cancelled()) {
+                    match &self.receipts {
+                        Some(receipts) => receipts.put(context.id, afterwards),
+                        None => self.server.spawn(afterwards),
+                    }
+                }
+                CallToolResult::structured(json)
+            }
+            Ok(Err(failure)) => tool_error(&failure),
+            Err(error) => tool_error(&Failure::internal(format!("the call broke off: {error}"))),
+        }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let own = Implementation::new("countersign", env!("CARGO_PKG_VERSION")).with_title("Countersign");
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let all = tools::TABLES.iter().copied().flatten().map(listed).collect();
+        Ok(ListToolsResult::with_all_items(all))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        tools::find(name).map(listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            let known: Vec<_> = tools::TABLES.iter().copied().flatten().map(|tool| tool.name).collect();
+            let name: String = request.name.chars().take(100).collect();
+            let words =
+                format!("there is no tool `{}`; there are: {}", name.escape_debug(), known.join(", "));
+            return Err(ErrorData::invalid_params(words, None));
+        };
+        Ok(self.run(tool, request, context).await.into())
+    }
+
+    /// Also where a known request does not have its form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(100).collect();
+        match method.as_str() {
+            "tools/call" | "tools/list" | "server/discover" | "initialize" => Err(ErrorData::invalid_params(
+                format!("the parameters of {method} do not have their form"),
+                None,
+            )),
+            _ => {
+                Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
+            }
+        }
+    }
+}
+
+/// A tool as clients see it.
+fn listed(tool: &Tool) -> rmcp::model::Tool {
+    let hints = tool.hints;
+    let annotations = ToolAnnotations::from_raw(
+        Some(tool.title.to_owned()),
+        Some(hints.read_only),
+        Some(hints.destructive),
+        Some(hints.idempotent),
+        Some(hints.open_world),
+    );
+    rmcp::model::Tool::new(tool.name, tool.description, (tool.input)())
+        .with_title(tool.title)
+        .with_raw_output_schema(Arc::new(tools::or_error((tool.output)())))
+        .with_annotations(annotations)
+}

@@ -1,0 +1,117 @@
+//! The token of the HTTP server: in a file that only its owner can read, shown once.
+
+use crate::cli::Failure;
+use countersign_engine::ledger::Ledger;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+const FILE: &str = "mcp-token";
+const BYTES: usize = 32;
+
+/// A token. It can be compared, and not printed by accident.
+pub struct Token(String);
+
+impl Token {
+    /// Whether an `Authorization` header brings it. How long that takes tells nothing about the token.
+    pub fn admits(&self, header: Option<&[u8]>) -> bool {
+        let Some((scheme, given)) = header.and_then(|header| header.split_at_checked("Bearer ".len())) else {
+            return false;
+        };
+        let own = self.0.as_bytes();
+        let same = given.len() == own.len();
+        let difference = own.iter().zip(given).fold(0, |sum, (a, b)| std::hint::black_box(sum | (a ^ b)));
+        scheme.eq_ignore_ascii_case(b"Bearer ") && same && difference == 0
+    }
+}
+
+/// The token of a project: kept, so that agents need to be told once; made where there is none that is
+/// nobody else's to read.
+pub fn provide(folder: &Path) -> Result<Token, Failure> {
+    let path = folder.join(FILE);
+    let failure = |error: io::Error| {
+        Failure::internal(format!("the token in `{}` cannot be kept: {error}", path.display()))
+    };
+    if let Some(token) = kept(&path) {
+        eprintln!("countersign mcp: clients need the token in {}", path.display());
+        return Ok(token);
+    }
+    Ledger::make_folder(folder)?;
+    let token = make()?;
+    write(&path, &token).map_err(failure)?;
+    eprintln!("countersign mcp: clients need this token, kept in {}: {token}", path.display());
+    Ok(Token(token))
+}
+
+/// The token in the file, if it is one and nobody else can read it.
+fn kept(path: &Path) -> Option<Token> {
+    let mut file = OpenOptions::new().read(true).custom_flags(nofollow()).open(path).ok()?;
+    let found = file.metadata().ok()?;
+    let private = found.is_file() && found.mode() & 0o077 == 0 && found.len() <= 4096;
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok().filter(|_| private)?;
+    let text = text.trim_end();
+    let whole = text.len() == BYTES * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    whole.then(|| Token(text.to_owned()))
+}
+
+fn make() -> Result<String, Failure> {
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random).map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes under another name first, so that nobody finds half a token, and a file that others could have opened
+/// is replaced rather than filled.
+fn write(path: &Path, token: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    fs::set_permissions(file.path(), Permissions::from_mode(0o600))?;
+    file.write_all(format!("{token}\n").as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn nofollow() -> i32 {
+    rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_token_is_let_in() {
+        let token = Token("ab12".to_owned());
+        for (header, admitted) in [
+            (Some("Bearer ab12"), true),
+            (Some("bearer ab12"), true),
+            (Some("Bearer ab13"), false),
+            (Some("Bearer ab1"), false),
+            (Some("Bearer ab122"), false),
+            (Some("Bearer "), false),
+            (Some("Basic ab12"), false),
+            (Some("ab12"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            assert_eq!(token.admits(header.map(str::as_bytes)), admitted, "{header:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_kept_unless_others_can_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = provide(folder.path()).unwrap().0;
+        let path = folder.path().join(FILE);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(provide(folder.path()).unwrap().0, first);
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let second = provide(folder.path()).unwrap().0;
+        assert_ne!(second, first);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        fs::write(&path, "short").unwrap();
+        assert_eq!(provide(folder.path()).unwrap().0.len(), 64);
+    }
+}

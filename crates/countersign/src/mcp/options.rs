@@ -1,0 +1,22 @@
+//! What `countersign mcp` was started with.
+
+use crate::cli::Global;
+use std::path::PathBuf;
+
+/// The options of a server. They hold for its whole life; the configuration is read anew for each call.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder whose project is served; paths that clients send are relative to it.
+    pub folder: PathBuf,
+    /// What every command takes.
+    pub global: Global,
+    /// For workflows: who reviews, instead of whoever is configured. A configured name or a short form.
+    #[expect(dead_code, reason = "for the tools of workflows")]
+    pub external_runner: Option<String>,
+    /// For workflows: whether the outputs of a step are judged before it counts as finished.
+    #[expect(dead_code, reason = "for the tools of workflows")]
+    pub quality_gate: bool,
+    /// For workflows: the failing call of a step that stops it, instead of the configured one.
+    #[expect(dead_code, reason = "for the tools of workflows")]
+    pub max_quality_attempts: Option<u32>,
+}

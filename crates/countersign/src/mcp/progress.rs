@@ -1,0 +1,227 @@
+//! How far a call is, for clients that want to know: they keep a call open for as long as they hear of it.
+
+use super::tools::Call;
+use crate::cli::Failure;
+use countersign_core::ids::ReviewId;
+use countersign_core::text::visible_line;
+use countersign_engine::engine::Happening;
+use countersign_engine::ledger::{Ledger, Stored, is_alive};
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::{Peer, RoleServer};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often a client hears that a review is still under way, whatever happens.
+const BEAT: Duration = Duration::from_secs(5);
+/// How often somebody who waits looks whether the one that performs still lives.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Tells a client how far its call is.
+pub struct Progress {
+    to: Option<(Peer<RoleServer>, ProgressToken)>,
+    told: Mutex<Told>,
+}
+
+/// What it was told last. The number must grow with every notification, so between two answers it grows by ever
+/// less than one.
+#[derive(Default)]
+struct Told {
+    done: usize,
+    beats: u32,
+}
+
+impl Progress {
+    /// Tells this client, if it gave a token.
+    pub fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
+        Self { to: token.map(|token| (peer, token)), told: Mutex::default() }
+    }
+
+    /// So many of so many are done, and what happens now.
+    pub async fn tell(&self, done: usize, total: usize, message: &str) {
+        let Some((peer, token)) = &self.to else { return };
+        let value = {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if done > told.done {
+                *told = Told { done, beats: 0 };
+            } else {
+                told.beats += 1;
+            }
+            told.done as f64 + f64::from(told.beats) / f64::from(told.beats + 1)
+        };
+        // It has grown beyond the total only where the total was not known yet.
+        let mut progress =
+            ProgressNotificationParam::new(token.clone(), value).with_message(visible_line(message));
+        if total > 0 {
+            progress = progress.with_total((total as f64).max(value.ceil()));
+        }
+        // A client that is gone is noticed elsewhere.
+        let _ = peer.notify_progress(progress).await;
+    }
+}
+
+/// How a review stands when nobody waits for it any longer.
+pub enum Followed {
+    /// It waits for whoever handed it in, or it is over.
+    Stands(Stored),
+    /// It is under way.
+    Running(Stored),
+    /// Nobody performs it any more: the same files have to be handed in again.
+    Interrupted(Stored),
+}
+
+impl Followed {
+    /// The review.
+    pub fn stored(&self) -> &Stored {
+        match self {
+            Self::Stands(stored) | Self::Running(stored) | Self::Interrupted(stored) => stored,
+        }
+    }
+}
+
+/// Follows a review until it stands, or for so long, and tells the client of it. A cancelled call is an error.
+pub async fn follow(
+    call: &Call,
+    ledger: &Ledger,
+    review: &ReviewId,
+    longest: Duration,
+) -> Result<Followed, Failure> {
+    let mut changes = ledger.watch().await?;
+    let mut news = News::new(call).await;
+    let deadline = Instant::now() + longest;
+    let mut look = tokio::time::interval(LOOK);
+    let mut next_beat = Instant::now() + BEAT;
+    loop {
+        let before = Instant::now();
+        let Some(stored) = ledger.review(review).await? else {
+            return Err(Failure::internal(format!("there is no review `{review}` any more")));
+        };
+        let took = before.elapsed();
+        if stored.review.standing().is_some() {
+            return Ok(Followed::Stands(stored));
+        }
+        let (done, total) = counted(&stored);
+        loop {
+            // Reading a large review again after each answer would cost more than the answer.
+            let readable = Instant::now() >= before + took * 10;
+            tokio::select! {
+                biased;
+                () = call.cancel.cancelled() => return Err(Failure::interrupted()),
+                happening = news.next() => {
+                    if let Some(words) = news.words(&happening, &stored) {
+                        next_beat = Instant::now() + BEAT;
+                        call.progress.tell(done.max(news.done), total, &words).await;
+                    }
+                }
+                () = tokio::time::sleep_until(deadline) => return running(call, ledger, stored).await,
+                () = changes.changed(), if readable => break,
+                _ = look.tick() => {
+                    if !is_performed(call, ledger, &stored).await {
+                        return running(call, ledger, stored).await;
+                    }
+                    if Instant::now() >= next_beat {
+                        next_beat = Instant::now() + BEAT;
+                        call.progress.tell(done.max(news.done), total, &news.waiting(&stored)).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How many questions are answered, of how many.
+pub fn counted(stored: &Stored) -> (usize, usize) {
+    let Some(round) = stored.review.round() else { return (0, 0) };
+    let done = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
+    (done.count(), round.assignments.len())
+}
+
+/// A review that did not stand when it was read: somebody performs it, or nobody, or it stands by now.
+pub async fn running(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Followed, Failure> {
+    if is_performed(call, ledger, &stored).await {
+        return Ok(Followed::Running(stored));
+    }
+    // Whoever performed it wrote what there was to write before that showed.
+    let stored = ledger.review(&stored.review.id).await?.unwrap_or(stored);
+    Ok(match stored.review.standing() {
+        Some(_) => Followed::Stands(stored),
+        None => Followed::Interrupted(stored),
+    })
+}
+
+async fn is_performed(call: &Call, ledger: &Ledger, stored: &Stored) -> bool {
+    match call.server.holds(stored).await {
+        true => call.server.performs(&stored.review.id),
+        false => stored.holder.as_deref().is_some_and(|holder| is_alive(ledger.dir(), holder)),
+    }
+}
+
+/// What happens in this process, in words.
+struct News {
+    happenings: Option<tokio::sync::broadcast::Receiver<Happening>>,
+    /// The assignments that are out.
+    asked: BTreeSet<usize>,
+    done: usize,
+}
+
+impl News {
+    async fn new(call: &Call) -> Self {
+        Self { happenings: call.server.happenings().await, asked: BTreeSet::new(), done: 0 }
+    }
+
+    /// The next thing that happens here; never where reviews are performed by others only.
+    async fn next(&mut self) -> Happening {
+        use tokio::sync::broadcast::error::RecvError;
+        loop {
+            let Some(happenings) = &mut self.happenings else { return std::future::pending().await };
+            match happenings.recv().await {
+                Ok(happening) => return happening,
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => self.happenings = None,
+            }
+        }
+    }
+
+    fn words(&mut self, happening: &Happening, of: &Stored) -> Option<String> {
+        let wanted = &of.review.id;
+        match happening {
+            Happening::Round { review, round, assignments, answered } if review == wanted => {
+                self.done = *answered;
+                Some(format!("round {round}: {answered} of {assignments} answered already"))
+            }
+            Happening::Asked { review, assignment, label, reviewer, again } if review == wanted => {
+                self.asked.insert(*assignment);
+                let again = if *again { " again" } else { "" };
+                Some(format!("asking {reviewer}{again}: {label}"))
+            }
+            Happening::Answered { review, assignment, failed } if review == wanted => {
+                self.done += 1;
+                self.asked.remove(assignment);
+                let said = if *failed == 0 { "ok" } else { "findings" };
+                Some(format!("{}: {said}", label(of, *assignment)))
+            }
+            Happening::AskFailed { review, assignment, why, .. } if review == wanted => {
+                self.asked.remove(assignment);
+                Some(format!("{}: no answer ({})", label(of, *assignment), why.name()))
+            }
+            _ => None,
+        }
+    }
+
+    fn waiting(&self, of: &Stored) -> String {
+        match self.asked.first() {
+            Some(first) if self.asked.len() == 1 => format!("waiting for {}", label(of, *first)),
+            Some(first) => format!("waiting for {} and {} more", label(of, *first), self.asked.len() - 1),
+            None => "waiting for the reviewers".to_owned(),
+        }
+    }
+}
+
+/// A question in a few words: its rule and what it looks at.
+fn label(of: &Stored, assignment: usize) -> String {
+    let assignment = of.review.round().and_then(|round| round.assignments.get(assignment));
+    let Some(assignment) = assignment else { return "a question".to_owned() };
+    let rule = of.review.rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
+    format!("{rule}: {}", assignment.target_words())
+}

@@ -1,0 +1,557 @@
+//! The general tools: hand work in, wait for the verdict, look, decide.
+
+use super::{Call, Hints, Reply, Running, Tool, bad_argument, schema};
+use crate::cli::{Failure, find_review, no_ledger};
+use crate::mcp::progress::{Followed, counted, follow, running};
+use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
+use crate::project::Project;
+use crate::wanted::Wanted;
+use countersign_core::criterion::{Criterion, Severity};
+use countersign_core::digest::Parts;
+use countersign_core::ids::Subject;
+use countersign_core::outcome::Outcome;
+use countersign_core::review::{Actor, Route, Verb};
+use countersign_core::text::visible_line;
+use countersign_engine::engine::Prepared;
+use countersign_engine::ledger::{Filter, Ledger, Stored};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const FILES_MAX: usize = 10_000;
+const CRITERIA_MAX: usize = 100;
+const PATH_MAX_BYTES: usize = 4096;
+const NAME_MAX_BYTES: usize = 200;
+const QUESTION_MAX_BYTES: usize = 16 * 1024;
+const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
+const REASON_MAX_BYTES: usize = 4 * 1024;
+const DEFAULT_WAIT_SECONDS: u64 = 45;
+const LONGEST_WAIT_SECONDS: u64 = 3600;
+/// How many open reviews are listed.
+const OPEN_ROWS: u32 = 50;
+
+/// The table.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "review_submit",
+        title: "Hand work in for review",
+        description: "\
+Hands finished work in to be judged by independent reviewers, and returns at once with a handle. Follow it with \
+review_wait.
+
+What is judged: `files` (paths relative to the folder the server serves; a folder stands for everything in it that git does \
+not ignore). Without `files`, everything the project's rules are for.
+By what: `criteria` of your own (a name and a question each), or without any the rules of the project's countersign.yml.
+
+Give a `subject` (a short name of the task, such as \"login-form\") when you mean to fix findings and hand in again: it makes \
+this a loop whose attempts are counted, so use the same subject for every try of the same task. Without a subject the work is \
+looked at once.
+
+Do not edit the files until review_wait has answered: the verdict is about exactly these bytes, and work that changed meanwhile \
+has to be handed in again. Handing in the same again while it is judged joins the running review, and unchanged files are not \
+judged twice.
+
+Returns {review, round, state, outcome, ...}: `review` is the handle for review_wait. `outcome` is null unless the answer is \
+known already.",
+        input: schema::<Submit>,
+        output: submit_output,
+        hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: true },
+        run: |call| -> Running { Box::pin(submit(call)) },
+    },
+    Tool {
+        name: "review_wait",
+        title: "Wait for the verdict",
+        description: "\
+Waits for the verdict of a review and returns it. Call it after review_submit with the handle `review`.
+
+`state` says how it stands:
+- done: there is a verdict. `passed` is true only if the work may go on. Otherwise `outcome` is needs_work (fix every entry of \
+`findings`, then hand in again with the same subject), no_verdict (nobody could rule, see `assignments`; hand in again), \
+awaiting_person, budget_reached or stopped (a person has to decide: tell them, and do not try another way round). `waived` \
+findings do not block but are worth fixing. `next` says what to do.
+- running: it takes longer than `timeout_seconds`. Call review_wait again; nothing is lost or asked twice. `progress` says how \
+far it is. Reviewers may take minutes.
+- interrupted: whoever performed it is gone. Hand the same files in again with review_submit; what was ruled stands.
+
+While it waits, progress notifications are sent if you gave a progress token.",
+        input: schema::<Wait>,
+        output: verdict_output,
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        run: |call| -> Running { Box::pin(wait(call)) },
+    },
+    Tool {
+        name: "review_status",
+        title: "See how reviews stand",
+        description: "\
+Shows how a review stands, or without `review` the open reviews of this project, newest first. Looks and never waits; it asks \
+nobody and changes nothing. Use it to find a handle you lost (by its `subject`), then review_wait for the verdict.
+
+Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progress, ...}], more}. `state` is running, interrupted \
+(hand the same files in again) or done (there is an outcome; needs_work and no_verdict wait for you to hand in again).",
+        input: schema::<Status>,
+        output: status_output,
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        run: |call| -> Running { Box::pin(status(call)) },
+    },
+    Tool {
+        name: "review_decide",
+        title: "Decide about a review",
+        description: "\
+Decides about a review in place of its verdict: approve (let it pass), skip (let it pass without a verdict), reject (stop it for \
+good), unblock (let a stopped review go on), or withdraw (take back what you handed in).
+
+Deciding is for people. You are refused all but `withdraw` unless the user's own configuration file (never the project's) says \
+`agents_may_decide: true`, and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
+your user what stands in the way and that they can run `countersign approve REVIEW --reason TEXT` themselves. Every decision is \
+recorded with your name and `reason`, for exactly the bytes that were judged.
+
+Returns the review as review_wait does.",
+        input: schema::<Decide>,
+        output: verdict_output,
+        hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+        run: |call| -> Running { Box::pin(decide(call)) },
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Submit {
+    /// Files and folders to judge, relative to the served folder. They must be inside the project.
+    #[schemars(length(max = FILES_MAX))]
+    files: Option<Vec<String>>,
+    /// What to judge by, instead of the rules of countersign.yml. Needs `files`.
+    #[schemars(length(max = CRITERIA_MAX))]
+    criteria: Option<Vec<Question>>,
+    /// A name of the task that stays the same over retries. Makes it a loop with counted attempts.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    subject: Option<String>,
+    /// What reviewers should know about this piece of work: decisions, what was left out and why. Part of what is judged.
+    notes: Option<String>,
+    /// With `criteria`: background for the reviewer, such as conventions to hold the work against.
+    #[schemars(length(max = GUIDANCE_MAX_BYTES))]
+    guidance: Option<String>,
+    /// With `criteria`: ask about each file on its own instead of all together.
+    each_file: Option<bool>,
+}
+
+/// A criterion.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// A short name, such as "Complete".
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    name: String,
+    /// The question a reviewer answers with pass or fail, such as "Is every step spelled out?".
+    #[schemars(length(min = 1, max = QUESTION_MAX_BYTES))]
+    ask: String,
+    /// How much it weighs: `must` and `should` block, `may` is advice. `must` unless given.
+    severity: Option<Weight>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Weight {
+    Must,
+    Should,
+    May,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    /// The handle that review_submit returned, or a unique beginning of it.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    review: String,
+    /// How long to wait at most: 45 unless given, 0 to look and not wait.
+    #[schemars(range(max = LONGEST_WAIT_SECONDS))]
+    timeout_seconds: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Status {
+    /// One review: its handle or a unique beginning of it. Without it, all open ones.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    review: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Decide {
+    /// The handle, or a unique beginning of it.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    review: String,
+    /// What to do.
+    verb: DecideVerb,
+    /// Why. It is kept with the decision.
+    #[schemars(length(min = 1, max = REASON_MAX_BYTES))]
+    reason: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum DecideVerb {
+    Approve,
+    Skip,
+    Reject,
+    Unblock,
+    Withdraw,
+}
+
+async fn submit(mut call: Call) -> Result<Reply, Failure> {
+    let wanted = call.arguments::<Submit>()?.wanted()?;
+    let is_loop = wanted.is_loop;
+    let project = call.server.project()?;
+    let engine = call.server.engine(&project).await?;
+    let mut warnings = vec![];
+    let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
+    if !is_loop {
+        prepared.request.subject = unnamed(&project, &prepared);
+    }
+    let ticket = engine.submit(prepared).await?;
+    let (review, round, route) = (ticket.review.clone(), ticket.round, ticket.route);
+    call.server.perform(&engine, ticket);
+    let stored = engine.get(&review).await?;
+    let standing = stored.review.standing();
+    let (answered, questions) = counted(&stored);
+    Reply::new(&json!({
+        "schema": SCHEMA,
+        "review": review,
+        "subject": stored.review.subject,
+        "round": round,
+        "attached": route == Route::Attach,
+        "state": if standing.is_some() { "done" } else { "running" },
+        "outcome": standing.map(Outcome::name),
+        "reason": standing.and_then(Outcome::reason),
+        "progress": { "answered": answered, "questions": questions },
+        "attempts_left": stored.review.policy.attempts_left(stored.review.attempts),
+        "warnings": warnings,
+        "next": [format!("call review_wait with review {review}")],
+    }))
+}
+
+impl Submit {
+    fn wanted(self) -> Result<Wanted, Failure> {
+        let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
+        at_most("files", files.len(), FILES_MAX, "entries")?;
+        at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
+        for (n, file) in files.iter().enumerate() {
+            filled(&format!("files[{n}]"), file, PATH_MAX_BYTES)?;
+        }
+        if let Some(subject) = &self.subject {
+            filled("subject", subject, NAME_MAX_BYTES)?;
+        }
+        let guidance_bytes = self.guidance.as_ref().map_or(0, String::len);
+        at_most("guidance", guidance_bytes, GUIDANCE_MAX_BYTES, "bytes")?;
+        if criteria.is_empty() && (self.guidance.is_some() || self.each_file == Some(true)) {
+            return Err(bad_argument("`guidance` and `each_file` go with `criteria`"));
+        }
+        let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
+        Ok(Wanted {
+            paths: files.into_iter().map(PathBuf::from).collect(),
+            criteria: criteria.collect::<Result<_, _>>()?,
+            each_file: self.each_file.unwrap_or(false),
+            guidance: self.guidance,
+            notes: self.notes,
+            is_loop: self.subject.is_some(),
+            subject: Subject::new("mcp", [self.subject.as_deref().unwrap_or_default().trim()]),
+            fresh: false,
+            criteria_word: "`criteria`",
+        })
+    }
+}
+
+impl Question {
+    fn criterion(self, n: usize) -> Result<Criterion, Failure> {
+        filled(&format!("criteria[{n}].name"), &self.name, NAME_MAX_BYTES)?;
+        filled(&format!("criteria[{n}].ask"), &self.ask, QUESTION_MAX_BYTES)?;
+        let severity = match self.severity.unwrap_or(Weight::Must) {
+            Weight::Must => Severity::Must,
+            Weight::Should => Severity::Should,
+            Weight::May => Severity::May,
+        };
+        Ok(Criterion { severity, ..Criterion::must(self.name.trim(), self.ask.trim()) })
+    }
+}
+
+/// Unnamed work is named after itself: the same question about the same files again, such as after a call that was
+/// cut, joins what is under way.
+fn unnamed(project: &Project, prepared: &Prepared) -> Subject {
+    let mut parts = Parts::new("mcp subject");
+    parts.text(&project.root.path().to_string_lossy());
+    parts.text(&json!(prepared.request.rules).to_string());
+    parts.text(&json!(prepared.request.notes).to_string());
+    parts.text(&json!(prepared.request.files).to_string());
+    Subject::new("mcp", [parts.digest().short()])
+}
+
+async fn wait(mut call: Call) -> Result<Reply, Failure> {
+    let arguments: Wait = call.arguments()?;
+    let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_WAIT_SECONDS);
+    at_most("timeout_seconds", seconds as usize, LONGEST_WAIT_SECONDS as usize, "seconds")?;
+    filled("review", &arguments.review, NAME_MAX_BYTES)?;
+    let project = call.server.project()?;
+    let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
+    let id = find_review(&ledger, &arguments.review).await?;
+    let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
+    let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
+    let Followed::Stands(stored) = followed else { return Ok(reply) };
+    let Some(round) = stored.review.round().map(|round| round.n) else { return Ok(reply) };
+    let engine = call.server.engine(&project).await?;
+    Ok(reply.delivered(async move {
+        // Not noted means that the same submission gets the same answer once more, which does no harm.
+        if let Err(error) = engine.delivered_round(&id, round).await {
+            eprintln!("countersign mcp: review {id}: {error}");
+        }
+    }))
+}
+
+async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Value, Failure> {
+    let stored = followed.stored();
+    let standing = stored.review.standing();
+    let spent = Spent::of(ledger, &stored.review).await?;
+    let mut answer = verdict_json(stored, &spent, &next(ledger, followed));
+    let (answered, questions) = counted(stored);
+    answer["schema"] = json!(SCHEMA);
+    answer["state"] = json!(state_name(followed));
+    answer["passed"] = json!(standing.is_some_and(|outcome| outcome.exit_code() == 0));
+    answer["outcome"] = json!(standing.map(Outcome::name));
+    answer["reason"] = json!(standing.and_then(Outcome::reason));
+    answer["exit_code"] = json!(standing.map(Outcome::exit_code));
+    answer["progress"] = json!({ "answered": answered, "questions": questions });
+    Ok(answer)
+}
+
+fn state_name(followed: &Followed) -> &'static str {
+    match followed {
+        Followed::Stands(_) => "done",
+        Followed::Running(_) => "running",
+        Followed::Interrupted(_) => "interrupted",
+    }
+}
+
+fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
+    let review = &followed.stored().review;
+    match followed {
+        Followed::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
+        Followed::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
+        Followed::Stands(_) if review.standing() == Some(Outcome::AwaitingPerson) => {
+            let file = ledger.dir().join(format!("self_review_{}.md", review.id));
+            vec![
+                format!("review the work as {} says", file.display()),
+                format!("then countersign rule {} --from RESULTS", review.id),
+            ]
+        }
+        Followed::Stands(_) => {
+            next_steps(review, "hand it in again with review_submit and the same arguments")
+        }
+    }
+}
+
+async fn status(mut call: Call) -> Result<Reply, Failure> {
+    let arguments: Status = call.arguments()?;
+    let project = call.server.project()?;
+    let ledger = call.server.ledger(&project).await?;
+    let (Some(typed), Some(ledger)) = (&arguments.review, &ledger) else {
+        return match (&arguments.review, ledger) {
+            (Some(_), _) => Err(no_ledger()),
+            (None, None) => Reply::new(&json!({ "schema": SCHEMA, "reviews": [], "more": false })),
+            (None, Some(ledger)) => open_reviews(&call, &ledger).await,
+        };
+    };
+    filled("review", typed, NAME_MAX_BYTES)?;
+    let id = find_review(ledger, typed).await?;
+    let Some(stored) = ledger.review(&id).await? else { return Err(no_ledger()) };
+    let row = one_row(&call, ledger, stored).await?;
+    Reply::new(&json!({ "schema": SCHEMA, "reviews": [row], "more": false }))
+}
+
+async fn open_reviews(call: &Call, ledger: &Ledger) -> Result<Reply, Failure> {
+    let mut rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_ROWS + 1 }).await?;
+    let more = rows.len() > OPEN_ROWS as usize;
+    rows.truncate(OPEN_ROWS as usize);
+    let mut reviews = vec![];
+    for row in &rows {
+        if let Some(stored) = ledger.review(&row.id).await? {
+            reviews.push(one_row(call, ledger, stored).await?);
+        }
+    }
+    Reply::new(&json!({ "schema": SCHEMA, "reviews": reviews, "more": more }))
+}
+
+async fn one_row(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Value, Failure> {
+    let (answered, questions) = counted(&stored);
+    let followed = match stored.review.standing() {
+        Some(_) => Followed::Stands(stored),
+        None => running(call, ledger, stored).await?,
+    };
+    let Stored { review, opened_ms, changed_ms, .. } = followed.stored();
+    Ok(json!({
+        "id": review.id,
+        "subject": review.subject,
+        "state": state_name(&followed),
+        "outcome": review.standing().map(Outcome::name),
+        "reason": review.standing().and_then(Outcome::reason),
+        "round": review.round().map_or(0, |round| round.n),
+        "attempts": review.attempts,
+        "digest": review.digest(),
+        "progress": { "answered": answered, "questions": questions },
+        "opened_at": rfc3339(*opened_ms),
+        "changed_at": rfc3339(*changed_ms),
+    }))
+}
+
+async fn decide(mut call: Call) -> Result<Reply, Failure> {
+    let Decide { review, verb, reason } = call.arguments()?;
+    filled("review", &review, NAME_MAX_BYTES)?;
+    filled("reason", &reason, REASON_MAX_BYTES)?;
+    let project = call.server.project()?;
+    let by = actor(&call, &project, verb, &review)?;
+    let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
+    let id = find_review(&ledger, &review).await?;
+    let engine = call.server.engine(&project).await?;
+    let stored = match verb {
+        DecideVerb::Approve => engine.decide(&id, Verb::Approve, by, reason).await?,
+        DecideVerb::Skip => engine.decide(&id, Verb::Skip, by, reason).await?,
+        DecideVerb::Reject => engine.decide(&id, Verb::Reject, by, reason).await?,
+        DecideVerb::Unblock => engine.lift(&id, by, reason).await?,
+        DecideVerb::Withdraw => engine.withdraw(&id, by).await?,
+    };
+    let followed = match stored.review.standing() {
+        Some(_) => Followed::Stands(stored),
+        None => running(&call, engine.ledger(), stored).await?,
+    };
+    Reply::new(&verdict(engine.ledger(), &followed).await?)
+}
+
+/// A client is an agent, whoever sits behind it: only the user's own file lets it decide.
+fn actor(call: &Call, project: &Project, verb: DecideVerb, review: &str) -> Result<Actor, Failure> {
+    let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
+    let name = format!("agent via mcp: {client}");
+    if project.config.agents_may_decide {
+        return Ok(Actor::deputy(name));
+    }
+    if verb == DecideVerb::Withdraw {
+        return Ok(Actor::new(name, false));
+    }
+    let review = visible_line(review);
+    Err(Failure { code: "people_only", ..Failure::usage("deciding about a review is for people; nothing was changed") }
+        .hint(format!(
+            "tell your user why it should be decided; they can run `countersign approve {review} --reason TEXT` (or \
+             reject, skip, unblock) in a terminal, or allow agents to with `agents_may_decide: true` in their own \
+             file, ~/.config/countersign/config.yml"
+        )))
+}
+
+fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        return Err(bad_argument(format!("`{name}` is empty")));
+    }
+    at_most(name, text.len(), max_bytes, "bytes")
+}
+
+fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
+    match given > max {
+        true => Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken"))),
+        false => Ok(()),
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn progress_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "How many questions are answered, of how many.",
+        "properties": { "answered": { "type": "integer" }, "questions": { "type": "integer" } },
+        "required": ["answered", "questions"],
+    })
+}
+
+fn submit_output() -> Map<String, Value> {
+    object(json!({
+        "type": "object",
+        "properties": {
+            "schema": { "type": "string" },
+            "review": { "type": "string", "description": "The handle for review_wait." },
+            "subject": { "type": "string" },
+            "round": { "type": "integer" },
+            "attached": { "type": "boolean", "description": "Whether this joined a review that was running already." },
+            "state": { "type": "string", "enum": ["running", "done"] },
+            "outcome": { "type": ["string", "null"] },
+            "reason": { "type": ["string", "null"] },
+            "progress": progress_schema(),
+            "attempts_left": { "type": ["integer", "null"] },
+            "warnings": { "type": "array", "items": { "type": "string" } },
+            "next": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["schema", "review", "subject", "round", "attached", "state", "outcome", "reason", "progress", "attempts_left", "warnings", "next"],
+    }))
+}
+
+fn verdict_output() -> Map<String, Value> {
+    let finding = json!({
+        "type": "object",
+        "properties": {
+            "rule": { "type": "string" },
+            "file": { "type": ["string", "null"] },
+            "target": { "type": "string" },
+            "criterion": { "type": ["string", "null"] },
+            "severity": { "type": "string" },
+            "feedback": { "type": "string" },
+            "reviewer": { "type": "string" },
+        },
+    });
+    object(json!({
+        "type": "object",
+        "properties": {
+            "schema": { "type": "string" },
+            "state": { "type": "string", "enum": ["running", "done", "interrupted"] },
+            "passed": { "type": "boolean", "description": "Whether the work may go on." },
+            "outcome": { "type": ["string", "null"], "description": "passed, overridden, skipped, needs_work, no_verdict, awaiting_person, budget_reached or stopped; null while it runs." },
+            "reason": { "type": ["string", "null"] },
+            "exit_code": { "type": ["integer", "null"] },
+            "progress": progress_schema(),
+            "review": { "type": "object", "description": "Id, subject, round, attempts and attempts_left, decisions." },
+            "findings": { "type": "array", "description": "What blocks. Fix all of them.", "items": finding },
+            "waived": { "type": "array", "description": "What does not block in this attempt.", "items": finding },
+            "assignments": { "type": "array", "description": "Each question with its rulings, and why there are none.", "items": { "type": "object" } },
+            "redacted": { "type": "integer", "description": "How many secrets were kept from the reviewers." },
+            "cost": { "type": "object" },
+            "next": { "type": "array", "items": { "type": "string" }, "description": "What to do now." },
+        },
+        "required": ["schema", "state", "passed", "outcome", "reason", "exit_code", "progress", "review", "findings", "waived", "assignments", "redacted", "cost", "next"],
+    }))
+}
+
+fn status_output() -> Map<String, Value> {
+    object(json!({
+        "type": "object",
+        "properties": {
+            "schema": { "type": "string" },
+            "reviews": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "id": { "type": "string" },
+                    "subject": { "type": "string" },
+                    "state": { "type": "string", "enum": ["running", "done", "interrupted"] },
+                    "outcome": { "type": ["string", "null"] },
+                    "reason": { "type": ["string", "null"] },
+                    "round": { "type": "integer" },
+                    "attempts": { "type": "integer" },
+                    "progress": progress_schema(),
+                },
+                "required": ["id", "subject", "state", "outcome", "reason", "round", "attempts", "progress"],
+            } },
+            "more": { "type": "boolean", "description": "Whether there are more open ones than are listed." },
+        },
+        "required": ["schema", "reviews", "more"],
+    }))
+}

@@ -1,0 +1,237 @@
+//! What somebody wants judged, as any way in says it → a request to the planner.
+
+use crate::cli::{Failure, default_questions};
+use crate::project::Project;
+use countersign_core::criterion::{Criterion, first_double};
+use countersign_core::ids::Subject;
+use countersign_core::plan::{PlanError, glob_set};
+use countersign_core::policy::{Attempts, Policy};
+use countersign_core::rule::{Rule, Scope};
+use countersign_core::submission::{Output, OutputKind};
+use countersign_engine::config::{self, Config, Diagnostic, Environment, FileBytes, Flags, Gathered, Origin};
+use countersign_engine::engine::{EngineError, Planner, Prepared, Request};
+use countersign_engine::reviewer::checks;
+use countersign_engine::workspace;
+use std::path::PathBuf;
+
+/// The name of the one output there is.
+const OUTPUT: &str = "files";
+
+/// What is to be judged, and by what.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Files and folders; without any, all that the rules are for.
+    pub paths: Vec<PathBuf>,
+    /// Criteria instead of the configured rules.
+    pub criteria: Vec<Criterion>,
+    /// Whether those are asked about each file on its own.
+    pub each_file: bool,
+    /// Context for their reviewer.
+    pub guidance: Option<String>,
+    /// What the author says about the work.
+    pub notes: Option<String>,
+    /// What stays the same over retries.
+    pub subject: Subject,
+    /// Whether attempts are counted. Otherwise the work is looked at once.
+    pub is_loop: bool,
+    /// Ask everybody again, whatever rulings stand.
+    pub fresh: bool,
+    /// How criteria are given on this way in.
+    pub criteria_word: &'static str,
+}
+
+impl Wanted {
+    /// Makes the plan. What is not looked at is said in `warnings`.
+    pub async fn prepare(
+        self,
+        project: &Project,
+        planner: &Planner,
+        warnings: &mut Vec<String>,
+    ) -> Result<Prepared, Failure> {
+        let request = self.request(project, warnings)?;
+        let prepared = match planner.prepare(request).await {
+            Ok(prepared) => prepared,
+            Err(EngineError::Plan(PlanError::NothingToJudge)) => {
+                let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
+                return Err(Failure::usage("no rule is for any of these files").hint(format!(
+                    "rules: {}; add a rule, or use {}",
+                    rules.join(", "),
+                    self.criteria_word
+                )));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.all_named_are_judged(project, &prepared)?;
+        warnings.extend(left_aside(&prepared));
+        Ok(prepared)
+    }
+
+    fn request(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Request, Failure> {
+        let mut rules = self.rules(&project.config)?;
+        if rules.is_empty() && project.config.file.is_none() && !self.paths.is_empty() {
+            rules = built_in_rules()?;
+            warnings.push(
+                "there is no countersign.yml: judged by the built-in questions about a change".to_owned(),
+            );
+        }
+        if rules.is_empty() {
+            return Err(self.no_rules(&project.config));
+        }
+        let files = self.files(project, warnings)?;
+        if self.criteria.is_empty() && self.paths.is_empty() {
+            unmatched(&project.config, &files)?;
+        }
+        let files = if self.paths.is_empty() { concerned(&rules, files)? } else { files };
+        if files.is_empty() {
+            return Err(Failure::usage("there is no file to judge")
+                .hint("name files or folders that are not ignored by git"));
+        }
+        let policy = project.config.policy.clone();
+        Ok(Request {
+            subject: self.subject.clone(),
+            rules,
+            policy: if self.is_loop { policy } else { Policy { attempts: Attempts::Once, ..policy } },
+            outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
+            files: files.into_iter().map(|path| (path, 0)).collect(),
+            notes: self.notes.clone(),
+            fresh: self.fresh,
+        })
+    }
+
+    /// The rules: those that came with the work, else from the configuration.
+    fn rules(&self, config: &Config) -> Result<Vec<Rule>, Failure> {
+        if self.criteria.is_empty() {
+            // Somebody named on the command line is asked everything, also where a rule names another.
+            let asked = |rule: &Rule| Rule {
+                reviewer: rule.reviewer.clone().filter(|_| config.reviewer.is_none()),
+                ..rule.clone()
+            };
+            return Ok(config.rules.iter().map(asked).collect());
+        }
+        if let Some((first, second)) = first_double(&self.criteria) {
+            let (first, second) = (&self.criteria[first].name, &self.criteria[second].name);
+            return Err(Failure::usage(format!(
+                "{} `{second}` has the same name as `{first}`",
+                self.criteria_word
+            )));
+        }
+        let scope = if self.each_file { Scope::Output(OUTPUT.to_owned()) } else { Scope::Whole };
+        let (criteria, guidance) = (self.criteria.clone(), self.guidance.clone());
+        Ok(vec![Rule { name: "review".to_owned(), scope, criteria, guidance, reviewer: None }])
+    }
+
+    fn no_rules(&self, config: &Config) -> Failure {
+        match config.require_file() {
+            Err(problem) => Failure::usage(problem.message).hint(format!(
+                "`countersign init` writes one; or name files, with {} or by the built-in questions",
+                self.criteria_word
+            )),
+            Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
+        }
+    }
+
+    /// The files the paths lead to: named files as they are, folders by what git would not ignore.
+    fn files(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Vec<String>, Failure> {
+        let path_failure = |problem: workspace::PathProblem| Failure::from(EngineError::from(problem));
+        let mut files = vec![];
+        if self.paths.is_empty() {
+            if !self.criteria.is_empty() {
+                return Err(Failure::usage(format!("{} needs files to judge", self.criteria_word))
+                    .hint("name the files or folders to judge"));
+            }
+            let found = workspace::walk(&project.root, "").map_err(path_failure)?;
+            warnings.extend(found.left_out);
+            files = found.files;
+        }
+        for path in &self.paths {
+            let relative = project.root.relative(&project.here, path).map_err(path_failure)?;
+            if project.root.join(&relative).is_dir() {
+                let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
+                warnings.extend(found.left_out);
+                files.extend(found.files);
+            } else {
+                workspace::require_file(&project.root, &relative).map_err(path_failure)?;
+                files.push(relative);
+            }
+        }
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// A file somebody named must not pass because no rule looked at it.
+    fn all_named_are_judged(&self, project: &Project, prepared: &Prepared) -> Result<(), Failure> {
+        let named = |path: &String| {
+            let meant = |typed: &PathBuf| project.root.relative(&project.here, typed).ok();
+            self.paths.iter().any(|typed| meant(typed).as_ref() == Some(path))
+        };
+        let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
+        match unjudged.into_iter().find(|path| named(path)) {
+            None => Ok(()),
+            Some(path) => {
+                Err(Failure::usage(format!("no rule is for `{path}`"))
+                    .hint("add a rule for it, or leave it out"))
+            }
+        }
+    }
+}
+
+/// The questions about a change that `init` writes, for a project that has written down nothing.
+fn built_in_rules() -> Result<Vec<Rule>, Failure> {
+    let bytes = default_questions().into_bytes();
+    let file = FileBytes { path: "the built-in questions".into(), bytes };
+    let gathered = Gathered {
+        root: PathBuf::new(),
+        root_origin: Origin::Default,
+        project: Some(file),
+        project_origin: Origin::Default,
+        user: None,
+    };
+    Ok(config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?.rules)
+}
+
+/// Of all files of the project, those a rule is for.
+fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
+    let mut sets = vec![];
+    for rule in rules {
+        match &rule.scope {
+            Scope::Files { patterns, .. } => sets.push(glob_set(patterns).map_err(Failure::usage)?),
+            Scope::Whole | Scope::Output(_) => return Ok(files),
+        }
+    }
+    Ok(files.into_iter().filter(|file| sets.iter().any(|set| set.is_match(file))).collect())
+}
+
+/// A rule that is for no file of the project is a mistake in the configuration, not a pass.
+pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
+    let mut problems = vec![];
+    for (rule, source) in config.rules.iter().zip(&config.rule_sources) {
+        let Scope::Files { patterns, .. } = &rule.scope else { continue };
+        let set = glob_set(patterns).map_err(Failure::usage)?;
+        if files.iter().any(|file| set.is_match(file)) {
+            continue;
+        }
+        let place = source.patterns.first().unwrap_or(&source.name).clone();
+        let message = format!("rule '{}' matches no file of the project", rule.name);
+        problems.push(Diagnostic::new("scope_without_match", place, message).with_hint(
+            "patterns are relative to the project root; `*` stays within a folder, `**` crosses them; ignored files do not count",
+        ));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::at(problems)) }
+}
+
+/// What is not looked at, said aloud.
+fn left_aside(prepared: &Prepared) -> Vec<String> {
+    let mut warnings = vec![];
+    let unjudged = &prepared.plan.unjudged;
+    if let Some(first) = unjudged.first() {
+        let path = &prepared.submission.files[*first].path;
+        let others =
+            if unjudged.len() > 1 { format!(" and {} more", unjudged.len() - 1) } else { String::new() };
+        warnings.push(format!("no rule is for `{path}`{others}: not judged"));
+    }
+    for rule in &prepared.plan.not_applicable {
+        warnings.push(format!("rule '{rule}' is for none of these files"));
+    }
+    warnings
+}
