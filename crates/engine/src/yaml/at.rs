@@ -8,19 +8,24 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The name by which the decoder knows that a place is asked for beside the value.
-pub(super) const AT: &str = "countersign::config::At";
+pub(super) const AT: &str = "countersign::yaml::At";
 
 /// A value and its bytes in the file. No value: it could not be read, which is reported already.
 #[derive(Clone, Debug)]
-pub(super) struct At<T> {
+pub struct At<T> {
+    /// Its bytes.
     pub span: Range<usize>,
+    /// What stands there.
     pub value: Option<T>,
 }
 
 /// An optional key whose value may not be left empty: `max_attempts:` with nothing after it is a slip, and a
 /// gate does not read slips as defaults.
 #[derive(Clone, Debug)]
-pub(super) struct Given<T>(pub Option<At<T>>);
+pub struct Given<T>(pub Option<At<T>>);
+
+/// A list whose entries know their places.
+pub type List<T> = At<Vec<At<T>>>;
 
 impl<T> Default for Given<T> {
     fn default() -> Self {
