@@ -1,3 +1,4 @@
 //! The jobs door: agents work through a job step by step, and every step is judged before the next begins.
 
+mod folder;
 pub mod job;

@@ -39,7 +39,7 @@ pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
 }
 
 fn patterns(written: &WrittenRedaction) -> &[At<WrittenSecret>] {
-    written.patterns.0.as_ref().and_then(|at| at.value.as_deref()).unwrap_or_default()
+    written.patterns.items()
 }
 
 fn own(at: &At<WrittenSecret>) -> Option<OwnPattern> {

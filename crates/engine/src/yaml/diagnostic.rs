@@ -79,14 +79,24 @@ pub struct Problems {
 
 impl Problems {
     /// Nothing if nothing is wrong; otherwise the problems, sorted by place within each file.
-    pub fn of(mut all: Vec<Diagnostic>) -> Option<Self> {
+    pub fn of(all: Vec<Diagnostic>) -> Option<Self> {
+        Self::together([Self { listed: all, left_out: 0 }])
+    }
+
+    /// What is wrong with several files, sorted likewise.
+    pub fn together(several: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let (mut all, mut left_out) = (Vec::new(), 0);
+        for one in several {
+            all.extend(one.listed);
+            left_out += one.left_out;
+        }
         all.sort_by(|a, b| {
             let (a, b) = (&a.place, &b.place);
             a.file().cmp(b.file()).then_with(|| a.span().start.cmp(&b.span().start))
         });
         // What stands once and is used twice, through an alias, is one problem.
         all.dedup();
-        let left_out = all.len().saturating_sub(MAX_PROBLEMS);
+        left_out += all.len().saturating_sub(MAX_PROBLEMS);
         all.truncate(MAX_PROBLEMS);
         (!all.is_empty()).then_some(Self { listed: all, left_out })
     }

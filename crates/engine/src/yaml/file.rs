@@ -9,12 +9,12 @@ use std::path::Path;
 
 /// Reads a file, as far as it may be large.
 pub fn read_file(path: &Path) -> Result<FileBytes, Diagnostic> {
-    let bytes = open(path).and_then(read_bounded).map_err(|error| unreadable(path, &error.to_string()))?;
+    let bytes = read_bounded(path).map_err(|error| unreadable(path, &error.to_string()))?;
     Ok(FileBytes { path: path.to_owned(), bytes })
 }
 
 /// Opens a file and nothing else: opening a named pipe would wait for somebody to write to it.
-pub fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options().read(true).custom_flags(nonblock.cast_signed()).open(path)?;
     match file.metadata()?.is_file() {
@@ -23,10 +23,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// One byte more than allowed is enough to know that it is too large.
-fn read_bounded(file: File) -> io::Result<Vec<u8>> {
+/// The bytes of a file, at most one more than [`MAX_FILE_BYTES`]: enough to know that it is too large.
+pub fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,7 +1,7 @@
 //! YAML that people write, read so that everything wrong with it can be said at once, each with its place.
 //!
 //! ```text
-//! file ──► source ──► measure, tree ──► decode ──► the caller's own types, of `At`, `Given`
+//! file ──► source ──► measure, tree ──► decode ──► the caller's own types, of `At`, `Given` and `InOrder`,
 //! bytes    text       YAML, bounded     serde      and a `Sink` for what the caller finds wrong with them
 //! ```
 //!
@@ -19,10 +19,10 @@ mod source;
 mod tree;
 mod whole;
 
-pub use at::{At, Given, List};
+pub use at::{At, Given, InOrder, List};
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, did_you_mean, listed, quoted};
 pub use document::{Document, read};
-pub use file::{open, read_file, unreadable};
+pub use file::{read_bounded, read_file, unreadable};
 pub use sink::{Named, Sink};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 pub use whole::{Count, CountOrNone, Whole};
