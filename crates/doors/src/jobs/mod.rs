@@ -2,3 +2,4 @@
 
 mod folder;
 pub mod job;
+pub mod library;
