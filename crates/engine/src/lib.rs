@@ -1,7 +1,7 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `workspace`) do not call each other; the engine calls them.
-//! `process`, `git` and `programs` are the ground floor that every room may call. What decides anything is in `countersign_core`.
+//! `process`, `git`, `programs` and `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
 pub mod config;
@@ -13,3 +13,4 @@ pub mod programs;
 pub mod quality_gate;
 pub mod reviewer;
 pub mod workspace;
+pub mod yaml;

@@ -1,10 +1,9 @@
 //! The one file of this room that looks at the disk: where the project is, and what its files hold.
 
-use super::diagnostic::{Diagnostic, Problems};
 use super::settings::Origin;
-use super::source::{FileBytes, MAX_FILE_BYTES, Place, Source};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use crate::yaml::{Diagnostic, FileBytes, Problems, read_file, unreadable};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The name of a project's configuration.
@@ -61,7 +60,7 @@ pub fn gather(start: &Path, flags: &Flags, environment: &Environment) -> Result<
     ];
     let named = named.into_iter().find_map(|(path, origin)| Some((given(path)?, origin)));
     let (project, project_origin) = match named {
-        Some((path, origin)) => (Some(read(&start.join(path))?), origin),
+        Some((path, origin)) => (Some(read_file(&start.join(path))?), origin),
         None => (read_if_there(&root.join(FILE_NAME))?, Origin::Default),
     };
     let user = match user_file(environment) {
@@ -116,26 +115,5 @@ fn is_there(path: &Path) -> Result<bool, Diagnostic> {
 }
 
 fn read_if_there(path: &Path) -> Result<Option<FileBytes>, Diagnostic> {
-    is_there(path)?.then(|| read(path)).transpose()
-}
-
-fn read(path: &Path) -> Result<FileBytes, Diagnostic> {
-    let bytes = read_bounded(path).map_err(|error| unreadable(path, &error.to_string()))?;
-    Ok(FileBytes { path: path.to_owned(), bytes })
-}
-
-/// One byte more than allowed is enough to know that it is too large.
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    // Opening a named pipe would wait for somebody to write to it.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn unreadable(path: &Path, why: &str) -> Diagnostic {
-    let place = Place::start_of(&Source::new(path, ""));
-    Diagnostic::new("unreadable", place, format!("cannot be read: {why}"))
+    is_there(path)?.then(|| read_file(path)).transpose()
 }

@@ -1,18 +1,13 @@
 //! What one file contributes: its rules, its reviewers, and the settings it gives.
 
-use super::at::{At, Given};
-use super::decode::decode;
-use super::diagnostic::Diagnostic;
 use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
-use super::sink::Sink;
-use super::source::{FileBytes, Place, Source};
-use super::tree::{self, Node, Value};
 use super::written::{
-    List, WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenRedaction, WrittenReviewer,
+    WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenRedaction, WrittenReviewer,
     WrittenUser,
 };
+use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, Sink};
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -43,19 +38,12 @@ pub(super) enum GivenReviewers {
 
 /// The project's file. A file that is not YAML has one problem and no layer.
 pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Result<Layer, Diagnostic> {
-    let source = Source::read(file)?;
-    let root = tree::parse(&source)?;
-    if matches!(root.value, Value::Null) {
-        return Err(
-            Diagnostic::new("empty", Place::start_of(&source), "the file is empty").with_hint(MINIMAL)
-        );
+    let Document { mut sink, start, is_empty, value } = yaml::read::<WrittenProject>(file)?;
+    if is_empty {
+        return Err(Diagnostic::new("empty", sink.place(&(0..0)), "the file is empty").with_hint(MINIMAL));
     }
-    let mut sink = Sink::new(&source);
-    let (written, faults) = decode::<WrittenProject>(&root, source.text());
-    sink.faults(faults);
     explain_user_keys(&mut sink);
-    let Some(written) = written else { return Ok(Layer::empty(Owner::Project, sink)) };
-    let start = first_byte(&root);
+    let Some(written) = value else { return Ok(Layer::empty(Owner::Project, sink)) };
     if written.version.is_none() {
         sink.report_with_hint(
             "missing-key",
@@ -71,23 +59,12 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
 
 /// The user's file. One with nothing in it is as good as none.
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
-    let source = Source::read(file)?;
-    let root = tree::parse(&source)?;
-    let mut sink = Sink::new(&source);
-    if matches!(root.value, Value::Null) {
-        return Ok(Layer::empty(Owner::User, sink));
-    }
-    let (written, faults) = decode::<WrittenUser>(&root, source.text());
-    sink.faults(faults);
+    let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
     explain_project_keys(&mut sink);
-    let Some(written) = written else { return Ok(Layer::empty(Owner::User, sink)) };
+    let Some(written) = value else { return Ok(Layer::empty(Owner::User, sink)) };
     let agents_may_decide = written.agents_may_decide;
     let layer = Layer { agents_may_decide, ..Layer::empty(Owner::User, sink) }.redacting(written.redaction);
     Ok(layer.filled(written.reviewers, written.policy, written.limits))
-}
-
-fn first_byte(root: &Node) -> Range<usize> {
-    root.span.start..root.span.start
 }
 
 /// Rules in the user's file would hold for every project, unseen by the others who work on it.

@@ -1,35 +1,28 @@
 //! Configuration: `countersign.yml` to typed values, once, at the edge.
 //!
 //! ```text
-//! find ──► source ──► tree ──► decode ──► written ──► layer (rules, reviewers) ──► resolve ──► Config
-//! bytes    text       YAML     serde      as typed    as meant, per file           merged
+//! find ──► written ──► layer (rules, reviewers) ──► resolve ──► Config
+//! bytes    as typed    as meant, per file           merged
 //! ```
 //!
-//! Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
+//! What is YAML about it is in `yaml`. Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
 //! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
-mod at;
-mod decode;
-mod diagnostic;
 mod dollars;
-mod fault;
 mod find;
 mod layer;
-mod measure;
 mod redaction;
 mod resolve;
 mod reviewers;
 mod rules;
 mod schema;
 mod settings;
-mod sink;
-mod source;
-mod tree;
-mod whole;
 mod written;
 mod written_check;
 
-pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related};
+pub use crate::yaml::{
+    Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,
+};
 pub use find::{Environment, FILE_NAME, Flags, Gathered, gather};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
@@ -41,7 +34,6 @@ pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
 pub(crate) use settings::DEFAULT_BYTES;
 pub use settings::{Limits, Origin, Setting};
-pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 
 use std::path::Path;
 

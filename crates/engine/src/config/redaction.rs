@@ -1,10 +1,9 @@
 //! Redaction: which patterns there are beside the built-in ones, and whether they are looked for.
 
-use super::at::At;
 use super::layer::Layer;
 use super::settings::{Merge, Origin, Setting};
-use super::sink::Sink;
 use super::written::{WrittenRedaction, WrittenSecret};
+use crate::yaml::{At, Sink};
 use countersign_core::redact::{OwnPattern, Problem, problem};
 
 /// What is kept from reviewers, the ledger and reports.
@@ -40,7 +39,7 @@ pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
 }
 
 fn patterns(written: &WrittenRedaction) -> &[At<WrittenSecret>] {
-    written.patterns.0.as_ref().and_then(|at| at.value.as_deref()).unwrap_or_default()
+    written.patterns.items()
 }
 
 fn own(at: &At<WrittenSecret>) -> Option<OwnPattern> {

@@ -1,14 +1,13 @@
 //! What was gathered, put together: flags over environment over project over user over defaults.
 
-use super::diagnostic::{Diagnostic, Problems, closest, listed, quoted};
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, GivenReviewers, Layer};
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::settings::{Limits, Merge, Origin, Setting};
-use super::source::{Place, Source};
 use crate::programs::Program;
+use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
 use countersign_core::policy::Policy;
 use countersign_core::rule::Rule;
@@ -195,14 +194,13 @@ fn unknown_reviewers(layers: &[Layer], reviewers: &[ReviewerConfig]) -> Vec<Diag
 }
 
 fn unknown_reviewer(name: &str, reviewers: &[ReviewerConfig], place: Place) -> Option<Diagnostic> {
-    let mut known = reviewers.iter().map(|reviewer| reviewer.name.as_str());
-    if known.clone().any(|known| known == name) {
+    let known: Vec<&str> = reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
+    if known.contains(&name) {
         return None;
     }
-    let hint = match (closest(name, known.clone()), known.next()) {
-        (Some(near), _) => format!("did you mean {}?", quoted(near)),
-        (None, Some(_)) => format!("known: {}", listed(reviewers.iter().map(|reviewer| &reviewer.name))),
-        (None, None) => "no `reviewers` are configured".into(),
+    let hint = match known.as_slice() {
+        [] => "no `reviewers` are configured".into(),
+        known => did_you_mean(name, known, "known"),
     };
     let message = format!("no reviewer is called {}", quoted(name));
     Some(Diagnostic::new("unknown-reviewer", place, message).with_hint(hint))

@@ -1,11 +1,8 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
-use super::at::At;
-use super::diagnostic::quoted;
-use super::sink::{Named, Sink};
-use super::source::Place;
 use super::written::{WrittenPrice, WrittenReviewer, WrittenSees, WrittenUse};
 use crate::programs::Program;
+use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::cost::{MICRO, Price};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -437,7 +434,7 @@ fn key(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<KeySource>> 
         }
         (Some(name), None) => Some(Some(KeySource::Variable(name))),
         (None, Some(file)) => {
-            let folder = sink.source.path().parent().map(PathBuf::from).unwrap_or_default();
+            let folder = sink.folder().to_owned();
             let file = if file.starts_with("~/") { PathBuf::from(file) } else { folder.join(file) };
             Some(Some(KeySource::File(file)))
         }
@@ -462,7 +459,7 @@ fn argv_problem(owner: Owner, argv: &[String]) -> Option<String> {
 fn replay(sink: &mut Sink, written: &WrittenReviewer, span: &Range<usize>) -> Option<ReviewerKind> {
     sink.required(written.file.as_ref(), "file", ("a reviewer with `use: replay`", span))?;
     let file = text(sink, written.file.as_ref(), "file")??;
-    let folder = sink.source.path().parent().map(PathBuf::from).unwrap_or_default();
+    let folder = sink.folder().to_owned();
     Some(ReviewerKind::Replay { file: folder.join(file) })
 }
 

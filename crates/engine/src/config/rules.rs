@@ -1,12 +1,9 @@
 //! Rules and criteria: what they mean, and where each was written.
 
-use super::at::At;
-use super::diagnostic::quoted;
 use super::reviewers::AUTO;
-use super::sink::{Named, Sink};
-use super::source::Place;
 use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity};
 use super::written_check::WrittenCheck;
+use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
 use countersign_core::rule::{Each, Rule, Scope};

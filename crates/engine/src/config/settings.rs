@@ -1,12 +1,10 @@
 //! Policy and limits put together key by key, with the origin of every one.
 
-use super::at::{At, Given};
 use super::dollars::Dollars;
 use super::layer::Layer;
 use super::reviewers::Owner;
-use super::source::Place;
-use super::whole::Count;
 use super::written::{WrittenBlocking, WrittenOverrides};
+use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
 use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use std::fmt;

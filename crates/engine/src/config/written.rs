@@ -3,19 +3,18 @@
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 
-use super::at::{At, Given};
 use super::dollars::Dollars;
 use super::reviewers::DEFAULT_REPLY_TOKENS;
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
-use super::whole::{Count, CountOrNone, Version};
+use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
     DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES, DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A list whose entries know their places.
-pub(super) type List<T> = At<Vec<At<T>>>;
+/// The one version of the format there is.
+pub(super) type Version = Whole<1, 1>;
 
 /// What is judged, by whom, and when it is enough.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,8 +1,6 @@
 //! Checks as people write them: a bare word, or one key with what it needs.
 
-use super::at::{At, Given};
-use super::whole::{Count, Whole};
-use super::written::List;
+use crate::yaml::{At, Count, Given, List, Whole};
 use countersign_core::check::{Check, DEFAULT_RUN_TIMEOUT_SECONDS, RunCheck};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;

@@ -41,7 +41,7 @@ fn what_is_not_yaml_is_the_only_problem() {
         "version: 1\n---\nversion: 1\n",
         "
 3:1: a second document begins here
-  a configuration is one YAML document; remove the `---`",
+  a file is one YAML document; remove the `---`",
     );
     check(
         "a: {<<: {b: 1}}\n",

@@ -1,26 +1,45 @@
 //! Values that know where they were written.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The name by which the decoder knows that a place is asked for beside the value.
-pub(super) const AT: &str = "countersign::config::At";
+pub(super) const AT: &str = "countersign::yaml::At";
 
 /// A value and its bytes in the file. No value: it could not be read, which is reported already.
 #[derive(Clone, Debug)]
-pub(super) struct At<T> {
+pub struct At<T> {
+    /// Its bytes.
     pub span: Range<usize>,
+    /// What stands there.
     pub value: Option<T>,
 }
 
 /// An optional key whose value may not be left empty: `max_attempts:` with nothing after it is a slip, and a
 /// gate does not read slips as defaults.
 #[derive(Clone, Debug)]
-pub(super) struct Given<T>(pub Option<At<T>>);
+pub struct Given<T>(pub Option<At<T>>);
+
+/// A list whose entries know their places.
+pub type List<T> = At<Vec<At<T>>>;
+
+impl<T> Given<T> {
+    /// What was given and could be read.
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_ref().and_then(|at| at.value.as_ref())
+    }
+}
+
+impl<T> Given<Vec<T>> {
+    /// The entries of a list; none where there is no list.
+    pub fn items(&self) -> &[T] {
+        self.get().map(Vec::as_slice).unwrap_or_default()
+    }
+}
 
 impl<T> Default for Given<T> {
     fn default() -> Self {
@@ -37,6 +56,34 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         At::deserialize(deserializer).map(|at| Self(Some(at)))
+    }
+}
+
+/// A mapping whose keys are names of the user's own, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct InOrder<T>(pub Vec<(At<String>, At<T>)>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrderVisitor(PhantomData))
+    }
+}
+
+struct InOrderVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrderVisitor<T> {
+    type Value = InOrder<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder<T>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(InOrder(entries))
     }
 }
 

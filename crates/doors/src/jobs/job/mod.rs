@@ -1,4 +1,18 @@
 //! A job: steps with outputs and reviews, and workflows through them.
+//!
+//! `written` is the file as people write it; `read`, `step`, `order` and `workflow` say what it means and report all that is
+//! wrong with it; `warnings` says what is not wrong and will not work well.
+
+mod order;
+mod read;
+mod step;
+#[cfg(test)]
+mod tests;
+mod warnings;
+mod workflow;
+mod written;
+
+pub use read::{Files, MAX_INSTRUCTIONS_BYTES, Reading, read, read_placed};
 
 use countersign_core::criterion::Criterion;
 use countersign_core::rule::{Rule, Scope};

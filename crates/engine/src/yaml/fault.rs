@@ -1,6 +1,6 @@
 //! What the decoder finds wrong with the shape of a value, and its words for it.
 
-use super::diagnostic::{closest, listed, quoted};
+use super::diagnostic::{did_you_mean, listed, quoted};
 use serde::de::{Error, Expected, Unexpected};
 use std::fmt;
 use std::ops::Range;
@@ -170,13 +170,6 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-fn did_you_mean(name: &str, known: &[&str], are_known: &str) -> String {
-    match closest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean {}?", quoted(near)),
-        None => format!("{are_known}: {}", listed(known)),
-    }
-}
 
 /// What serde calls things, in the words of people who write YAML.
 fn plain_words(expected: &dyn Expected) -> String {

@@ -81,7 +81,7 @@ fn syntax_problem(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnost
             problem("duplicate-key", &format!("the key{key} is given twice")).with_hint("keep one of the two")
         }
         E::MultipleDocuments { .. } => problem("yaml", "a second document begins here")
-            .with_hint("a configuration is one YAML document; remove the `---`"),
+            .with_hint("a file is one YAML document; remove the `---`"),
         E::MergeKeyNotAllowed { .. } => problem("yaml", "merge keys (`<<`) are not supported")
             .with_hint("write the keys out, or share a whole value with an alias"),
         E::RecursiveReferencesRequireWeakTypes { .. } => {

@@ -7,17 +7,15 @@ use std::fmt;
 
 /// A whole number from `MIN` to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Whole<const MIN: u32, const MAX: u32>(u32);
-
-/// The one version of the format there is.
-pub(super) type Version = Whole<1, 1>;
+pub struct Whole<const MIN: u32, const MAX: u32>(u32);
 
 /// Something there is at least one of.
-pub(super) type Count = Whole<1, { u32::MAX }>;
+pub type Count = Whole<1, { u32::MAX }>;
 /// A number that may also be none at all.
-pub(super) type CountOrNone = Whole<0, { u32::MAX }>;
+pub type CountOrNone = Whole<0, { u32::MAX }>;
 
 impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
+    /// The number.
     pub const fn get(self) -> u32 {
         self.0
     }

@@ -6,30 +6,40 @@ use super::fault::Fault;
 use super::source::{Place, Source};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A name longer than this does not fit a line of a report.
 const MAX_NAME_CHARS: usize = 200;
 
 /// The problems of one file.
-pub(super) struct Sink {
-    pub source: Arc<Source>,
+pub struct Sink {
+    source: Arc<Source>,
+    /// What was reported so far.
     pub problems: Vec<Diagnostic>,
 }
 
 impl Sink {
-    pub fn new(source: &Arc<Source>) -> Self {
+    pub(super) fn new(source: &Arc<Source>) -> Self {
         Self { source: Arc::clone(source), problems: Vec::new() }
     }
 
+    /// The folder of the file, from which its paths begin.
+    pub fn folder(&self) -> &Path {
+        self.source.path().parent().unwrap_or(Path::new(""))
+    }
+
+    /// A place in the file.
     pub fn place(&self, span: &Range<usize>) -> Place {
         Place::new(&self.source, span.clone())
     }
 
+    /// Reports a problem.
     pub fn report(&mut self, code: &'static str, span: &Range<usize>, message: impl Into<String>) {
         self.problems.push(Diagnostic::new(code, self.place(span), message));
     }
 
+    /// Reports a problem and what to do about it.
     pub fn report_with_hint(
         &mut self,
         code: &'static str,
@@ -40,7 +50,7 @@ impl Sink {
         self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
     }
 
-    pub fn faults(&mut self, faults: Vec<Fault>) {
+    pub(super) fn faults(&mut self, faults: Vec<Fault>) {
         for Fault { code, message, hint, span, .. } in faults {
             let place = self.place(&span.unwrap_or_default());
             self.problems.push(Diagnostic { hint, ..Diagnostic::new(code, place, message) });
@@ -105,7 +115,9 @@ impl Sink {
 
 /// A good name and where it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Named {
+pub struct Named {
+    /// The name.
     pub name: String,
+    /// Its bytes.
     pub span: Range<usize>,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, as data. The binary draws it; nothing here prints.
+//! What is wrong with a file, as data. The binary draws it; nothing here prints.
 
 use super::source::Place;
 use countersign_core::text::hides;
@@ -79,14 +79,24 @@ pub struct Problems {
 
 impl Problems {
     /// Nothing if nothing is wrong; otherwise the problems, sorted by place within each file.
-    pub(super) fn of(mut all: Vec<Diagnostic>) -> Option<Self> {
+    pub fn of(all: Vec<Diagnostic>) -> Option<Self> {
+        Self::together([Self { listed: all, left_out: 0 }])
+    }
+
+    /// What is wrong with several files, sorted likewise.
+    pub fn together(several: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let (mut all, mut left_out) = (Vec::new(), 0);
+        for one in several {
+            all.extend(one.listed);
+            left_out += one.left_out;
+        }
         all.sort_by(|a, b| {
             let (a, b) = (&a.place, &b.place);
             a.file().cmp(b.file()).then_with(|| a.span().start.cmp(&b.span().start))
         });
         // What stands once and is used twice, through an alias, is one problem.
         all.dedup();
-        let left_out = all.len().saturating_sub(MAX_PROBLEMS);
+        left_out += all.len().saturating_sub(MAX_PROBLEMS);
         all.truncate(MAX_PROBLEMS);
         (!all.is_empty()).then_some(Self { listed: all, left_out })
     }
@@ -112,7 +122,7 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problems {}
 
 /// Text from a file inside a message: in backticks, short, and unable to act on a terminal.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("`{}…`", visible(text.get(..end).unwrap_or_default())),
         None => format!("`{}`", visible(text)),
@@ -120,7 +130,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// Text with everything in it that would act rather than be seen spelled out.
-pub(super) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut shown = String::new();
     for c in text.chars() {
         match hides(c) {
@@ -132,12 +142,12 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// A list for a sentence: `` `a`, `b`, `c` ``.
-pub(super) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+pub fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     names.into_iter().map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 /// The known name that is meant, if one is close enough to be a slip of the finger.
-pub(super) fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     // Comparing is quadratic in the length, and nothing this long is a misspelling of ours.
     if name.len() > 4 * MAX_QUOTED_CHARS {
         return None;
@@ -146,6 +156,14 @@ pub(super) fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     let distances = known.into_iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));
     let near = |&(distance, known): &(usize, &str)| distance <= known.chars().count().max(3) / 3;
     distances.filter(near).min_by_key(|&(distance, _)| distance).map(|(_, known)| known)
+}
+
+/// What to do about a name that nobody knows: the one that is meant, or all that are known.
+pub fn did_you_mean(name: &str, known: &[&str], are_known: &str) -> String {
+    match closest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {}?", quoted(near)),
+        None => format!("{are_known}: {}", listed(known)),
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The text of one configuration file, and places in it.
+//! The text of one file, and places in it.
 
 use super::diagnostic::Diagnostic;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A configuration file may be this large; nobody writes more by hand.
+/// A file may be this large; nobody writes more by hand.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// A file as it was read, not yet looked at.

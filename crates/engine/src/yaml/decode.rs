@@ -13,6 +13,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Reads a value from the tree; on the right is everything that is wrong with it.
 pub(super) fn decode<'n, T: Deserialize<'n>>(root: &'n Node, text: &'n str) -> (Option<T>, Vec<Fault>) {
@@ -95,7 +96,10 @@ impl<'n> Deserializer<'n> for Reader<'n, '_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match name {
-            AT => visitor.visit_seq(AtParts { given: 0, reader: self }),
+            AT => {
+                let (span, context) = (self.node.span.clone(), self.context);
+                visitor.visit_seq(AtParts { given: 0, span, value: Some(self), context })
+            }
             _ => visitor.visit_newtype_struct(self),
         }
     }
@@ -154,29 +158,30 @@ fn unexpected(value: &Value) -> Unexpected<'_> {
 }
 
 /// The parts of an [`At`](super::at::At): where it begins, where it ends, its value.
-struct AtParts<'n, 'c> {
+struct AtParts<'n, 'c, D> {
     given: u8,
-    reader: Reader<'n, 'c>,
+    span: Range<usize>,
+    value: Option<D>,
+    context: &'c Context<'n>,
 }
 
-impl<'n> SeqAccess<'n> for AtParts<'n, '_> {
+impl<'n, D: Deserializer<'n, Error = Fault>> SeqAccess<'n> for AtParts<'n, '_, D> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'n>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
         let bound = |at: usize| -> UsizeDeserializer<Fault> { at.into_deserializer() };
-        let span = &self.reader.node.span;
         self.given += 1;
         match self.given {
-            1 => seed.deserialize(bound(span.start)).map(Some),
-            2 => seed.deserialize(bound(span.end)).map(Some),
-            3 => match seed.deserialize(self.reader) {
-                Ok(value) => Ok(Some(value)),
-                Err(fault) => {
-                    self.reader.context.faults.borrow_mut().push(fault);
+            1 => seed.deserialize(bound(self.span.start)).map(Some),
+            2 => seed.deserialize(bound(self.span.end)).map(Some),
+            _ => match self.value.take().map(|value| seed.deserialize(value)) {
+                Some(Ok(value)) => Ok(Some(value)),
+                Some(Err(fault)) => {
+                    self.context.faults.borrow_mut().push(fault);
                     Ok(None)
                 }
+                None => Ok(None),
             },
-            _ => Ok(None),
         }
     }
 }
@@ -213,8 +218,8 @@ impl<'n> MapAccess<'n> for Entries<'n, '_> {
                 continue;
             }
             self.value = Some((key, node));
-            let name: StrDeserializer<'n, Fault> = key.name.as_str().into_deserializer();
-            return seed.deserialize(name).map(Some).map_err(|fault| fault.placed(&key.span));
+            let reader = KeyReader { key, context: self.map.context };
+            return seed.deserialize(reader).map(Some).map_err(|fault| fault.placed(&key.span));
         }
         Ok(None)
     }
@@ -224,6 +229,38 @@ impl<'n> MapAccess<'n> for Entries<'n, '_> {
             Some((key, node)) => seed.deserialize(self.map.inner(node, Label::Key(&key.name))),
             None => Err(serde::de::Error::custom("is read out of order")),
         }
+    }
+}
+
+/// A key about to be read: text, with its place where that is asked for.
+struct KeyReader<'n, 'c> {
+    key: &'n Key,
+    context: &'c Context<'n>,
+}
+
+impl<'n> Deserializer<'n> for KeyReader<'n, '_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_borrowed_str(&self.key.name)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'n>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Self { key, context } = self;
+        match name {
+            AT => visitor.visit_seq(AtParts { given: 0, span: key.span.clone(), value: Some(self), context }),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        <V: Visitor<'n>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        option seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

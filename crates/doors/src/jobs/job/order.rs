@@ -1,0 +1,147 @@
+//! Which step needs which: only steps that exist, and never in a circle.
+
+use super::written::WrittenStep;
+use countersign_engine::yaml::{At, Named, Sink, did_you_mean, quoted};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A circle of more steps than this is not listed in full.
+const MAX_NAMED: usize = 12;
+
+/// The steps there are, also those that are wrong in themselves.
+pub(super) struct Known<'w> {
+    ids: Vec<&'w str>,
+    by_id: HashMap<&'w str, usize>,
+    /// Whether the id of every step is known; if not, it may be the one that is missed.
+    all: bool,
+}
+
+impl<'w> Known<'w> {
+    pub fn new(steps: &'w [At<WrittenStep>]) -> Self {
+        let id = |at: &'w At<WrittenStep>| at.value.as_ref()?.id.as_ref()?.value.as_deref();
+        let mut known = Self { ids: Vec::new(), by_id: HashMap::new(), all: !steps.is_empty() };
+        for (i, step) in steps.iter().enumerate() {
+            match id(step) {
+                None => known.all = false,
+                Some(id) if known.by_id.contains_key(id) => {}
+                Some(id) => {
+                    known.by_id.insert(id, i);
+                    known.ids.push(id);
+                }
+            }
+        }
+        known
+    }
+
+    /// Which step an id means; reported where it means none.
+    pub fn find(&self, sink: &mut Sink, id: &str, span: &Range<usize>) -> Option<usize> {
+        let found = self.by_id.get(id).copied();
+        if found.is_none() && self.all {
+            let hint = did_you_mean(id, &self.ids, "steps of this job");
+            sink.report_with_hint("unknown-step", span, format!("no step has the id {}", quoted(id)), hint);
+        }
+        found
+    }
+}
+
+/// Reports double ids, steps that do not exist, and circles.
+pub(super) fn check(sink: &mut Sink, steps: &[At<WrittenStep>], known: &Known<'_>) {
+    let named = |at: &At<WrittenStep>| {
+        let id = at.value.as_ref()?.id.as_ref()?;
+        Some(Named { name: id.value.clone()?, span: id.span.clone() })
+    };
+    let names: Vec<Named> = steps.iter().filter_map(named).collect();
+    sink.unique("the step", str::to_owned, names.iter());
+    let needs: Vec<Vec<Need>> = steps.iter().map(|step| needs(sink, step, known)).collect();
+    for circle in circles(&needs) {
+        report(sink, steps, &circle);
+    }
+}
+
+/// A step that another one needs, and where that is written.
+struct Need {
+    step: usize,
+    span: Range<usize>,
+}
+
+fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> {
+    let Some(step) = &at.value else { return Vec::new() };
+    let listed = step.dependencies.items().iter();
+    let inputs = step.inputs.items().iter();
+    let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.as_ref());
+    let mut needs: Vec<Need> = Vec::new();
+    for at in listed.chain(from) {
+        let Some(id) = at.value.as_deref().filter(|id| !id.trim().is_empty()) else { continue };
+        let Some(step) = known.find(sink, id, &at.span) else { continue };
+        if !needs.iter().any(|need| need.step == step) {
+            needs.push(Need { step, span: at.span.clone() });
+        }
+    }
+    needs
+}
+
+/// Steps that need each other, and where the need that closes the circle is written.
+struct Circle {
+    steps: Vec<usize>,
+    span: Range<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Visit {
+    Not,
+    Under,
+    Done,
+}
+
+/// One circle for each need that closes one. Not by recursion: a file may have thousands of steps.
+fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
+    let mut found = Vec::new();
+    let mut visits = vec![Visit::Not; needs.len()];
+    for start in 0..needs.len() {
+        if visits[start] != Visit::Not {
+            continue;
+        }
+        visits[start] = Visit::Under;
+        // A step, and how many of its needs were followed.
+        let mut path = vec![(start, 0)];
+        while let Some((step, followed)) = path.last_mut() {
+            let Some(need) = needs[*step].get(*followed) else {
+                visits[*step] = Visit::Done;
+                path.pop();
+                continue;
+            };
+            *followed += 1;
+            match visits[need.step] {
+                Visit::Done => {}
+                Visit::Not => {
+                    visits[need.step] = Visit::Under;
+                    path.push((need.step, 0));
+                }
+                Visit::Under => {
+                    let on_path = path.iter().map(|(step, _)| *step);
+                    let steps = on_path.skip_while(|step| *step != need.step).collect();
+                    found.push(Circle { steps, span: need.span.clone() });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn report(sink: &mut Sink, steps: &[At<WrittenStep>], circle: &Circle) {
+    let id = |step: usize| {
+        let id = steps.get(step).and_then(|at| at.value.as_ref()?.id.as_ref()?.value.as_deref());
+        quoted(id.unwrap_or_default())
+    };
+    let first = circle.steps.first().copied().unwrap_or_default();
+    let mut names: Vec<String> = circle.steps.iter().take(MAX_NAMED).map(|step| id(*step)).collect();
+    if circle.steps.len() > MAX_NAMED {
+        names.push("…".into());
+    }
+    names.push(id(first));
+    let message = match circle.steps.len() {
+        1 => format!("the step {} needs itself", id(first)),
+        _ => format!("these steps need each other: {}", names.join(" → ")),
+    };
+    sink.report_with_hint("cycle", &circle.span, message, "one of them has to come first");
+}

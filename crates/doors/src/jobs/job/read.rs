@@ -1,0 +1,228 @@
+//! From the bytes of a `job.yml` to a job, or to everything that is wrong with it.
+
+use super::order;
+use super::step;
+use super::workflow;
+use super::written::WrittenJob;
+use super::{Job, warnings::Warning};
+use countersign_engine::yaml::{self, At, Diagnostic, Document, FileBytes, Place, Problems, Sink, quoted};
+use std::ops::Range;
+use std::path::{Component, Path};
+
+/// Reads a text file of the job, by its path from the job's folder. What is wrong with one is said so that it
+/// can follow its name: "does not exist".
+pub type Files<'f> = &'f dyn Fn(&Path) -> Result<String, String>;
+
+/// All instructions of a job together may be this large.
+pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024 * 1024;
+
+const MAX_SUMMARY_CHARS: usize = 200;
+/// Ids become parts of file names.
+const MAX_ID_CHARS: usize = 100;
+const GENERAL_HINT: &str = "docs/jobs.md describes every key of a job.yml";
+const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
+    `common_job_info_provided_to_all_steps_at_runtime` and `steps`";
+
+/// A job that could be read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The job.
+    pub job: Job,
+    /// What is allowed and will not work well.
+    pub warnings: Vec<Diagnostic>,
+    /// Where its name is written.
+    pub name: Place,
+}
+
+/// Reads a job: the job and what is doubtful about it, or all that is wrong.
+pub fn read(file: &FileBytes, files: Files<'_>) -> Result<(Job, Vec<Diagnostic>), Problems> {
+    read_placed(file, files).map(|Reading { job, warnings, .. }| (job, warnings))
+}
+
+/// The same with the place of the job's name, for those who compare it with others.
+pub fn read_placed(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
+    let Document { sink, start, is_empty, value } =
+        yaml::read::<WrittenJob>(file).map_err(|problem| Problems::from(hinted(problem)))?;
+    let mut reader = Reader { sink, files, warnings: Vec::new(), read_bytes: 0 };
+    if is_empty {
+        reader.sink.report_with_hint("empty", &(0..0), "the file is empty", MINIMAL);
+    }
+    let job = value.and_then(|written| job(&mut reader, &written, &start));
+    let Reader { sink, mut warnings, .. } = reader;
+    if let Some(problems) = Problems::of(sink.problems.iter().cloned().map(hinted).collect()) {
+        return Err(problems);
+    }
+    warnings.sort_by_key(|warning| warning.place.span().start);
+    warnings.dedup();
+    match job {
+        Some((job, name)) => Ok(Reading { job, warnings, name: sink.place(&name) }),
+        // Whatever is left out is reported above; if not, that is no job either.
+        None => Err(Diagnostic::new("unreadable", sink.place(&start), "the job cannot be understood").into()),
+    }
+}
+
+fn hinted(mut problem: Diagnostic) -> Diagnostic {
+    problem.hint.get_or_insert_with(|| GENERAL_HINT.to_owned());
+    problem
+}
+
+fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> Option<(Job, Range<usize>)> {
+    let owner = ("the job", start);
+    let name = reader.id(written.name.as_ref(), "name", owner);
+    let version = version(reader, written.version.as_ref(), owner);
+    let summary = reader.summary(written.summary.as_ref(), owner);
+    let common_info = reader.text(
+        written.common_job_info_provided_to_all_steps_at_runtime.as_ref(),
+        "common_job_info_provided_to_all_steps_at_runtime",
+        owner,
+    );
+    let listed = reader.sink.required(written.steps.as_ref(), "steps", owner);
+    if let Some((_, span)) = listed.filter(|(list, _)| list.is_empty()) {
+        reader.sink.report_with_hint("no-steps", span, "`steps` is empty", "a job has at least one step");
+    }
+    let list = listed.map(|(list, _)| list.as_slice()).unwrap_or_default();
+    let steps: Vec<_> = list.iter().filter_map(|at| step::step(reader, at)).collect();
+    let known = order::Known::new(list);
+    order::check(&mut reader.sink, list, &known);
+    let workflows = workflow::workflows(reader, &written.workflows, &known);
+    let (name, span) = name?;
+    let mut job = Job {
+        name,
+        version: version?,
+        summary: summary?,
+        common_info: common_info?,
+        dir: reader.sink.folder().to_owned(),
+        steps,
+        workflows,
+    };
+    if job.workflows.is_empty() {
+        job.workflows.push(workflow::of_all_steps(&job));
+    }
+    Some((job, span))
+}
+
+fn version(
+    reader: &mut Reader<'_>,
+    field: Option<&At<String>>,
+    owner: (&str, &Range<usize>),
+) -> Option<String> {
+    let (version, span) = reader.sink.required(field, "version", owner)?;
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if version.split('.').count() == 3 && version.split('.').all(number) {
+        return Some(version.clone());
+    }
+    let message = format!("the version {} is not of the form N.N.N", quoted(version));
+    reader.sink.report_with_hint("bad-version", span, message, "three numbers, such as `1.0.0`");
+    None
+}
+
+/// What is needed while a file is read, and what was found out so far.
+pub(super) struct Reader<'f> {
+    pub sink: Sink,
+    files: Files<'f>,
+    warnings: Vec<Diagnostic>,
+    read_bytes: usize,
+}
+
+impl Reader<'_> {
+    pub fn warn(&mut self, span: &Range<usize>, warning: Warning) {
+        let Warning { code, message, hint } = warning;
+        self.warnings.push(Diagnostic::new(code, self.sink.place(span), message).with_hint(hint));
+    }
+
+    /// Text that must be there.
+    pub fn text(
+        &mut self,
+        field: Option<&At<String>>,
+        key: &str,
+        owner: (&str, &Range<usize>),
+    ) -> Option<String> {
+        let (text, span) = self.sink.required(field, key, owner)?;
+        if text.trim().is_empty() {
+            self.sink.report("empty", span, format!("`{key}` is empty"));
+            return None;
+        }
+        Some(text.clone())
+    }
+
+    /// Text that may be left out, but not empty.
+    pub fn optional_text(&mut self, field: Option<&At<String>>, key: &str) -> Option<String> {
+        self.text(Some(field?), key, ("", &(0..0)))
+    }
+
+    /// A line on what something is for.
+    pub fn summary(&mut self, field: Option<&At<String>>, owner: (&str, &Range<usize>)) -> Option<String> {
+        let text = self.text(field, "summary", owner)?;
+        let chars = text.chars().count();
+        if chars > MAX_SUMMARY_CHARS {
+            let message = format!("`summary` has {chars} characters, more than {MAX_SUMMARY_CHARS}");
+            let span = field.map(|at| at.span.clone()).unwrap_or_default();
+            self.sink.report_with_hint("too-long", &span, message, "one line; the rest belongs elsewhere");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A name that also programs and file names can hold, and where it is.
+    pub fn id(
+        &mut self,
+        field: Option<&At<String>>,
+        key: &str,
+        owner: (&str, &Range<usize>),
+    ) -> Option<(String, Range<usize>)> {
+        let (id, span) = self.sink.required(field, key, owner)?;
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let message = if !id.starts_with(|c: char| c.is_ascii_lowercase()) || !id.chars().all(fits) {
+            format!("the {key} {} must be small letters, digits and `_`, a letter first", quoted(id))
+        } else if id.len() > MAX_ID_CHARS {
+            format!("the {key} is longer than {MAX_ID_CHARS} characters")
+        } else {
+            return Some((id.clone(), span.clone()));
+        };
+        self.sink.report_with_hint("bad-name", span, message, "such as `write_guide`");
+        None
+    }
+
+    /// The text of a file of the job; `what` is what it is, such as "the instructions file".
+    pub fn file(&mut self, at: &At<String>, what: &str) -> Option<String> {
+        let path = at.value.as_ref()?;
+        let read = match stays_inside(Path::new(path)) {
+            _ if path.trim().is_empty() => Err("has no name".to_owned()),
+            false => Err("leads out of the job's folder".to_owned()),
+            true if self.read_bytes > MAX_INSTRUCTIONS_BYTES => {
+                Err(format!("is too much: a job may have {MAX_INSTRUCTIONS_BYTES} bytes of such files"))
+            }
+            true => (self.files)(Path::new(path)),
+        };
+        match read {
+            Ok(text) => {
+                self.read_bytes = self.read_bytes.saturating_add(text.len());
+                Some(text)
+            }
+            Err(why) => {
+                let hint = "paths begin in the folder of job.yml and stay in it";
+                let message = format!("{what} {} {why}", quoted(path));
+                self.sink.report_with_hint("bad-file", &at.span, message, hint);
+                None
+            }
+        }
+    }
+}
+
+/// Whether a path stays in the folder it begins in, as far as its text says.
+fn stays_inside(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    path.components().all(|part| match part {
+        Component::CurDir => true,
+        Component::Normal(_) => {
+            depth += 1;
+            true
+        }
+        Component::ParentDir => {
+            let inside = depth > 0;
+            depth = depth.saturating_sub(1);
+            inside
+        }
+        Component::RootDir | Component::Prefix(_) => false,
+    })
+}

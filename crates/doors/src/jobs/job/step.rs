@@ -1,0 +1,214 @@
+//! One step: what it hands in, what is asked about that, what it needs.
+
+use super::read::Reader;
+use super::warnings;
+use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, WrittenStep, WrittenType};
+use super::{RunEach, Step, StepOutput, StepReview};
+use countersign_core::criterion::fold_name;
+use countersign_core::submission::OutputKind;
+use countersign_engine::yaml::{At, Given, InOrder, Named, did_you_mean, quoted};
+use std::ops::Range;
+
+/// The step, if it could be understood; everything else is reported.
+pub(super) fn step(reader: &mut Reader<'_>, at: &At<WrittenStep>) -> Option<Step> {
+    let written = at.value.as_ref()?;
+    let owner = ("this step", &at.span);
+    let id = reader.id(written.id.as_ref(), "id", owner);
+    let name = reader.text(written.name.as_ref(), "name", owner);
+    let description = reader.text(written.description.as_ref(), "description", owner);
+    reader.sink.required(written.instructions_file.as_ref(), "instructions_file", owner);
+    let file = written.instructions_file.as_ref();
+    let instructions = file.and_then(|at| reader.file(at, "the instructions file"));
+    let outputs = outputs(reader, written.outputs.as_ref(), &at.span);
+    let reviews = reviews(reader, written, outputs.as_deref(), &at.span);
+    for input in written.inputs.items() {
+        check_input(reader, input);
+    }
+    check_hooks(reader, written);
+    reader.optional_text(written.agent.0.as_ref(), "agent");
+    Some(Step {
+        id: id?.0,
+        name: name?,
+        description: description?,
+        instructions: instructions?,
+        outputs: outputs?,
+        reviews: reviews?,
+    })
+}
+
+fn outputs(
+    reader: &mut Reader<'_>,
+    written: Option<&At<InOrder<WrittenOutput>>>,
+    step: &Range<usize>,
+) -> Option<Vec<StepOutput>> {
+    let Some(at) = written else {
+        reader.sink.report_with_hint(
+            "missing-key",
+            step,
+            "this step has no `outputs`",
+            "for none, write `outputs: {}`",
+        );
+        return None;
+    };
+    let InOrder(entries) = at.value.as_ref()?;
+    let read: Vec<_> = entries.iter().map(|(name, output)| self::output(reader, name, output)).collect();
+    read.into_iter().collect()
+}
+
+fn output(reader: &mut Reader<'_>, name: &At<String>, at: &At<WrittenOutput>) -> Option<StepOutput> {
+    let owner = ("this output", &name.span);
+    let name = reader.sink.name(Some(name), owner);
+    let written = at.value.as_ref()?;
+    let kind = reader.sink.required(written.r#type.as_ref(), "type", owner).map(|(kind, _)| kind.meaning());
+    let description = reader.text(written.description.as_ref(), "description", owner);
+    let required = reader.sink.required(written.required.as_ref(), "required", owner);
+    Some(StepOutput { name: name?.name, kind: kind?, description: description?, required: *required?.0 })
+}
+
+fn reviews(
+    reader: &mut Reader<'_>,
+    written: &WrittenStep,
+    outputs: Option<&[StepOutput]>,
+    step: &Range<usize>,
+) -> Option<Vec<StepReview>> {
+    let Some(at) = &written.reviews else {
+        let message = "this step has no `reviews`, so nobody judges it";
+        reader.sink.report_with_hint("missing-key", step, message, "if that is meant, write `reviews: []`");
+        return None;
+    };
+    let read: Vec<_> = at.value.as_ref()?.iter().map(|at| review(reader, at, written, outputs)).collect();
+    read.into_iter().collect()
+}
+
+fn review(
+    reader: &mut Reader<'_>,
+    at: &At<WrittenReview>,
+    step: &WrittenStep,
+    outputs: Option<&[StepOutput]>,
+) -> Option<StepReview> {
+    let written = at.value.as_ref()?;
+    let run_each = run_each(reader, written, step, &at.span);
+    let criteria = criteria(reader, written, &at.span);
+    let guidance = written.additional_review_guidance.get().filter(|text| !text.trim().is_empty()).cloned();
+    let run_each = run_each?;
+    let looked_at = outputs.and_then(|all| all.iter().find(|output| output.name == run_each.text()));
+    let kind = looked_at.filter(|_| run_each != RunEach::Step).map(|output| output.kind);
+    if let (Some(warning), Some(at)) = (warnings::review(kind, guidance.as_deref()), &written.run_each) {
+        reader.warn(&at.span, warning);
+    }
+    Some(StepReview { run_each, criteria: criteria?, guidance })
+}
+
+/// What a review looks at. One that names no output would silently never be asked.
+fn run_each(
+    reader: &mut Reader<'_>,
+    written: &WrittenReview,
+    step: &WrittenStep,
+    review: &Range<usize>,
+) -> Option<RunEach> {
+    let (name, span) =
+        reader.sink.required(written.run_each.as_ref(), "run_each", ("this review", review))?;
+    if name == "step" {
+        return Some(RunEach::Step);
+    }
+    // An output that is wrong in itself is there all the same.
+    let InOrder(entries) = step.outputs.as_ref()?.value.as_ref()?;
+    let names: Vec<&str> = entries.iter().filter_map(|(key, _)| key.value.as_deref()).collect();
+    if names.contains(&name.as_str()) {
+        return Some(RunEach::Output(name.clone()));
+    }
+    let known: Vec<&str> = std::iter::once("step").chain(names).collect();
+    let message = format!("`run_each` is {}, which is no output of this step", quoted(name));
+    let hint = did_you_mean(name, &known, "`step` is all outputs together; known here");
+    reader.sink.report_with_hint("unknown-output", span, message, hint);
+    None
+}
+
+fn criteria(
+    reader: &mut Reader<'_>,
+    written: &WrittenReview,
+    review: &Range<usize>,
+) -> Option<Vec<(String, String)>> {
+    let field = written.quality_criteria.as_ref();
+    let (InOrder(entries), span) =
+        reader.sink.required(field, "quality_criteria", ("this review", review))?;
+    if entries.is_empty() {
+        let hint = "give at least one, such as `Complete: Is every command of the tool described?`";
+        let message = "`quality_criteria` is empty, so the review asks nothing";
+        reader.sink.report_with_hint("no-criteria", span, message, hint);
+        return None;
+    }
+    let mut names: Vec<Named> = Vec::new();
+    let mut good = Vec::new();
+    for (key, question) in entries {
+        let name = reader.sink.name(Some(key), ("this criterion", &key.span));
+        names.extend(name.clone());
+        let (Some(name), Some(asked)) = (name, &question.value) else { continue };
+        if asked.trim().is_empty() {
+            let message = format!("the criterion {} asks nothing", quoted(&name.name));
+            let hint = "say after the colon what must be true";
+            reader.sink.report_with_hint("empty", &question.span, message, hint);
+        }
+        for warning in warnings::criterion(&name.name, asked) {
+            reader.warn(&question.span, warning);
+        }
+        good.push((name.name, asked.clone()));
+    }
+    reader.sink.unique("the criterion", fold_name, names.iter());
+    (good.len() == entries.len()).then_some(good)
+}
+
+fn check_input(reader: &mut Reader<'_>, at: &At<WrittenInput>) {
+    let Some(WrittenInput { name, description, file, from_step }) = &at.value else { return };
+    let asked = name.is_some() || description.is_some();
+    let from_a_step = file.is_some() || from_step.is_some();
+    let keys = match (asked, from_a_step) {
+        (true, true) => {
+            let message = "this input is two things at once";
+            let hint = "either `name` and `description`, asked of the user, or `file` and `from_step`";
+            return reader.sink.report_with_hint("wrong-shape", &at.span, message, hint);
+        }
+        (_, true) => [(file, "file"), (from_step, "from_step")],
+        (_, false) => [(name, "name"), (description, "description")],
+    };
+    for (field, key) in keys {
+        reader.text(field.as_ref(), key, ("this input", &at.span));
+    }
+}
+
+fn check_hooks(reader: &mut Reader<'_>, step: &WrittenStep) {
+    let mut lists = vec![&step.stop_hooks];
+    if let Some(hooks) = step.hooks.get() {
+        lists.extend([&hooks.after_agent, &hooks.before_tool, &hooks.before_prompt]);
+    }
+    for hook in lists.into_iter().flat_map(Given::items) {
+        check_hook(reader, hook);
+    }
+}
+
+fn check_hook(reader: &mut Reader<'_>, at: &At<WrittenHook>) {
+    let Some(WrittenHook { prompt, prompt_file, script }) = &at.value else { return };
+    let given = [(prompt, "prompt"), (prompt_file, "prompt_file"), (script, "script")];
+    let given: Vec<_> = given.into_iter().filter_map(|(field, key)| Some((field.as_ref()?, key))).collect();
+    match given.as_slice() {
+        [(file, "prompt_file")] => {
+            reader.file(file, "the prompt file");
+        }
+        [(field, key)] => {
+            reader.text(Some(field), key, ("this hook", &at.span));
+        }
+        several => {
+            let message = format!("this hook has {} of `prompt`, `prompt_file` and `script`", several.len());
+            reader.sink.report_with_hint("wrong-shape", &at.span, message, "a hook is one of them");
+        }
+    }
+}
+
+impl WrittenType {
+    fn meaning(self) -> OutputKind {
+        match self {
+            Self::File => OutputKind::File,
+            Self::Files => OutputKind::Files,
+        }
+    }
+}
