@@ -3,6 +3,7 @@
 use crate::author;
 use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
+use countersign_doors::jobs::library::Library;
 use countersign_engine::config::{self, Config, Environment, Flags};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
 use countersign_engine::git;
@@ -68,6 +69,13 @@ impl Project {
             redaction: self.redaction()?,
             day_budget: self.config.day_budget,
         })
+    }
+
+    /// The jobs of this project, and of the folders the user added.
+    pub fn job_library(&self) -> Library {
+        let more = std::env::var_os("DEEPWORK_ADDITIONAL_JOBS_FOLDERS").unwrap_or_default();
+        let more = std::env::split_paths(&more).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        Library::new(self.root.path(), more)
     }
 
     /// The limits of every question.

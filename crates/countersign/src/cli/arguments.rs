@@ -278,7 +278,8 @@ pub struct McpOptions {
     /// With --transport http: let everybody on this machine in, for tools that cannot send a token
     #[arg(long, requires = "port")]
     pub no_token: bool,
-    /// For workflows: who reviews the outputs of steps, instead of whoever is configured
+    /// For workflows: who reviews the outputs of steps: claude, codex, gemini, opencode, a configured name, auto
+    /// (whoever is configured) or command:PROGRAM. Without it the agent is told to review its own work
     #[arg(long, value_name = "NAME")]
     pub external_runner: Option<String>,
     /// For workflows: finish steps without a review of their outputs
@@ -287,6 +288,9 @@ pub struct McpOptions {
     /// For workflows: the failing try of a step that stops it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_quality_attempts: Option<u32>,
+    /// For workflows: how long a call waits for reviewers before it answers that they are still at work
+    #[arg(long, value_name = "SECONDS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub wait_seconds: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

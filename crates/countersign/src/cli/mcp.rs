@@ -33,6 +33,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         external_runner: options.external_runner,
         quality_gate: !options.no_quality_gate,
         max_quality_attempts: options.max_quality_attempts,
+        wait_seconds: options.wait_seconds,
     };
     mcp::serve(options, way, cancel).await?;
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));

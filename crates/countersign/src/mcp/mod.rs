@@ -54,7 +54,7 @@ pub enum Way {
 
 /// Serves until the client hangs up or a signal comes. Reviews that run then are left resumable.
 pub async fn serve(options: Options, way: Way, cancel: &CancellationToken) -> Result<(), Failure> {
-    let server = Server::new(options, cancel.child_token());
+    let server = Server::new(options, matches!(way, Way::Stdio), cancel.child_token());
     let served = match way {
         Way::Stdio => stdio::serve(&server).await,
         Way::Http(options) => http::serve(&server, &options).await,

@@ -11,12 +11,11 @@ pub struct Options {
     /// What every command takes.
     pub global: Global,
     /// For workflows: who reviews, instead of whoever is configured. A configured name or a short form.
-    #[expect(dead_code, reason = "for the tools of workflows")]
     pub external_runner: Option<String>,
     /// For workflows: whether the outputs of a step are judged before it counts as finished.
-    #[expect(dead_code, reason = "for the tools of workflows")]
     pub quality_gate: bool,
     /// For workflows: the failing call of a step that stops it, instead of the configured one.
-    #[expect(dead_code, reason = "for the tools of workflows")]
     pub max_quality_attempts: Option<u32>,
+    /// For workflows: how long a call waits for reviewers before it answers that they are still at work.
+    pub wait_seconds: u64,
 }

@@ -5,10 +5,11 @@ use crate::cli::Failure;
 use crate::project::{Project, environment};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
+use countersign_doors::jobs::Memory;
 use countersign_engine::engine::{Engine, EngineError, Happening, Ticket};
 use countersign_engine::ledger::{Ledger, Stored};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,10 @@ struct Inner {
     stopping: CancellationToken,
     /// The engine, once a call needed it.
     engine: tokio::sync::Mutex<Option<Engine>>,
+    /// What the tools of workflows know from one call to the next.
+    jobs: OnceLock<Arc<Memory>>,
+    /// Whether one client is served, so that it need not say who it is.
+    one_client: bool,
     /// Rounds that are performed here now.
     performed: Mutex<HashSet<(ReviewId, u32)>>,
     tasks: TaskTracker,
@@ -34,9 +39,11 @@ struct Inner {
 
 impl Server {
     /// A server that has opened nothing yet.
-    pub fn new(options: Options, stopping: CancellationToken) -> Self {
+    pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         Self(Arc::new(Inner {
             options,
+            jobs: OnceLock::new(),
+            one_client,
             stopping,
             engine: tokio::sync::Mutex::default(),
             performed: Mutex::default(),
@@ -45,9 +52,19 @@ impl Server {
     }
 
     /// What it was started with.
-    #[expect(dead_code, reason = "for the tools of workflows")]
     pub fn options(&self) -> &Options {
         &self.0.options
+    }
+
+    /// Whether one client is served.
+    pub fn has_one_client(&self) -> bool {
+        self.0.one_client
+    }
+
+    /// What the tools of workflows know from one call to the next.
+    pub fn jobs(&self, project: &Project) -> Arc<Memory> {
+        let memory = || Arc::new(Memory::new(project.job_library()));
+        self.0.jobs.get_or_init(memory).clone()
     }
 
     /// Ends with the server.

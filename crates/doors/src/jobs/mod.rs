@@ -1,6 +1,12 @@
 //! The jobs door: agents work through a job step by step, and every step is judged before the next begins.
 
+pub mod answer;
+mod door;
 mod folder;
+mod hand_in;
 pub mod job;
 pub mod library;
 pub mod session;
+mod words;
+
+pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting};

@@ -1,6 +1,7 @@
 //! The tools: tables of names, descriptions, schemas and functions. How another table is added is in
 //! [`super`]'s documentation.
 
+pub mod jobs;
 pub mod review;
 
 use super::progress::Progress;
@@ -15,7 +16,7 @@ use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
 /// Every table there is.
-pub const TABLES: &[&[Tool]] = &[review::TOOLS];
+pub const TABLES: &[&[Tool]] = &[jobs::TOOLS, review::TOOLS];
 
 /// The longest string a tool takes.
 pub const TEXT_LIMIT_BYTES: usize = 1024 * 1024;

@@ -1,0 +1,354 @@
+//! The tools of workflows: agents work through a job step by step, and every step is judged before the next begins.
+
+use super::{Call, Hints, Reply, Running, Tool, schema};
+use crate::cli::Failure;
+use crate::mcp::options::Options;
+use crate::mcp::progress::{Followed, follow};
+use crate::mcp::server::Server;
+use crate::project::{Project, environment};
+use countersign_core::answer::Row;
+use countersign_core::ids::Token;
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::policy::{Attempts, Overrides, Policy};
+use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
+use countersign_doors::jobs::{self as door, FinishedCall, Jobs, Judged, Refusal, StartCall, Waiting};
+use countersign_engine::config::{Config, Origin};
+use countersign_engine::engine::{Engine, SelfReviewResults, Ticket};
+use countersign_engine::ledger::Stored;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// The reviewer of a door without a runner.
+const SELF: &str = "self";
+
+const CHANGES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+
+/// The table.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "get_workflows",
+        title: "List workflows",
+        description: "\
+Lists the jobs of this project and their workflows: what can be started, in one line each, and how. Call it first, when a task \
+may be covered by a workflow. `errors` names jobs that cannot be read, with what is wrong and where; tell the user about them.",
+        input: schema::<Nothing>,
+        output: schema::<Workflows>,
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        run: |call| -> Running { Box::pin(get_workflows(call)) },
+    },
+    Tool {
+        name: "start_workflow",
+        title: "Start a workflow",
+        description: "\
+Starts a workflow and returns its first step in `begin_step`: do what `step_instructions` say (`common_job_info` is background \
+for all steps, `job_dir` is where the job's own files are), write every entry of `step_expected_outputs` as files inside the \
+project, then call finished_step. `step_reviews` are the criteria the outputs will be judged by: read them before you begin.
+
+`goal` is what the user wants to reach, in your words. Names come from get_workflows; a job with one workflow accepts any \
+workflow_name. Keep `begin_step.session_id` and pass it to every later call. Starting while another workflow is under way puts \
+the new one on top (`stack`); the one below goes on when it is finished or aborted. A subagent that works beside you passes an \
+`agent_id` of its own to every call and so has a stack of its own.",
+        input: schema::<StartWorkflow>,
+        output: schema::<Started>,
+        hints: CHANGES,
+        run: |call| -> Running { Box::pin(start_workflow(call)) },
+    },
+    Tool {
+        name: "finished_step",
+        title: "Hand a step in",
+        description: "\
+Hands the current step in. Its outputs are judged by the step's reviews before the workflow goes on; do not edit them while this \
+call runs. It may take minutes: progress notifications are sent if you gave a progress token.
+
+`outputs` maps every output name of the step to its file: a path for type `file`, a list of paths for type `files` (all \
+individual files, no folders), relative to the project. Required outputs must be there; optional ones may be left out. `notes` \
+is what reviewers should know about the work beyond the files: they see nothing of this conversation. `step_id` is needed only \
+where several steps are open at once (`concurrent_steps`) and the output names do not tell which.
+
+`status` says what to do next:
+- needs_work: `feedback` says what is wrong, `failed_reviews` lists the failed criteria. Fix the files, then call finished_step \
+again. Feedback that begins with REVIEW RUNNING means the reviewers are still at work: change nothing and call again with the \
+same arguments.
+- next_step: the step passed. Do `begin_step` next.
+- workflow_complete: all steps passed; `summary` and `all_outputs` say what was done.
+An error that says BLOCKED means the step failed too often: stop, and tell the user; a person has to let it go on. An error that \
+says NO VERDICT means nobody could rule, which costs you nothing: call again later.
+
+Without an independent reviewer the answer asks you for a self-review: follow the instructions file it names, then call \
+finished_step again with `quality_review_override_reason` and `self_review` {token, results}. \
+`quality_review_override_reason` alone overrides the review, where the project allows that; it is recorded as an override and \
+shown in every report, so use it only for a reason a person would accept.",
+        input: schema::<FinishedStep>,
+        output: schema::<Finished>,
+        hints: Hints { open_world: true, ..CHANGES },
+        run: |call| -> Running { Box::pin(finished_step(call)) },
+    },
+    Tool {
+        name: "abort_workflow",
+        title: "Give a workflow up",
+        description: "\
+Gives the current workflow up, with an `explanation` for the record. The workflow below it, if any, goes on \
+(`resumed_workflow`, `resumed_step`). Files stay as they are. Do this only if the user wants it, or if the workflow turned out \
+to be the wrong one: a step that is hard to pass is no reason.",
+        input: schema::<AbortWorkflow>,
+        output: schema::<Aborted>,
+        hints: Hints { destructive: true, ..CHANGES },
+        run: |call| -> Running { Box::pin(abort_workflow(call)) },
+    },
+    Tool {
+        name: "go_to_step",
+        title: "Go back to a step",
+        description: "\
+Goes back to an earlier step of the current workflow, or begins the current one again. Every finished step after it is to be \
+done again (`invalidated_steps`); files stay as they are. Steps that come later cannot be reached this way: they begin when those \
+before them have passed. Tries that were used up stay used up.",
+        input: schema::<GoToStep>,
+        output: schema::<WentTo>,
+        hints: CHANGES,
+        run: |call| -> Running { Box::pin(go_to_step(call)) },
+    },
+];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct StartWorkflow {
+    /// What the user wants to reach.
+    goal: String,
+    /// The job, as get_workflows names it.
+    job_name: String,
+    /// The workflow, as get_workflows names it.
+    workflow_name: String,
+    /// A session of yours to go on with; without it a new one begins.
+    session_id: Option<String>,
+    /// For subagents: a name of your own, the same in every call.
+    agent_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FinishedStep {
+    /// Every output of the step by name: a path, or a list of paths where its type is `files`.
+    #[schemars(with = "BTreeMap<String, Paths>")]
+    outputs: Map<String, Value>,
+    /// The session, as start_workflow gave it.
+    session_id: Option<String>,
+    /// The step, where several are open.
+    step_id: Option<String>,
+    /// What reviewers should know beyond the files.
+    notes: Option<String>,
+    /// Why the step should pass without an independent review, or how the self-review went.
+    quality_review_override_reason: Option<String>,
+    /// The results of a self-review, as its instructions file describes them.
+    self_review: Option<SelfReview>,
+    /// For subagents: your own name.
+    agent_id: Option<String>,
+}
+
+/// A path, or several.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it describes what is read as it comes, so that what is wrong can be named")]
+enum Paths {
+    One(String),
+    Several(Vec<String>),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SelfReview {
+    /// The token from the instructions file.
+    token: String,
+    /// A result for every criterion.
+    results: Vec<ResultOfOne>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ResultOfOne {
+    /// The review it belongs to, as the instructions file names it; may be left out where that is clear.
+    rule: Option<String>,
+    /// The file it is about, where files are reviewed one by one.
+    file: Option<String>,
+    /// The criterion.
+    criterion: String,
+    /// Whether it is met.
+    passed: bool,
+    /// What there is to say about it.
+    feedback: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AbortWorkflow {
+    /// Why.
+    explanation: String,
+    /// The session, as start_workflow gave it.
+    session_id: Option<String>,
+    /// For subagents: your own name.
+    agent_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GoToStep {
+    /// The step.
+    step_id: String,
+    /// The session, as start_workflow gave it.
+    session_id: Option<String>,
+    /// For subagents: your own name.
+    agent_id: Option<String>,
+}
+
+async fn get_workflows(mut call: Call) -> Result<Reply, Failure> {
+    let Nothing {} = call.arguments()?;
+    let project = project(&call.server)?;
+    Reply::new(&call.server.jobs(&project).workflows())
+}
+
+async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
+    let StartWorkflow { goal, job_name, workflow_name, session_id, agent_id } = call.arguments()?;
+    let jobs = open(&call.server).await?;
+    let started =
+        jobs.start_workflow(StartCall { goal, job_name, workflow_name, session_id, agent_id }).await;
+    Reply::new(&started.map_err(failure)?)
+}
+
+async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
+    let given: FinishedStep = call.arguments()?;
+    let jobs = open(&call.server).await?;
+    let handed_in = FinishedCall {
+        outputs: given.outputs,
+        session_id: given.session_id,
+        step_id: given.step_id,
+        notes: given.notes,
+        quality_review_override_reason: given.quality_review_override_reason,
+        self_review: given.self_review.map(results),
+        agent_id: given.agent_id,
+    };
+    let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options().wait_seconds) };
+    let answered = jobs.finished_step(handed_in, &waiting).await.map_err(failure)?;
+    let reply = Reply::new(&answered.answer)?;
+    Ok(reply.delivered(async move {
+        // Not noted means that the same call gets the same answer once more, which does no harm.
+        if let Err(error) = jobs.delivered(&answered).await {
+            eprintln!("countersign mcp: {error}");
+        }
+    }))
+}
+
+async fn abort_workflow(mut call: Call) -> Result<Reply, Failure> {
+    let AbortWorkflow { explanation, session_id, agent_id } = call.arguments()?;
+    let jobs = open(&call.server).await?;
+    let aborted = jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await;
+    Reply::new(&aborted.map_err(failure)?)
+}
+
+async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
+    let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
+    let jobs = open(&call.server).await?;
+    let went = jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await;
+    Reply::new(&went.map_err(failure)?)
+}
+
+fn results(given: SelfReview) -> SelfReviewResults {
+    let row = |one: ResultOfOne| Row {
+        rule: one.rule,
+        file: one.file,
+        criterion: one.criterion,
+        passed: one.passed,
+        feedback: one.feedback,
+    };
+    SelfReviewResults {
+        token: Token::from_text(given.token),
+        results: given.results.into_iter().map(row).collect(),
+    }
+}
+
+/// The project as the workflows of this server see it: with their runner, or with the author as reviewer.
+fn project(server: &Server) -> Result<Project, Failure> {
+    let Options { folder, global, external_runner, .. } = server.options();
+    let reviewer = external_runner.clone().unwrap_or_else(|| SELF.to_owned());
+    Project::find_at(folder.clone(), global, Some(reviewer), &environment())
+}
+
+async fn open(server: &Server) -> Result<Jobs, Failure> {
+    let project = project(server)?;
+    let engine = server.engine(&project).await?;
+    let options = server.options();
+    let judged = match (options.quality_gate, &options.external_runner) {
+        (false, _) => Judged::ByNobody,
+        (true, Some(_)) => Judged::ByReviewers,
+        (true, None) => Judged::BySelf,
+    };
+    let policy = policy(&project.config, options.max_quality_attempts);
+    let options = door::Options { judged, policy, one_client: server.has_one_client() };
+    Ok(Jobs::new(engine, project.root.clone(), options, server.jobs(&project)))
+}
+
+/// The policy of the project, but agents may override here unless a file says otherwise: this dialect has always
+/// had that way out.
+fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
+    let mut policy = config.policy.clone();
+    let overrides = config.settings().iter().find(|setting| setting.name == "policy.overrides");
+    if overrides.is_none_or(|setting| setting.origin == Origin::Default) {
+        policy.overrides = Overrides::Allow;
+    }
+    if let Some(most) = max_attempts {
+        policy.attempts = Attempts::AtMost(most);
+    }
+    policy
+}
+
+/// Waits for reviewers as long as clients do, and tells them how far it is.
+struct Patient<'c> {
+    call: &'c Call,
+    longest: Duration,
+}
+
+impl Waiting for Patient<'_> {
+    fn wait<'a>(
+        &'a self,
+        engine: &'a Engine,
+        ticket: &'a Ticket,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Stored>, Refusal>> + Send + 'a>> {
+        Box::pin(async move {
+            self.call.server.perform(engine, ticket.clone());
+            match follow(self.call, engine.ledger(), &ticket.review, self.longest).await {
+                Ok(Followed::Stands(stored)) => Ok(Some(stored)),
+                Ok(Followed::Running(_)) => Ok(None),
+                Ok(Followed::Interrupted(_)) => Err(Refusal::NoVerdict(
+                    "NO VERDICT: whoever performed the review is gone; call finished_step again, and it goes on where it \
+                     stopped"
+                        .to_owned(),
+                )),
+                Err(failure) if failure.outcome == Outcome::Interrupted => Err(Refusal::Cancelled),
+                Err(failure) => Err(Refusal::NoVerdict(failure.message)),
+            }
+        })
+    }
+}
+
+/// A refusal as the client sees it.
+fn failure(refusal: Refusal) -> Failure {
+    let code = refusal.code();
+    let words = refusal.to_string();
+    match refusal {
+        Refusal::NotTaken(_) => Failure { code, ..Failure::usage(words) }.hint("nothing was changed"),
+        Refusal::NoVerdict(_) => {
+            Failure { code, outcome: Outcome::NoVerdict(NoVerdict::Unavailable), ..Failure::usage(words) }
+        }
+        Refusal::Blocked(_) => {
+            Failure { code, outcome: Outcome::Stopped(Stop::AttemptsUsedUp), ..Failure::usage(words) }
+        }
+        Refusal::Cancelled => Failure::interrupted(),
+        Refusal::Engine(error) => error.into(),
+    }
+}

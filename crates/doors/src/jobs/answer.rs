@@ -1,0 +1,354 @@
+//! The answers of the jobs door, with the keys agents know. Every key is always there; what is absent is null.
+
+use super::job::{RunEach, Step, StepReview};
+use super::session::{Frame, Happened, Outputs, Session};
+use countersign_core::plan::{Assignment, Target};
+use countersign_core::review::{Review, Round};
+use countersign_core::submission::OutputKind;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `get_workflows` answers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Workflows {
+    /// The jobs that can be read.
+    pub jobs: Vec<JobInfo>,
+    /// Those that cannot.
+    pub errors: Vec<JobError>,
+}
+
+/// A job, in short.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JobInfo {
+    /// Its name.
+    pub name: String,
+    /// In one line.
+    pub summary: String,
+    /// Its workflows.
+    pub workflows: Vec<WorkflowInfo>,
+}
+
+/// A workflow, in short.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WorkflowInfo {
+    /// Its name.
+    pub name: String,
+    /// In one line.
+    pub summary: String,
+    /// What to call.
+    pub how_to_invoke: String,
+}
+
+/// A job that cannot be read.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JobError {
+    /// The name of its folder.
+    pub job_name: String,
+    /// The folder.
+    pub job_dir: String,
+    /// What is wrong, with places.
+    pub error: String,
+}
+
+/// What `start_workflow` answers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Started {
+    /// The first step.
+    pub begin_step: BeginStep,
+    /// Everything this agent has under way.
+    pub stack: Vec<StackEntry>,
+    /// How to go on.
+    pub important_note: String,
+}
+
+/// A step to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BeginStep {
+    /// The session, for later calls.
+    pub session_id: String,
+    /// The step.
+    pub step_id: String,
+    /// Where the job's own files are.
+    pub job_dir: String,
+    /// What must be handed in.
+    pub step_expected_outputs: Vec<ExpectedOutput>,
+    /// What is asked about it.
+    pub step_reviews: Vec<ReviewInfo>,
+    /// What to do.
+    pub step_instructions: String,
+    /// What every step of the job should know.
+    pub common_job_info: String,
+    /// Other steps that may be done at the same time; hand each in by its `step_id`.
+    #[schemars(with = "Option<Vec<serde_json::Map<String, serde_json::Value>>>")]
+    pub concurrent_steps: Option<Vec<BeginStep>>,
+}
+
+/// Something that must be handed in.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ExpectedOutput {
+    /// Its name.
+    pub name: String,
+    /// `file` or `files`.
+    pub r#type: &'static str,
+    /// What it is.
+    pub description: String,
+    /// Whether the step is not finished without it.
+    pub required: bool,
+    /// How it is handed in.
+    pub syntax_for_finished_step_tool: &'static str,
+}
+
+/// What is asked about a step.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ReviewInfo {
+    /// What it looks at.
+    pub run_each: String,
+    /// Names and questions.
+    pub quality_criteria: serde_json::Map<String, serde_json::Value>,
+    /// What reviewers are told beside.
+    pub additional_review_guidance: Option<String>,
+}
+
+/// One workflow of a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StackEntry {
+    /// `job/workflow`.
+    pub workflow: String,
+    /// The step it is at.
+    pub step: String,
+}
+
+/// What `finished_step` answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Finished {
+    /// `needs_work`, `next_step` or `workflow_complete`.
+    pub status: &'static str,
+    /// What to know, and what to do.
+    pub feedback: Option<String>,
+    /// The reviews that failed.
+    pub failed_reviews: Option<Vec<FailedReview>>,
+    /// The next step.
+    pub begin_step: Option<BeginStep>,
+    /// What was done, when all is.
+    pub summary: Option<String>,
+    /// Everything that was handed in, when all is.
+    pub all_outputs: Option<BTreeMap<String, Outputs>>,
+    /// Everything this agent has under way.
+    pub stack: Vec<StackEntry>,
+}
+
+/// A review that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FailedReview {
+    /// What it looked at: `step`, or an output.
+    pub review_run_each: String,
+    /// The file, where it was about one.
+    pub target_file: Option<String>,
+    /// Always false.
+    pub passed: bool,
+    /// What the reviewer says about the whole.
+    pub feedback: String,
+    /// And about each criterion.
+    pub criteria_results: Vec<CriterionResult>,
+}
+
+/// A ruling on a criterion.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CriterionResult {
+    /// Its name.
+    pub criterion: String,
+    /// Whether it is met.
+    pub passed: bool,
+    /// What there is to say.
+    pub feedback: Option<String>,
+}
+
+/// What `abort_workflow` answers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Aborted {
+    /// The workflow that was given up.
+    pub aborted_workflow: String,
+    /// The step it was at.
+    pub aborted_step: String,
+    /// Why.
+    pub explanation: String,
+    /// What is still under way.
+    pub stack: Vec<StackEntry>,
+    /// The workflow that goes on.
+    pub resumed_workflow: Option<String>,
+    /// The step it is at.
+    pub resumed_step: Option<String>,
+}
+
+/// What `go_to_step` answers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WentTo {
+    /// The step.
+    pub begin_step: BeginStep,
+    /// Steps that must be done again.
+    pub invalidated_steps: Vec<String>,
+    /// Everything this agent has under way.
+    pub stack: Vec<StackEntry>,
+}
+
+/// Everything an agent has under way.
+pub fn stack(session: &Session, agent: &str) -> Vec<StackEntry> {
+    let entry = |frame: &Frame| StackEntry {
+        workflow: frame.title(),
+        step: frame.open_steps().first().map(|step| step.id.clone()).unwrap_or_default(),
+    };
+    session.stack(agent).map(entry).collect()
+}
+
+/// The step a workflow is at, with those that may be done beside it. `first` is named first, where it is open.
+pub fn begin(session_id: &str, frame: &Frame, first: Option<&str>) -> Option<BeginStep> {
+    let mut open = frame.open_steps();
+    if let Some(at) = first.and_then(|first| open.iter().position(|step| step.id == first)) {
+        open[..=at].rotate_right(1);
+    }
+    let mut steps = open.into_iter().map(|step| begin_one(session_id, frame, step));
+    let mut begin = steps.next()?;
+    begin.concurrent_steps = Some(steps.collect()).filter(|others: &Vec<_>| !others.is_empty());
+    Some(begin)
+}
+
+fn begin_one(session_id: &str, frame: &Frame, step: &Step) -> BeginStep {
+    let expected = step.outputs.iter().map(|output| ExpectedOutput {
+        name: output.name.clone(),
+        r#type: match output.kind {
+            OutputKind::File => "file",
+            OutputKind::Files => "files",
+        },
+        description: output.description.clone(),
+        required: output.required,
+        syntax_for_finished_step_tool: match output.kind {
+            OutputKind::File => "filepath",
+            OutputKind::Files => "array of filepaths for all individual files",
+        },
+    });
+    BeginStep {
+        session_id: session_id.to_owned(),
+        step_id: step.id.clone(),
+        job_dir: frame.job.dir.display().to_string(),
+        step_expected_outputs: expected.collect(),
+        step_reviews: step.reviews.iter().map(review_info).collect(),
+        step_instructions: step.instructions.clone(),
+        common_job_info: frame.job.common_info.clone(),
+        concurrent_steps: None,
+    }
+}
+
+fn review_info(review: &StepReview) -> ReviewInfo {
+    let criteria = review.criteria.iter().map(|(name, ask)| (name.clone(), ask.as_str().into()));
+    ReviewInfo {
+        run_each: review.run_each.text().to_owned(),
+        quality_criteria: criteria.collect(),
+        additional_review_guidance: review.guidance.clone(),
+    }
+}
+
+/// What follows a step that has passed: the next one, or the end.
+pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Option<String>) -> Finished {
+    let stack = stack(session, &frame.agent);
+    if let Some(begin_step) = begin(session_id, frame, None).filter(|_| frame.is_active()) {
+        return Finished {
+            status: "next_step",
+            feedback,
+            begin_step: Some(begin_step),
+            stack,
+            ..Finished::default()
+        };
+    }
+    let outputs = frame.done.iter().map(|(step, done)| (step.clone(), done.outputs.clone())).collect();
+    let resumed = stack.last().map(|parent| format!(" {} goes on at step {}.", parent.workflow, parent.step));
+    let summary = format!(
+        "{}: all {} steps are finished. Goal: {}{}",
+        frame.title(),
+        frame.done.len(),
+        frame.goal,
+        resumed.unwrap_or_default()
+    );
+    Finished {
+        status: "workflow_complete",
+        feedback,
+        summary: Some(summary),
+        all_outputs: Some(outputs),
+        stack,
+        ..Finished::default()
+    }
+}
+
+/// The reviews of a round that failed.
+pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<FailedReview> {
+    let mut indices: Vec<usize> = round
+        .judgement
+        .blocking
+        .iter()
+        .chain(&round.judgement.waived)
+        .map(|place| place.assignment)
+        .collect();
+    indices.sort_unstable();
+    indices.dedup();
+    let failed = |index: &usize| {
+        let assignment = round.assignments.get(*index)?;
+        let (_, given) = round.answer_to(assignment)?;
+        Some(FailedReview {
+            review_run_each: step
+                .reviews
+                .get(assignment.rule)
+                .map_or("step", |one| one.run_each.text())
+                .to_owned(),
+            target_file: target_file(review, assignment),
+            passed: false,
+            feedback: given.answer.feedback.clone(),
+            criteria_results: given
+                .answer
+                .rulings
+                .iter()
+                .map(|ruling| CriterionResult {
+                    criterion: ruling.criterion.clone(),
+                    passed: ruling.passed,
+                    feedback: ruling.feedback.clone(),
+                })
+                .collect(),
+        })
+    };
+    indices.iter().filter_map(failed).collect()
+}
+
+/// What is looked at, in words: for units that have no verdict.
+pub fn unit(review: &Review, assignment: &Assignment, step: &Step) -> String {
+    let which = step.reviews.get(assignment.rule).map(|one| &one.run_each);
+    match (target_file(review, assignment), which) {
+        (Some(file), _) => file,
+        (None, Some(RunEach::Output(name))) => format!("output '{name}'"),
+        (None, _) => "all outputs together".to_owned(),
+    }
+}
+
+fn target_file(review: &Review, assignment: &Assignment) -> Option<String> {
+    let files = review.round().map(|round| &round.submission.files)?;
+    match (&assignment.target, assignment.files.as_slice()) {
+        (Target::All, _) => None,
+        (Target::File(path), _) => Some(path.clone()),
+        (_, [only]) => files.get(*only).map(|file| file.path.clone()),
+        _ => None,
+    }
+}
+
+/// The answer to a call that gave a workflow up.
+pub fn aborted(before: &Session, session: &Session, event: &Happened) -> Option<Aborted> {
+    let Happened::WorkflowAborted { frame, explanation } = event else { return None };
+    let frame = before.frame(*frame)?;
+    let stack = stack(session, &frame.agent);
+    let resumed = stack.last().cloned();
+    Some(Aborted {
+        aborted_workflow: frame.title(),
+        aborted_step: frame.open_steps().first().map(|step| step.id.clone()).unwrap_or_default(),
+        explanation: explanation.clone(),
+        resumed_workflow: resumed.as_ref().map(|entry| entry.workflow.clone()),
+        resumed_step: resumed.map(|entry| entry.step),
+        stack,
+    })
+}

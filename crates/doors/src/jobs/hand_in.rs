@@ -1,0 +1,287 @@
+//! What a call hands in, held against what the step declares: before anybody is asked.
+
+use super::job::{Step, StepOutput};
+use super::session::{NotTaken, Outputs};
+use countersign_core::submission::OutputKind;
+use countersign_engine::workspace::{self, Root};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// More files than any step hands in.
+const MAX_FILES: usize = 10_000;
+/// Longer than any path.
+const MAX_PATH_BYTES: usize = 4096;
+/// The most an author says about the work.
+pub const MAX_NOTES_BYTES: usize = 1024 * 1024;
+/// The most of any other text.
+pub const MAX_TEXT_BYTES: usize = 64 * 1024;
+const MAX_ID_BYTES: usize = 128;
+
+/// The outputs of a call, by name, as they were given: texts or lists of texts.
+pub fn outputs(given: &Map<String, Value>) -> Result<Outputs, NotTaken> {
+    let files = |(name, value): (&String, &Value)| {
+        let files = match value {
+            Value::String(path) => vec![path.clone()],
+            Value::Array(list) => list
+                .iter()
+                .map(|path| path.as_str().map(str::to_owned))
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| {
+                    NotTaken(format!("output '{name}': every entry of the list must be a path, as text"))
+                })?,
+            other => {
+                return Err(NotTaken(format!(
+                    "output '{name}' must be a path or a list of paths, not {}",
+                    kind(other)
+                )));
+            }
+        };
+        Ok((name.clone(), files))
+    };
+    given.iter().map(files).collect()
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The outputs with paths relative to the root, if they are what the step declares and all files are there.
+pub fn check(step: &Step, given: &Map<String, Value>, root: &Root) -> Result<Outputs, NotTaken> {
+    let declared = || {
+        let names = step.outputs.iter().map(|output| format!("'{}'", output.name)).collect::<Vec<_>>();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    if let Some(unknown) = given.keys().find(|name| step.outputs.iter().all(|output| output.name != **name)) {
+        let shown = countersign_core::text::visible_line(cut(unknown));
+        return Err(NotTaken(format!(
+            "step '{}' has no output '{shown}'; its outputs: {}",
+            step.id,
+            declared()
+        )));
+    }
+    let mut all = Outputs::new();
+    for output in &step.outputs {
+        let Some(value) = given.get(&output.name).filter(|value| !is_empty(value)) else {
+            if output.required {
+                let empty = if given.contains_key(&output.name) { "is empty" } else { "is missing" };
+                return Err(NotTaken(format!(
+                    "output '{}' {empty}, and step '{}' requires it ({})",
+                    output.name, step.id, output.description
+                )));
+            }
+            continue;
+        };
+        all.insert(output.name.clone(), files(output, value, root)?);
+    }
+    Ok(all)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(path) => path.trim().is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}
+
+fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>, NotTaken> {
+    let name = &output.name;
+    let paths: Vec<&str> = match (output.kind, value) {
+        (OutputKind::File, Value::String(path)) => vec![path],
+        (OutputKind::Files, Value::Array(list)) => {
+            list.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(|| {
+                NotTaken(format!("output '{name}': every entry of the list must be a path, as text"))
+            })?
+        }
+        (OutputKind::File, other) => {
+            return Err(NotTaken(format!(
+                "output '{name}' is one file: give its path as text, not {}",
+                kind(other)
+            )));
+        }
+        (OutputKind::Files, other) => {
+            return Err(NotTaken(format!(
+                "output '{name}' is a list of files: give a list of paths, not {}",
+                kind(other)
+            )));
+        }
+    };
+    if paths.len() > MAX_FILES {
+        return Err(NotTaken(format!(
+            "output '{name}' has {} files, and at most {MAX_FILES} are taken",
+            paths.len()
+        )));
+    }
+    let mut files: Vec<String> = vec![];
+    for path in paths {
+        let file = file(path, root).map_err(|words| NotTaken(format!("output '{name}': {words}")))?;
+        if files.contains(&file) {
+            return Err(NotTaken(format!("output '{name}': `{file}` is named twice")));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+fn file(path: &str, root: &Root) -> Result<String, String> {
+    if path.len() > MAX_PATH_BYTES || path.contains('\0') {
+        let shown = countersign_core::text::visible_line(cut(path)).into_owned();
+        return Err(format!("`{shown}` cannot be a path"));
+    }
+    let relative = root.relative(root.path(), Path::new(path)).map_err(|problem| problem.to_string())?;
+    workspace::require_file(root, &relative).map_err(|problem| problem.to_string())?;
+    Ok(relative)
+}
+
+fn cut(text: &str) -> &str {
+    countersign_core::text::cut(text, 200)
+}
+
+/// An id that somebody chose: nothing that could lead anywhere.
+pub fn id(what: &str, given: &str) -> Result<String, NotTaken> {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:@".contains(&byte);
+    let good = !given.is_empty()
+        && given.len() <= MAX_ID_BYTES
+        && given.bytes().all(fine)
+        && !given.starts_with('.')
+        && !given.contains("..");
+    good.then(|| given.to_owned()).ok_or_else(|| {
+        NotTaken(format!(
+            "{what} must have 1 to {MAX_ID_BYTES} letters, digits or `-._:@`, no `..`, and not begin with a dot"
+        ))
+    })
+}
+
+/// A text of bounded length without a zero byte.
+pub fn text(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
+    if given.len() > most {
+        return Err(NotTaken(format!("{what} has {} bytes, and at most {most} are taken", given.len())));
+    }
+    if given.contains('\0') {
+        return Err(NotTaken(format!("{what} holds a zero byte")));
+    }
+    Ok(given.to_owned())
+}
+
+/// The same, and it says something.
+pub fn words(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
+    match given.trim() {
+        "" => Err(NotTaken(format!("{what} is empty"))),
+        _ => text(what, given, most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn step() -> Step {
+        let output = |name: &str, kind, required| StepOutput {
+            name: name.to_owned(),
+            kind,
+            description: "what it is".to_owned(),
+            required,
+        };
+        Step {
+            id: "write".to_owned(),
+            name: "Write".to_owned(),
+            description: String::new(),
+            instructions: String::new(),
+            outputs: vec![
+                output("plan", OutputKind::File, true),
+                output("docs", OutputKind::Files, true),
+                output("extra", OutputKind::File, false),
+            ],
+            reviews: vec![],
+        }
+    }
+
+    fn project() -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("docs")).unwrap();
+        for file in ["plan.md", "docs/a.md", "docs/b.md"] {
+            std::fs::write(dir.path().join(file), "text").unwrap();
+        }
+        let root = Root::new(dir.path()).unwrap();
+        (dir, root)
+    }
+
+    fn checked(root: &Root, given: Value) -> Result<Outputs, String> {
+        check(&step(), given.as_object().unwrap(), root).map_err(|refused| refused.0)
+    }
+
+    #[test]
+    fn outputs_are_what_the_step_declares() {
+        let (_dir, root) = project();
+        let absolute = root.path().join("docs/a.md");
+        let good =
+            checked(&root, json!({ "plan": "./plan.md", "docs": [absolute, "docs/b.md"], "extra": null }));
+        let good = good.unwrap();
+        assert_eq!(good["plan"], ["plan.md"]);
+        assert_eq!(good["docs"], ["docs/a.md", "docs/b.md"]);
+        assert_eq!(good.len(), 2, "an optional output may be absent");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_before_anybody_is_asked() {
+        let (dir, root) = project();
+        std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out.md")).unwrap();
+        let fifo = rustix::fs::mknodat(
+            rustix::fs::CWD,
+            dir.path().join("fifo"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        );
+        fifo.unwrap();
+        let long = "x".repeat(10_000_000);
+        let table = [
+            (json!({ "docs": ["docs/a.md"] }), "output 'plan' is missing"),
+            (json!({ "plan": "", "docs": ["docs/a.md"] }), "output 'plan' is empty"),
+            (json!({ "plan": "plan.md", "docs": [] }), "output 'docs' is empty"),
+            (
+                json!({ "plan": ["plan.md"], "docs": ["docs/a.md"] }),
+                "is one file: give its path as text, not a list",
+            ),
+            (
+                json!({ "plan": "plan.md", "docs": "docs/a.md" }),
+                "is a list of files: give a list of paths, not text",
+            ),
+            (json!({ "plan": 7, "docs": ["docs/a.md"] }), "not a number"),
+            (json!({ "plan": "plan.md", "docs": [7] }), "every entry of the list must be a path"),
+            (json!({ "plan": "plan.md", "docs": ["docs/a.md", "./docs/a.md"] }), "is named twice"),
+            (json!({ "plan": "plan.md", "docs": ["docs"] }), "is a directory, not a file"),
+            (json!({ "plan": "fifo", "docs": ["docs/a.md"] }), "is a FIFO, not a file"),
+            (json!({ "plan": "none.md", "docs": ["docs/a.md"] }), "`none.md` does not exist"),
+            (json!({ "plan": "../x.md", "docs": ["docs/a.md"] }), "outside the project root"),
+            (json!({ "plan": "/etc/hostname", "docs": ["docs/a.md"] }), "outside the project root"),
+            (json!({ "plan": "out.md", "docs": ["docs/a.md"] }), "outside the project root"),
+            (json!({ "plan": "a\u{0}b", "docs": ["docs/a.md"] }), "cannot be a path"),
+            (json!({ "plan": long, "docs": ["docs/a.md"] }), "cannot be a path"),
+            (json!({ "paln": "plan.md" }), "no output 'paln'; its outputs: 'plan', 'docs', 'extra'"),
+        ];
+        for (given, expected) in table {
+            let refused = checked(&root, given.clone()).unwrap_err();
+            assert!(refused.contains(expected) && refused.len() < 1000, "{expected}: {refused}");
+        }
+    }
+
+    #[test]
+    fn ids_lead_nowhere() {
+        for good in ["a", "3f2a-b", "s:1@x", "A_b".replace('_', "-").as_str()] {
+            assert!(id("session_id", good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "../x", "a/b", "a\\b", "a b", "a\0", ".hidden", "a..b", &"x".repeat(129)] {
+            assert!(id("session_id", bad).unwrap_err().0.contains("session_id must have"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What the door says to agents.
+
+use super::answer::unit;
+use super::job::Step;
+use countersign_core::ids::Token;
+use countersign_core::outcome::Stop;
+use countersign_core::plan::Target;
+use countersign_core::review::Review;
+use serde_json::json;
+
+/// With the first step.
+pub const IMPORTANT_NOTE: &str = "Do what step_instructions say, write the expected outputs as files inside the project, then call \
+     finished_step with their paths. The step is judged by its reviews before the next one begins; what fails comes \
+     back as needs_work, with findings to be fixed.";
+
+/// While reviewers are still at work.
+pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
+     again with the same arguments to wait for them. Nothing is counted and nobody is asked twice.";
+
+/// Where agents may not override.
+pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overrides to people: fix the findings and call finished_step \
+     without quality_review_override_reason, or ask a person to run `countersign approve`";
+
+/// After an override.
+pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
+     report.";
+
+/// What to call to start a workflow.
+pub fn how_to_invoke(job: &str, workflow: &str) -> String {
+    format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
+}
+
+/// Reviews that had nothing to look at.
+pub fn not_applicable(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| {
+        format!("Not applicable, because the optional output was not handed in: {}.", names.join(", "))
+    })
+}
+
+/// What there is to say about a step that passed.
+pub fn passed(review: &Review, names: &[String]) -> Option<String> {
+    let waived: Vec<_> = review.waived().iter().map(|finding| finding.feedback.clone()).collect();
+    let advice = (!waived.is_empty())
+        .then(|| format!("Worth a look, though it does not block: {}", waived.join("; ")));
+    let parts: Vec<_> = advice.into_iter().chain(not_applicable(names)).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// The recorded answer of a step that was handed in before.
+pub fn again(step: &str) -> String {
+    format!("Step '{step}' had passed already with exactly these outputs; this is the same answer again.")
+}
+
+/// The findings of a round, what has no verdict, and how to go on.
+pub fn needs_work(review: &Review, step: &Step, not_applicable_names: &[String]) -> String {
+    let mut out = findings(review);
+    let open = unanswered(review, step);
+    if !open.is_empty() {
+        out.push_str(&format!(
+            "\nNo verdict yet on: {}. They are asked again with the next call.\n",
+            open.join("; ")
+        ));
+    }
+    if let Some(words) = not_applicable(not_applicable_names) {
+        out.push_str(&format!("\n{words}\n"));
+    }
+    let left = review.policy.attempts_left(review.attempts).unwrap_or_default();
+    let tries = if left == 1 { "1 try is left".to_owned() } else { format!("{left} tries are left") };
+    out.push_str(&format!(
+        "\nFix these in the output files, then call finished_step again. Only what changed is judged again; {tries} before the \
+         step is blocked. (review {})",
+        review.id
+    ));
+    out
+}
+
+fn findings(review: &Review) -> String {
+    let mut out = String::from("The review found what must be fixed:\n");
+    for finding in review.findings() {
+        let place = finding.file.unwrap_or_else(|| match finding.target {
+            Target::Output(name) => format!("output '{name}'"),
+            _ => "all outputs together".to_owned(),
+        });
+        let criterion = finding.criterion.as_deref().unwrap_or("the whole");
+        out.push_str(&format!("- {place}: {criterion}: {}\n", finding.feedback.trim()));
+    }
+    out
+}
+
+fn unanswered(review: &Review, step: &Step) -> Vec<String> {
+    let Some(round) = review.round() else { return vec![] };
+    let words = |assignment: usize| {
+        let assignment = round.assignments.get(assignment)?;
+        let reasons: Vec<_> = round
+            .failures_of(assignment)
+            .map(|(candidate, failure)| format!("{}: {}", candidate.reviewer, failure.detail))
+            .collect();
+        Some(format!("{} ({})", unit(review, assignment, step), reasons.join(", then ")))
+    };
+    round.judgement.unanswered.iter().filter_map(|one| words(one.assignment)).collect()
+}
+
+/// Nobody ruled on something, and nothing failed.
+pub fn no_verdict(review: &Review, step: &Step) -> String {
+    let open = unanswered(review, step);
+    let about =
+        if open.is_empty() { "the files changed while they were judged".to_owned() } else { open.join("; ") };
+    format!(
+        "NO VERDICT: {about}. The step stays as it is, nothing is counted, and what was judged is kept: call finished_step \
+         again to ask only for what is missing. (review {})",
+        review.id
+    )
+}
+
+/// The step is blocked until a person lets it go on.
+pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
+    let findings =
+        if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
+    format!(
+        "BLOCKED: step '{}': {}. Nobody is asked any more until a person lets it go on: \
+         `countersign unblock {} --reason TEXT`. Tell the person, and stop working on this step.{findings}",
+        step.id,
+        why.words(),
+        review.id
+    )
+}
+
+/// The five things to do for a self-review.
+pub fn self_review(file: &str) -> String {
+    format!(
+        "This step is judged by a review of your own. Start a subagent that did not do the work (or, if you cannot, do it \
+         yourself as if somebody else had done it) and have it:\n\
+         1. read {file},\n\
+         2. evaluate every criterion in it against the files,\n\
+         3. report what fails; you then fix these issues,\n\
+         4. repeat until every criterion passes,\n\
+         5. then you call finished_step again with the same outputs, with quality_review_override_reason saying how the \
+         review went, and with self_review {{token, results}} as the file says: the token is in it, and there is a result \
+         for every criterion. A reason without results is recorded as an override."
+    )
+}
+
+/// How the results of a self-review come back: what the instructions file says at its end.
+pub fn handing_in(review: &Review, token: &Token) -> String {
+    let Some(round) = review.round() else { return String::new() };
+    let mut results = vec![];
+    for assignment in round.assignments.iter().filter(|assignment| assignment.is_self_review()) {
+        let rule = review.rules.get(assignment.rule).map(|rule| rule.name.as_str());
+        let file = match &assignment.target {
+            Target::File(path) => Some(path.as_str()),
+            _ => None,
+        };
+        for criterion in assignment.asks(&review.rules) {
+            let mut result =
+                json!({ "rule": rule, "criterion": criterion.name, "passed": false, "feedback": "…" });
+            if let Some(file) = file {
+                result["file"] = json!(file);
+            }
+            results.push(format!("    {result}"));
+        }
+    }
+    format!(
+        "When the review is done and everything passes, call `finished_step` again with the same outputs, with \
+         `quality_review_override_reason`, and with `self_review` like this, one result for every criterion, `passed` as you \
+         found it:\n\n```json\n{{\n  \"token\": \"{token}\",\n  \"results\": [\n{}\n  ]\n}}\n```\n\nThe results are taken for \
+         the files as they are at that moment.",
+        results.join(",\n")
+    )
+}
