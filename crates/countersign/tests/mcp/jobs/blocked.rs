@@ -1,0 +1,103 @@
+//! Attempts, no verdict, and what only people can lift.
+
+use super::*;
+
+/// JOBS-9: calls 1 and 2 answer needs_work, the third failing call is itself the tool error; then nobody is asked
+/// until a person lifts it, whatever is handed in, however the agent goes back.
+#[test]
+fn the_third_failing_call_blocks_until_a_person_lifts_it() {
+    let (project, judge) = guide();
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    for n in 1..=3 {
+        project.write("plan.md", format!("BAD {n}"));
+        let result = client.call("finished_step", plan(&session));
+        assert_eq!(status(&result), if n < 3 { "needs_work" } else { "blocked" }, "{result}");
+    }
+    let asked = judge.asked().len();
+    project.write("plan.md", "a good plan at last");
+    for _ in 0..2 {
+        client.good("go_to_step", json!({ "step_id": "plan", "session_id": session }));
+        let error = client.bad("finished_step", plan(&session));
+        assert_eq!(error["code"], "blocked");
+        assert!(error["message"].as_str().unwrap().contains("countersign unblock rv-"), "{error}");
+    }
+    let mut overridden = plan(&session);
+    overridden["quality_review_override_reason"] = json!("it is fine");
+    assert_eq!(client.bad("finished_step", overridden)["code"], "blocked");
+    assert_eq!(judge.asked().len(), asked, "blocked means blocked");
+    let review = project.run(&["log", "--json"]).json()["reviews"][0]["id"].as_str().unwrap().to_owned();
+    // An agent cannot lift it: there is no terminal here.
+    project.run(&["unblock", &review, "--reason", "go on"]).exits(2);
+    let typed = format!("{} unblock {review} --reason 'go on'", env!("CARGO_BIN_EXE_countersign"));
+    let mut person = project.command(&[]);
+    let root = project.root().to_owned();
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &typed, "/dev/null"]).current_dir(root).env_clear();
+    script.envs(person.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))));
+    script.env("PATH", "/usr/bin:/bin").env("HOME", project.home());
+    assert!(script.status().unwrap().success());
+    person.arg("--version");
+    assert_eq!(client.good("finished_step", plan(&session))["status"], "next_step");
+}
+
+#[test]
+fn the_number_of_attempts_is_settable() {
+    let (project, _) = guide();
+    let mut client = external(&project, &["--max-quality-attempts", "1"]);
+    let session = start(&mut client);
+    project.write("plan.md", "BAD");
+    assert_eq!(status(&client.call("finished_step", plan(&session))), "blocked");
+}
+
+/// A reviewer that fails costs no attempt and loses nothing that others ruled; failed and unanswered units together are
+/// needs_work that names both.
+#[test]
+fn no_verdict_is_an_error_that_counts_nothing() {
+    let (project, _) = guide();
+    let body = r#"case "$file" in b.md) [ -e "$PWD_ROOT/.up" ] || { echo 'rate limit' >&2; exit 1; };; esac
+case "$brief" in *BAD*) p=false;; *) p=true;; esac
+printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": %s, "feedback": "f"}]}' $p $p"#;
+    let body = body.replace("$PWD_ROOT", &project.root().display().to_string());
+    let judge = Judge::scripted(&project, "judge.sh", &body);
+    let mut client = external(&project, &[]);
+    let session = start(&mut client);
+    client.good("finished_step", plan(&session));
+    for _ in 0..2 {
+        let error = client.bad("finished_step", pages(&session, &["a.md", "b.md"]));
+        assert_eq!(error["code"], "no_verdict");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("b.md") && message.contains("rate limit"), "{message}");
+    }
+    let asked = |file: &str| judge.asked().iter().filter(|one| *one == file).count();
+    assert_eq!((asked("a.md"), asked("b.md")), (1, 2), "what was ruled is kept");
+    project.write("a.md", "BAD");
+    let failed = client.good("finished_step", pages(&session, &["a.md", "b.md"]));
+    let feedback = failed["feedback"].as_str().unwrap();
+    assert!(feedback.contains("No verdict yet on: b.md"), "{feedback}");
+    assert!(feedback.contains("2 tries are left"), "only a real verdict counts: {feedback}");
+    project.write("a.md", "page a").write(".up", "");
+    assert_eq!(
+        client.good("finished_step", pages(&session, &["a.md", "b.md"]))["status"],
+        "workflow_complete"
+    );
+}
+
+/// JOBS-6: a reviewer that contradicts itself is asked once more and then is no verdict; a pass without rulings, or with
+/// other criteria than were asked, is none either.
+#[test]
+fn a_reply_that_does_not_hold_never_advances() {
+    for reply in [
+        r#"{"passed": false, "feedback": "no", "criteria_results": [{"criterion": "Complete", "passed": true}]}"#,
+        r#"{"passed": true, "feedback": "yes", "criteria_results": [{"criterion": "Complete", "passed": false}]}"#,
+        r#"{"passed": true, "feedback": "yes"}"#,
+        r#"{"passed": true, "feedback": "yes", "criteria_results": [{"criterion": "Other", "passed": true}]}"#,
+    ] {
+        let (project, _) = guide();
+        let judge = Judge::replying(&project, reply);
+        let mut client = external(&project, &[]);
+        let session = start(&mut client);
+        assert_eq!(status(&client.call("finished_step", plan(&session))), "no_verdict", "{reply}");
+        assert_eq!((judge.asked().len(), count(&project, "step_finished")), (2, 0), "{reply}");
+    }
+}

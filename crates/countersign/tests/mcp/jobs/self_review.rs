@@ -1,0 +1,159 @@
+//! Without a runner the author reviews: by a file, with a token, a result for every criterion.
+
+use super::*;
+
+fn own(project: &Project, more: &[&str]) -> Client {
+    let mut client = Client::silent(project, more);
+    client.initialize("2025-11-25");
+    client
+}
+
+fn instructions(project: &Project, session: &str, step: &str) -> String {
+    project.read(&format!(".deepwork/tmp/quality_review_{session}_{step}.md"))
+}
+
+fn token(text: &str) -> String {
+    let at = text.find("\"sr-").unwrap() + 1;
+    text[at..].split('"').next().unwrap().to_owned()
+}
+
+/// 004.2.7 to 004.2.11, JOBS-3, JOBS-8.
+#[test]
+fn req_004_2_7_to_11_instructions_a_token_and_results() {
+    let (project, _) = guide();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    let asked = client.good("finished_step", plan(&session));
+    // 004.2.10 and 004.2.11: needs_work, and the five things to do.
+    assert_eq!((&asked["status"], &asked["failed_reviews"]), (&json!("needs_work"), &json!([])));
+    let feedback = asked["feedback"].as_str().unwrap();
+    for words in [
+        "subagent",
+        "1. read",
+        "2. evaluate",
+        "3. report",
+        "fix",
+        "4. repeat until",
+        "5. then",
+        "quality_review_override_reason",
+    ] {
+        assert!(feedback.contains(words), "{words}: {feedback}");
+    }
+    // 004.2.7 and 004.2.8: the file, by its name; JOBS-3: paths, never contents. 004.2.9: its parts.
+    let text = instructions(&project, &session, "plan");
+    assert!(feedback.contains(&format!(".deepwork/tmp/quality_review_{session}_plan.md")));
+    for part in [
+        "# Quality Review Instructions",
+        "## Outputs to Review",
+        "- plan.md  (output: plan)",
+        "## Criteria to Evaluate",
+        "## Guidelines",
+        "## Your Task",
+        "## Handing In",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(
+        !text.contains("the plan\n") && !feedback.contains("sr-"),
+        "the token has to be read in the file"
+    );
+    assert_eq!(project.read(".deepwork/tmp/.gitignore"), "*\n");
+
+    let with = |token: &str, results: Value| {
+        let mut call = plan(&session);
+        call["quality_review_override_reason"] = json!("reviewed by a subagent");
+        call["self_review"] = json!({ "token": token, "results": results });
+        call
+    };
+    let token = token(&text);
+    let result = |passed: bool| json!([{ "criterion": "Complete", "passed": passed, "feedback": "looked" }]);
+    assert!(
+        client.bad("finished_step", with("sr-wrongwrong12", result(true)))["message"]
+            .as_str()
+            .unwrap()
+            .contains("token")
+    );
+    assert!(
+        client.bad("finished_step", with(&token, json!([])))["message"]
+            .as_str()
+            .unwrap()
+            .contains("Complete")
+    );
+    assert!(client.bad("finished_step", with(&token, json!([{ "criterion": "Other", "passed": true }])))["message"].as_str().unwrap().contains("was not asked"));
+    assert_eq!(count(&project, "step_finished"), 0);
+    // The author fixed something before coming back: the results are for the files as they are now.
+    project.write("plan.md", "a better plan");
+    let passed = client.good("finished_step", with(&token, result(true)));
+    assert_eq!((&passed["status"], &passed["begin_step"]["step_id"]), (&json!("next_step"), &json!("pages")));
+    let shown = project.run(&["show", "--json"]).json();
+    assert_eq!(shown["assignments"][0]["ruled_by"], "self");
+    assert_eq!(shown["review"]["decisions"], json!([]), "a self-review is no override");
+}
+
+#[test]
+fn a_bare_reason_is_an_override_on_record_where_the_policy_allows_it() {
+    let (project, _) = guide();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    let mut bare = plan(&session);
+    bare["quality_review_override_reason"] = json!("the reviewer timed out");
+    assert_eq!(client.good("finished_step", bare.clone())["status"], "next_step");
+    let shown = project.run(&["show", "--json"]).json();
+    let decision = &shown["review"]["decisions"][0];
+    assert_eq!((&decision["reason"], &decision["person"]), (&json!("the reviewer timed out"), &json!(false)));
+    assert!(decision["digest"].is_string() && decision["at"].is_string());
+    assert!(
+        project
+            .run(&["show"])
+            .stdout
+            .contains("decided: approve by agent (an agent): the reviewer timed out")
+    );
+    for policy in ["people-only", "forbid"] {
+        let (project, _) = guide();
+        project.write("countersign.yml", format!(
+            "version: 1\npolicy: {{overrides: {policy}}}\nrules: [{{name: r, for: ['*.md'], criteria: [{{name: A, check: not_empty}}]}}]\n"
+        ));
+        let mut client = own(&project, &[]);
+        let session = start(&mut client);
+        let mut bare = plan(&session);
+        bare["quality_review_override_reason"] = json!("please");
+        let error = client.bad("finished_step", bare);
+        assert!(error["message"].as_str().unwrap().contains("leaves overrides to people"), "{error}");
+        assert_eq!(count(&project, "step_finished"), 0);
+        // An override does not skip the look at what is handed in.
+        let missing = json!({ "session_id": session, "outputs": {}, "quality_review_override_reason": "x" });
+        assert!(client.bad("finished_step", missing)["message"].as_str().unwrap().contains("is missing"));
+    }
+}
+
+#[test]
+fn calling_again_without_results_gets_a_new_token_and_the_fifth_time_stops() {
+    let (project, _) = guide();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    let mut tokens = vec![];
+    for n in 1..=5 {
+        let result = client.call("finished_step", plan(&session));
+        assert_eq!(status(&result), if n < 5 { "needs_work" } else { "blocked" }, "{n}: {result}");
+        if n < 5 {
+            tokens.push(token(&instructions(&project, &session, "plan")));
+        }
+    }
+    tokens.sort();
+    tokens.dedup();
+    assert_eq!(tokens.len(), 4);
+}
+
+#[test]
+fn a_self_review_that_fails_counts_like_any_other() {
+    let (project, _) = guide();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    client.good("finished_step", plan(&session));
+    let mut call = plan(&session);
+    call["self_review"] = json!({ "token": token(&instructions(&project, &session, "plan")), "results": [{ "criterion": "Complete", "passed": false, "feedback": "half of it is missing" }] });
+    let failed = client.good("finished_step", call);
+    assert_eq!(failed["status"], "needs_work");
+    assert_eq!(failed["failed_reviews"][0]["criteria_results"][0]["feedback"], "half of it is missing");
+    assert!(failed["feedback"].as_str().unwrap().contains("2 tries are left"));
+}
