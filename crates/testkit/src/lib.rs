@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod chat;
 mod judge;
 mod loopback;
 mod messages;
@@ -13,6 +14,7 @@ mod project;
 mod ran;
 mod wire;
 
+pub use chat::{Chat, ChatApi};
 pub use judge::Judge;
 pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};
