@@ -15,6 +15,7 @@ mod redaction;
 mod replies;
 mod reuse;
 mod reviewers;
+mod services;
 mod shells;
 mod stale;
 mod untrusted;
