@@ -163,7 +163,7 @@ fn a_contradiction_is_asked_about_once_more_by_name() {
     let contradiction = Act::answer(json!({
         "passed": false, "feedback": "", "criteria_results": [{ "criterion": "Complete", "passed": true, "feedback": null }],
     }));
-    both(&[contradiction.clone()], &passing(), |bench, asked| {
+    both(std::slice::from_ref(&contradiction), &passing(), |bench, asked| {
         bench.review().exits(0);
         let words = "could not be used: `passed` is false, and every criterion passed";
         let asked = asked();
