@@ -1,7 +1,8 @@
 //! Services over HTTP: every way to answer and every way to fail, the same for both APIs.
 
 use crate::project;
-use countersign_testkit::{Act, Chat, Dialect, Loopback, Messages, Project, Ran, Running};
+use countersign_testkit::{Act, Chat, Dialect, Loopback, Messages, Project, Ran, Running, eventually};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -242,6 +243,18 @@ fn a_silent_server_is_left_in_time() {
     both(&[], &Act::Hang, |bench, asked| {
         bench.configure(", timeout_seconds: 1", "").no_verdict("timeout", "it did not say anything");
         assert_eq!(asked().len(), 1);
+    });
+}
+
+#[test]
+fn an_interrupt_is_not_held_up_by_a_silent_server() {
+    both(&[], &Act::Hang, |bench, asked| {
+        let mut command = bench.project.command(&["review", "--json"]);
+        let running = Running::start(command.env("SERVICE_KEY", KEY));
+        eventually("it is asked", || !asked().is_empty());
+        let pid = Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+        running.wait().exits(130);
     });
 }
 

@@ -251,3 +251,42 @@ async fn silence_is_noticed() {
         tokio::task::spawn_blocking(|| server.join().unwrap()).await.unwrap();
     }
 }
+
+/// The vendors refuse what small models need, and the other way round.
+#[test]
+fn a_vendor_gets_its_own_form() {
+    let mut brief = brief(Duration::from_secs(1));
+    brief.criteria = vec![countersign_core::criterion::Criterion::must("A", "a?")];
+    for (api, base_url, own) in [
+        (Api::Anthropic, "https://api.anthropic.com/v1", true),
+        (Api::OpenAi, "https://api.openai.com/v1", true),
+        (Api::Anthropic, "http://127.0.0.1:1/v1", false),
+        (Api::OpenAi, "http://127.0.0.1:1/v1", false),
+        (Api::OpenAi, "https://api.anthropic.com/v1", false),
+    ] {
+        let (base_url, model, key) = (base_url.to_owned(), "m".to_owned(), Ok(None));
+        let service = Service { api, base_url, model, key, reply_tokens: 5 };
+        let schema = service.schema(&brief);
+        let question = Question {
+            model: "m",
+            system_prompt: "s",
+            prompt: "p",
+            schema: &schema,
+            reply_tokens: 5,
+            own: service.is_own(),
+        };
+        let body = match api {
+            Api::Anthropic => messages::body(&question),
+            Api::OpenAi => chat::body(&question, true),
+        };
+        assert_eq!(body.to_string().contains("maxLength"), !own, "{body}");
+        assert_eq!(body.to_string().contains("\"enum\":[\"A\"]"), !own, "{body}");
+        let newer = own && api == Api::OpenAi;
+        assert_eq!(
+            (&body["max_completion_tokens"] == 5, &body["max_tokens"] == 5),
+            (newer, !newer),
+            "{body}"
+        );
+        assert!(chat::body(&question, false)["response_format"].is_null());
+    }
+}
