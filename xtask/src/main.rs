@@ -10,6 +10,7 @@ mod bench;
 mod cargo;
 mod failure;
 mod libtest;
+mod real_model;
 mod schema;
 mod setup;
 mod test;
@@ -40,6 +41,7 @@ fn run() -> Result<(), Failure> {
     match request {
         Request::Help => Ok(()),
         Request::Test(amount) => test::run(&workspace, amount),
+        Request::RealModel => real_model::run(&workspace),
         Request::Bench(extra) => bench::run(&workspace, &extra),
         Request::Agents => agents::run(&workspace).map(|folder| println!("{}", folder.display())),
         Request::Schema => schema::run(&workspace),

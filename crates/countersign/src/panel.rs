@@ -122,9 +122,10 @@ impl Project {
     /// A service with its key. Its own address gets the vendor's key; any other gets only a key that is named
     /// for it.
     fn service(&self, service: &ServiceReviewer) -> Judge {
-        let (own_url, own_key) = match service.api {
-            Api::Anthropic => ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
-            Api::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        let own_url = service.api.own_url();
+        let own_key = match service.api {
+            Api::Anthropic => "ANTHROPIC_API_KEY",
+            Api::OpenAi => "OPENAI_API_KEY",
         };
         let base_url = service.base_url.clone().unwrap_or_else(|| own_url.to_owned());
         let source = service.key.clone();
@@ -208,8 +209,11 @@ fn other_vendors_first(panel: Vec<Panelist>, author: Option<Vendor>) -> Vec<Pane
 fn vendor(judge: &Judge) -> Option<Vendor> {
     match judge {
         Judge::Agent(agent) if agent.base_url.is_none() => agent.vendor(),
-        Judge::Service(service) if service.base_url == "https://api.openai.com/v1" => Some(Vendor::OpenAi),
-        Judge::Service(service) if service.api == Api::Anthropic => Some(Vendor::Anthropic),
+        // Elsewhere the same API may serve anybody's model.
+        Judge::Service(service) if service.base_url == service.api.own_url() => Some(match service.api {
+            Api::Anthropic => Vendor::Anthropic,
+            Api::OpenAi => Vendor::OpenAi,
+        }),
         _ => None,
     }
 }

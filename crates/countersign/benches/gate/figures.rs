@@ -4,6 +4,8 @@ use crate::measure::{Cost, median_wall, peak_of_quick, run};
 use crate::project::Project;
 use crate::table::{Table, cpu_time, megabytes, time};
 use anyhow::{Context, ensure};
+use countersign_testkit::{Act, Chat};
+use serde_json::json;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -60,6 +62,11 @@ pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How many questions a service gets, how many of them at once, and how long it takes for each.
+const ASKED: usize = 50;
+const AT_ONCE: usize = 8;
+const ANSWER: Duration = Duration::from_millis(200);
+
 /// Questions to a program that answers at once.
 pub fn command(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     let assignments = sizes.commanded;
@@ -73,6 +80,32 @@ pub fn command(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     table.add(figure("children"), each(cost.children, assignments), "", how);
     let figure = format!("{assignments} assignments asked of a program");
     table.add(figure, in_full(cost), "", "the command as a whole");
+    Ok(())
+}
+
+/// Questions to a service whose answers take their time: how much of it is ours.
+pub fn service(table: &mut Table) -> anyhow::Result<()> {
+    let passed = |name: &str| json!({ "criterion": name, "passed": true, "feedback": null });
+    let results = json!([passed("Complete"), passed("Clear")]);
+    let reply = json!({ "passed": true, "feedback": "", "criteria_results": results });
+    let service = Chat::slow(ANSWER, Act::answer(reply));
+    let project = Project::with_files(ASKED)?;
+    project.add_reviewer(&format!(
+        "{{name: service, use: openai, model: m, base_url: '{}/v1', concurrency: {AT_ONCE}}}",
+        service.url()
+    ))?;
+    let words = ["review", "--quiet", "--json", "--reviewer", "service"];
+    let cost = run(&mut project.countersign(&words))?;
+    ensure!(service.asked().len() == ASKED, "asked {} times", service.asked().len());
+    let ideal = ANSWER * u32::try_from(ASKED.div_ceil(AT_ONCE))?;
+    let target = format!("< {}", time(ideal.mul_f64(1.15)));
+    let how = format!(
+        "`review --json` with a service that takes {} for each answer; {} if all else took no time",
+        time(ANSWER),
+        time(ideal)
+    );
+    let figure = format!("{ASKED} assignments asked of a service, {AT_ONCE} at once");
+    table.add(figure, in_full(cost), &target, how);
     Ok(())
 }
 

@@ -56,6 +56,7 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
         figures::many_files(assignments, &mut table)?;
     }
     figures::command(&sizes, &mut table)?;
+    figures::service(&mut table)?;
     figures::large_ledger(&sizes, &mut table)?;
     Ok(table)
 }

@@ -56,6 +56,12 @@ impl Project {
         Ok(project)
     }
 
+    /// Adds a reviewer, as it is written in the configuration.
+    pub fn add_reviewer(&self, reviewer: &str) -> anyhow::Result<()> {
+        let config = CONFIG.replace("rules:", &format!("  - {reviewer}\nrules:"));
+        Ok(fs::write(self.root.path().join("countersign.yml"), config)?)
+    }
+
     /// Where its ledger is.
     pub fn ledger(&self) -> PathBuf {
         self.root.path().join(".countersign")

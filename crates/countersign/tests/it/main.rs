@@ -17,6 +17,7 @@ mod redaction;
 mod replies;
 mod reuse;
 mod reviewers;
+mod services;
 mod shells;
 mod stale;
 mod untrusted;

@@ -124,6 +124,7 @@ impl Engine {
         let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let planner = &self.0.planner;
+        self.fits(asking)?;
         let question = planner.word(&asking.rules, &asking.assignment, submission, notes, &asking.reviewer);
         let mut question = question.await.map_err(stale)?;
         let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
@@ -157,6 +158,26 @@ impl Engine {
     fn most_microusd(&self, asking: &Asking) -> Option<u64> {
         let (panelist, _) = self.0.planner.panel.find(&asking.reviewer)?;
         panelist.question_microusd.filter(|_| asking.counts_money && panelist.price.is_none())
+    }
+
+    /// Whoever cannot be given files gets everything in the question, so that has to fit.
+    fn fits(&self, asking: &Asking) -> Result<(), Failed> {
+        let planner = &self.0.planner;
+        let files = materials(&asking.assignment, &asking.prepared.submission);
+        let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
+        let most = planner.bounds.prompt_bytes;
+        let reads = planner.panel.find(&asking.reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+        if reads || bytes <= most {
+            return Ok(());
+        }
+        let name = &asking.reviewer;
+        Err(Failed::new(
+            NoVerdict::TooLong,
+            format!(
+                "the files have {bytes} bytes together, and {name} gets all of them in one question, which holds \
+                 {most}: hand in less at once, use `each: file`, or raise `prompt_bytes`"
+            ),
+        ))
     }
 
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {

@@ -56,7 +56,7 @@ impl Program {
 
 /// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command of
 /// their own.
-fn prompt(payload: &str, reads_files: bool) -> String {
+pub(crate) fn prompt(payload: &str, reads_files: bool) -> String {
     let files = if reads_files {
         " Files that are named and not shown are in the current folder, under the same relative paths; nothing \
          outside of it can be read."

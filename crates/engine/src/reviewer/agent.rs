@@ -2,7 +2,7 @@
 
 use super::{Brief, Failed, Told};
 use crate::process::{self, Call, GuardProgram};
-use crate::programs::{self, Facts, Form, Heard, Program, Said, Setup, Usage, Vendor};
+use crate::programs::{self, Facts, Form, Heard, Problem, Program, Said, Setup, Usage, Vendor};
 use countersign_core::answer::{self, Answer};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
@@ -97,7 +97,7 @@ impl Agent {
         }
         let call = Call { stdin: setup.prompt.into_bytes(), ..call };
         match process::run(guard, call, cancel).await {
-            Ok(ended) => told((facts.hear)(&ended), brief, facts),
+            Ok(ended) => told((facts.hear)(&ended), brief, |problem| problem.words(&facts.called)),
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
                 Told::failed(NoVerdict::Unavailable, words)
@@ -183,15 +183,15 @@ fn too_long(facts: &Facts, bytes: usize) -> Told {
     Told::failed(NoVerdict::TooLong, words)
 }
 
-/// What was heard, held against what was asked.
-pub(super) fn told(heard: Heard, brief: &Brief, facts: &Facts) -> Told {
+/// What was heard, held against what was asked; a problem in the words of whoever knows who was asked.
+pub(super) fn told(heard: Heard, brief: &Brief, words: impl Fn(&Problem) -> String) -> Told {
     let Heard { said, usage } = heard;
     let reply = said.as_ref().ok().map(Said::text);
-    let free = said.as_ref().err().is_some_and(programs::Problem::cost_nothing);
+    let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
     let usage = usage.or_else(|| free.then(Usage::nothing));
     let result = match said {
         Ok(said) => ruled(&said, brief),
-        Err(problem) => Err(Failed::new(problem.why(), problem.words(&facts.called))),
+        Err(problem) => Err(Failed::new(problem.why(), words(&problem))),
     };
     Told { result, reply, usage }
 }

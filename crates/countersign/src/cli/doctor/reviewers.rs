@@ -7,7 +7,8 @@ use super::{Asking, ask, surroundings};
 use crate::cli::{Failure, installed};
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::programs::Program;
-use countersign_engine::reviewer::{Agent, Command};
+use countersign_engine::reviewer::service::Probed;
+use countersign_engine::reviewer::{Agent, Command, Service};
 use std::path::Path;
 
 /// How scripts end that people give to an interpreter.
@@ -30,7 +31,7 @@ impl Asking<'_> {
         let line = match &panelist.judge {
             Judge::Command(command) => self.command(what, command).await,
             Judge::Agent(agent) => self.agent(what, agent).await,
-            Judge::Service(service) => Line::ok(what, format!("`{}` at {}", service.model, service.base_url)),
+            Judge::Service(service) => self.service(what, service).await,
             Judge::Replay { rows, .. } => Line::ok(what, format!("recorded rulings: {}", rows.len())),
             Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
         };
@@ -64,6 +65,29 @@ impl Asking<'_> {
             Some(how) => Line::ok(what, format!("{words}: {version}; signed in by {how}")),
             None => Line::warn(what, format!("{words}: {version}; no sign-in was found"))
                 .hint(format!("{}; --ask tells for sure", facts.called.sign_in)),
+        }
+    }
+
+    /// A service: its key is there, it can be reached, and it lets us in. Nothing is asked that costs anything.
+    async fn service(&self, what: String, service: &Service) -> Line {
+        let words = format!("`{}` at {}", service.model, service.base_url);
+        let probed = tokio::select! {
+            () = self.cancel.cancelled() => return Line::warn(what, words),
+            probed = service.probe() => probed,
+        };
+        match probed {
+            Probed::Ready => Line::ok(what, format!("{words}: it is there")),
+            Probed::Reached(404 | 405) => {
+                Line::ok(what, format!("{words}: somebody is there, who lists no models"))
+            }
+            Probed::Reached(status) => {
+                Line::warn(what, format!("{words}: somebody is there and says {status}"))
+                    .hint("--ask tells for sure")
+            }
+            Probed::NoEntry(why) => Line::unavailable(what, format!("{words}: {why}"))
+                .hint("set the key, or name where it is in `key_env` or `key_file`"),
+            Probed::Unusable(why) => Line::unavailable(what, format!("{words}: {why}"))
+                .hint("see `base_url`, `key_env` and `key_file` of this reviewer"),
         }
     }
 

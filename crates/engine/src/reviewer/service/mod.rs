@@ -1,11 +1,39 @@
 //! A service as a reviewer: one question, one request over HTTP.
+//!
+//! [`messages`] and [`chat`] say what is asked and what a reply means, [`retry`] and [`refusal`] what comes of
+//! a reply that is none; all of them pure. [`exchange`] does the talking.
 
+mod chat;
+mod client;
+mod exchange;
+mod messages;
+mod place;
+mod probe;
+mod reading;
+mod refusal;
+mod retry;
+mod schema;
+mod sse;
+
+use super::agent::told;
 use super::{Brief, Told};
+use crate::programs::{self, Heard, Kind, Problem, Said, Usage};
 use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt::{response_schema, strict_response_schema};
+use countersign_core::text;
+use exchange::{Exchange, Silence};
+use place::Place;
+use serde_json::Value;
 use std::fmt;
 use tokio_util::sync::CancellationToken;
 
 pub use crate::config::Api;
+pub use probe::Probed;
+
+/// The longest name of a model that is kept.
+const MODEL_BYTES: usize = 200;
+/// What stands for the key wherever a service repeats it.
+const KEY_MARK: &str = "(the key)";
 
 /// A service, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +59,37 @@ impl Key {
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
+
+    /// A text without it.
+    fn hidden_in(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
+    }
 }
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(a key)")
+    }
+}
+
+/// What is particular about a question.
+struct Question<'a> {
+    model: &'a str,
+    system_prompt: &'a str,
+    prompt: &'a str,
+    schema: &'a Value,
+    reply_tokens: u32,
+    /// Whether it is asked of the vendor whose API it is.
+    own: bool,
+}
+
+impl Api {
+    /// Where the vendor's own service is.
+    pub fn own_url(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com/v1",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
     }
 }
 
@@ -51,7 +105,76 @@ impl Service {
 
     /// Asks the service.
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
-        let _ = (brief, cancel, &self.key.as_ref().map(|key| key.as_ref().map(|key| &key.0)));
-        Told::failed(NoVerdict::Unavailable, "services cannot be asked yet")
+        let (place, key) = match self.way() {
+            Ok(way) => way,
+            Err(words) => return Told::failed(NoVerdict::Unavailable, words),
+        };
+        let schema = self.schema(brief);
+        let prompt = programs::prompt(&brief.payload, false);
+        let question = Question {
+            model: &self.model,
+            system_prompt: &brief.system_prompt,
+            prompt: &prompt,
+            schema: &schema,
+            reply_tokens: self.reply_tokens,
+            own: self.is_own(),
+        };
+        let silence = Silence::usual();
+        let exchange = Exchange { service: self, place: &place, key, question: &question, brief, silence };
+        let cancelled = || Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None };
+        // Dropping the exchange closes its connection.
+        let heard = tokio::select! {
+            biased;
+            () = cancel.cancelled() => cancelled(),
+            heard = exchange.within_time() => heard,
+        };
+        told(without_key(heard, key), brief, |problem| place.words(problem, key.is_some()))
+    }
+
+    /// Where to ask and with which key; or why that cannot be.
+    fn way(&self) -> Result<(Place, Option<&Key>), String> {
+        let Some(place) = Place::of(&self.base_url) else {
+            return Err(format!("`{}` is no address", self.base_url));
+        };
+        let it = format!("the service at {}", place.host);
+        let key = match &self.key {
+            Ok(key) => key.as_ref(),
+            Err(why) => return Err(format!("{it} cannot be asked: {why}")),
+        };
+        if key.is_some() && place.is_open {
+            return Err(format!(
+                "{it} is not asked: its key would go over the network in the open; use an `https://` address"
+            ));
+        }
+        Ok((place, key))
+    }
+
+    fn is_own(&self) -> bool {
+        self.base_url == self.api.own_url()
+    }
+
+    /// The schema of a reply; with bounds where no vendor refuses them.
+    fn schema(&self, brief: &Brief) -> Value {
+        let schema = match self.api {
+            Api::Anthropic => response_schema(),
+            Api::OpenAi => strict_response_schema(),
+        };
+        let names: Vec<&str> = brief.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
+        if self.is_own() { schema } else { schema::bounded(schema, &names) }
     }
 }
+
+/// A service may repeat the key in whatever it says; nobody is shown that.
+fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
+    let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
+    let said = match heard.said {
+        Ok(said) => Ok(Said::Text(hide(&said.text()))),
+        Err(problem) => Err(Problem { quoted: hide(&problem.quoted), ..problem }),
+    };
+    let name = |model: String| text::cut(&text::visible_line(&hide(&model)), MODEL_BYTES).to_owned();
+    let usage = heard.usage.map(|usage| Usage { model: usage.model.map(name), ..usage });
+    Heard { said, usage }
+}
+
+#[cfg(test)]
+mod tests;

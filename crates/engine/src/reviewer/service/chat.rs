@@ -1,0 +1,87 @@
+//! OpenAI-compatible chat completions: the body of a question, and what its stream says. Pure.
+
+use super::Question;
+use super::reading::{Reading, broken_off};
+use super::refusal;
+use crate::programs::{Kind, Problem, Usage};
+use serde_json::{Value, json};
+
+/// The body of a question; without a schema for servers that take none.
+pub fn body(question: &Question<'_>, with_schema: bool) -> Value {
+    let mut body = json!({
+        "model": question.model,
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        "messages": [
+            { "role": "system", "content": question.system_prompt },
+            { "role": "user", "content": question.prompt },
+        ],
+    });
+    // The vendor's newer models refuse the name that everybody else knows.
+    let limit = if question.own { "max_completion_tokens" } else { "max_tokens" };
+    body[limit] = json!(question.reply_tokens);
+    if with_schema {
+        let schema = json!({ "name": "rulings", "strict": true, "schema": question.schema });
+        body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
+    }
+    body
+}
+
+/// A reply as far as it has come.
+#[derive(Debug, Default)]
+pub struct Reply {
+    text: String,
+    refusal: String,
+    finish: Option<String>,
+    usage: Option<Usage>,
+    model: Option<String>,
+}
+
+impl Reading for Reply {
+    fn event(&mut self, event: &Value) -> Result<(), Problem> {
+        if !event["error"].is_null() {
+            return Err(refusal::in_stream(&event["error"]));
+        }
+        if let Some(model) = event["model"].as_str() {
+            self.model = Some(model.to_owned());
+        }
+        if event["usage"].is_object() {
+            let count = |name: &str| event["usage"][name].as_u64();
+            self.usage = Some(Usage {
+                tokens_in: count("prompt_tokens"),
+                tokens_out: count("completion_tokens"),
+                ..Usage::default()
+            });
+        }
+        let choice = &event["choices"][0];
+        let delta = &choice["delta"];
+        self.text.push_str(delta["content"].as_str().unwrap_or_default());
+        self.refusal.push_str(delta["refusal"].as_str().unwrap_or_default());
+        if let Some(finish) = choice["finish_reason"].as_str() {
+            self.finish = Some(finish.to_owned());
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len() + self.refusal.len()
+    }
+
+    fn said(&self) -> Result<String, Problem> {
+        if !self.refusal.is_empty() {
+            return Err(Problem::new(Kind::Refused, &self.refusal));
+        }
+        match self.finish.as_deref().ok_or_else(broken_off)? {
+            "stop" => Ok(self.text.clone()),
+            "length" => Err(Problem::new(Kind::ReplyTooLong, "length")),
+            "content_filter" => Err(Problem::new(Kind::Refused, "content_filter")),
+            other => Err(Problem::new(Kind::Garbled, &format!("it stopped for `{other}`"))),
+        }
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let model = self.model.clone();
+        (model.is_some() || self.usage.is_some())
+            .then(|| Usage { model, ..self.usage.clone().unwrap_or_default() })
+    }
+}

@@ -1,0 +1,43 @@
+//! The connections: one set for the whole process, so that questions share them.
+
+use super::place::Place;
+use reqwest::{Client, redirect, retry};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// The connections to a place. A proxy of the environment is used for everything but this machine.
+pub fn client(place: &Place) -> Result<&'static Client, String> {
+    static NEAR: OnceLock<Result<Client, String>> = OnceLock::new();
+    static FAR: OnceLock<Result<Client, String>> = OnceLock::new();
+    let made = if place.is_local { NEAR.get_or_init(|| make(true)) } else { FAR.get_or_init(|| make(false)) };
+    made.as_ref().map_err(Clone::clone)
+}
+
+fn make(near: bool) -> Result<Client, String> {
+    // Somebody else in this process may have chosen already; that is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder()
+        .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT)
+        // A redirect would take the key and the work to somebody who was not named.
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .referer(false);
+    let builder = if near { builder.no_proxy() } else { builder };
+    builder.build().map_err(|error| chain(&error))
+}
+
+/// An error with its causes, without addresses: those are said once, by whoever words it.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut words = vec![];
+    let mut next = Some(error);
+    while let Some(error) = next {
+        words.push(error.to_string());
+        next = error.source();
+    }
+    // The outer ones repeat that there was an error; the innermost says which.
+    words.pop().unwrap_or_default()
+}

@@ -1,0 +1,284 @@
+//! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
+
+use super::reading::{self, Reading, Then};
+use super::retry::{self, Next};
+use super::sse::Events;
+use super::{Api, Key, Place, Question, Service, chat, client, messages, refusal};
+use crate::programs::{Heard, Kind, Problem, Said};
+use crate::reviewer::Brief;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::time::{Instant, sleep, timeout};
+
+/// What may stand around a piece of a reply in one event.
+const AROUND_BYTES: usize = 64 * 1024;
+/// Every few bytes of a reply come in an event of their own, which is many times longer.
+const STREAM_FACTOR: usize = 100;
+/// How much of a refusal is read.
+const REFUSAL_BYTES: usize = 64 * 1024;
+/// After the last event the connection is free for the next question, if its end is seen.
+const LAST_BYTES: Duration = Duration::from_millis(100);
+
+/// How long a service may say nothing at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence {
+    /// Before its first byte. Models that think, and small machines that read a long question, say nothing
+    /// until they begin to write.
+    pub at_first: Duration,
+    /// After that.
+    pub between: Duration,
+}
+
+impl Silence {
+    /// As long as services usually need.
+    pub fn usual() -> Self {
+        Self { at_first: Duration::from_secs(120), between: Duration::from_secs(60) }
+    }
+}
+
+/// One question to one service.
+pub struct Exchange<'a> {
+    pub service: &'a Service,
+    pub place: &'a Place,
+    pub key: Option<&'a Key>,
+    pub question: &'a Question<'a>,
+    pub brief: &'a Brief,
+    pub silence: Silence,
+}
+
+/// What came of one try.
+enum Tried {
+    Heard(Heard),
+    /// It was turned away, or never got there.
+    Refused(Refused),
+}
+
+struct Refused {
+    problem: Problem,
+    /// Whether it may go better a moment later.
+    may_pass: bool,
+    wait: Option<Duration>,
+    about_schema: bool,
+}
+
+/// Servers that take no schema: address and model. Learned once in a process.
+static WITHOUT_SCHEMA: LazyLock<Mutex<HashSet<(String, String)>>> = LazyLock::new(Mutex::default);
+
+impl Exchange<'_> {
+    /// Asks, as often as makes sense, for no longer than the question may take.
+    pub async fn within_time(&self) -> Heard {
+        let heard_bytes = AtomicUsize::new(0);
+        let deadline = Instant::now() + self.brief.timeout;
+        match timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await {
+            Ok(heard) => heard,
+            Err(_) => {
+                let words = match heard_bytes.load(Ordering::Relaxed) {
+                    0 => "it did not say anything",
+                    _ => "it was still answering",
+                };
+                failed(Problem::new(Kind::TimedOut, words))
+            }
+        }
+    }
+
+    async fn ask(&self, deadline: Instant, heard_bytes: &AtomicUsize) -> Heard {
+        let mut tries = 1;
+        loop {
+            let tried = self.with_or_without_schema(heard_bytes).await;
+            let refused = match tried {
+                Tried::Heard(heard) => return heard,
+                Tried::Refused(refused) if !refused.may_pass => return failed(refused.problem),
+                Tried::Refused(refused) => refused,
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            match retry::next(tries, refused.wait, left, self.brief.call.as_str()) {
+                Next::After(wait) => sleep(wait).await,
+                Next::GiveUp => return failed(refused.problem),
+                Next::LeftAlone(wait) => return failed(left_alone(&refused.problem, wait)),
+            }
+            tries += 1;
+        }
+    }
+
+    /// A server that does not take the schema is asked once more without it, and then always so.
+    async fn with_or_without_schema(&self, heard_bytes: &AtomicUsize) -> Tried {
+        let server = (self.service.base_url.clone(), self.service.model.clone());
+        let known = || WITHOUT_SCHEMA.lock().unwrap_or_else(PoisonError::into_inner);
+        let with_schema = !known().contains(&server);
+        let tried = self.once(with_schema, heard_bytes).await;
+        match &tried {
+            Tried::Refused(refused) if with_schema && refused.about_schema => {}
+            _ => return tried,
+        }
+        let tried = self.once(false, heard_bytes).await;
+        if let Tried::Heard(_) = tried {
+            known().insert(server);
+        }
+        tried
+    }
+
+    async fn once(&self, with_schema: bool, heard_bytes: &AtomicUsize) -> Tried {
+        let request = match self.request(with_schema) {
+            Ok(request) => request,
+            Err(words) => return Tried::Heard(failed(Problem::new(Kind::NotStarted, &words))),
+        };
+        let response = match timeout(self.silence.at_first, request.send()).await {
+            Err(_) => return Tried::Heard(failed(silent(self.silence.at_first))),
+            Ok(Err(error)) => return unreached(&error),
+            Ok(Ok(response)) => response,
+        };
+        if !response.status().is_success() {
+            return Tried::Refused(self.refused(response).await);
+        }
+        if let Some(other) = no_stream(&response) {
+            return Tried::Heard(failed(other));
+        }
+        let mut reply: Box<dyn Reading> = match self.service.api {
+            Api::Anthropic => Box::<messages::Reply>::default(),
+            Api::OpenAi => Box::<chat::Reply>::default(),
+        };
+        let read = self.read(response, reply.as_mut(), heard_bytes).await;
+        let said = read.and_then(|()| reply.said()).map(Said::Text);
+        Tried::Heard(Heard { said, usage: reply.usage() })
+    }
+
+    fn request(&self, with_schema: bool) -> Result<RequestBuilder, String> {
+        let (path, body) = match self.service.api {
+            Api::Anthropic => ("messages", messages::body(self.question)),
+            Api::OpenAi => ("chat/completions", chat::body(self.question, with_schema)),
+        };
+        let url = format!("{}/{path}", self.service.base_url);
+        let request = client::client(self.place)?.post(url);
+        let request = request.header(CONTENT_TYPE, "application/json").body(Value::to_string(&body));
+        signed(request, self.service.api, self.key)
+    }
+
+    /// Reads the stream into the reply until one of them is over.
+    async fn read(
+        &self,
+        mut response: Response,
+        reply: &mut dyn Reading,
+        heard_bytes: &AtomicUsize,
+    ) -> Result<(), Problem> {
+        let limit = self.brief.reply_bytes;
+        let mut events = Events::new(limit.saturating_add(AROUND_BYTES));
+        let stream_limit = limit.saturating_mul(STREAM_FACTOR).saturating_add(AROUND_BYTES);
+        loop {
+            let silence = match heard_bytes.load(Ordering::Relaxed) {
+                0 => self.silence.at_first,
+                _ => self.silence.between,
+            };
+            let chunk = timeout(silence, response.chunk()).await.map_err(|_| silent(silence))?;
+            let chunk = chunk.map_err(|error| {
+                Problem::new(Kind::Connection, &format!("its reply broke off: {}", client::chain(&error)))
+            })?;
+            let Some(chunk) = chunk else { return Ok(()) };
+            let so_far = heard_bytes.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
+            let whole = events.push(&chunk).map_err(|_| too_long(limit))?;
+            for data in whole {
+                if reading::take(reply, &self.hide(&data))? == Then::End {
+                    let _ = timeout(LAST_BYTES, response.chunk()).await;
+                    return Ok(());
+                }
+            }
+            if reply.bytes() > limit || so_far > stream_limit {
+                return Err(too_long(limit));
+            }
+        }
+    }
+
+    /// A text without the key, before it is cut or changed in any way.
+    fn hide(&self, text: &str) -> String {
+        self.key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
+    }
+
+    async fn refused(&self, mut response: Response) -> Refused {
+        let status = response.status();
+        if status.is_redirection() {
+            let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
+            let words = format!("it leads elsewhere, to {to}, and that is not followed");
+            return Refused::for_good(Problem::new(Kind::Rejected, &self.hide(&words)));
+        }
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let wait = retry_after.and_then(|text| retry::wait(text, SystemTime::now()));
+        let mut body = vec![];
+        while let Ok(Ok(Some(chunk))) = timeout(self.silence.between, response.chunk()).await {
+            body.extend_from_slice(&chunk);
+            if body.len() > REFUSAL_BYTES {
+                break;
+            }
+        }
+        let body = self.hide(&String::from_utf8_lossy(&body));
+        let status = status.as_u16();
+        Refused {
+            problem: refusal::problem(status, &body),
+            may_pass: retry::may_pass(status) && !refusal::is_final(&body),
+            wait,
+            about_schema: self.service.api == Api::OpenAi && refusal::is_about_schema(status, &body),
+        }
+    }
+}
+
+impl Refused {
+    fn for_good(problem: Problem) -> Self {
+        Self { problem, may_pass: false, wait: None, about_schema: false }
+    }
+}
+
+/// The request with its key.
+pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<RequestBuilder, String> {
+    let secret = |text: String| {
+        let mut value = HeaderValue::from_str(&text).map_err(|_| "its key cannot be sent".to_owned())?;
+        value.set_sensitive(true);
+        Ok::<_, String>(value)
+    };
+    let request = match api {
+        Api::Anthropic => request.header("anthropic-version", "2023-06-01"),
+        Api::OpenAi => request,
+    };
+    match (api, key) {
+        (_, None) => Ok(request),
+        (Api::Anthropic, Some(Key(key))) => Ok(request.header("x-api-key", secret(key.clone())?)),
+        (Api::OpenAi, Some(Key(key))) => Ok(request.header(AUTHORIZATION, secret(format!("Bearer {key}"))?)),
+    }
+}
+
+/// Something that is no stream is no reply, whatever it says.
+fn no_stream(response: &Response) -> Option<Problem> {
+    let kind = response.headers().get(CONTENT_TYPE)?.to_str().unwrap_or_default();
+    let words = format!("it answered with `{kind}` instead of a stream of events");
+    (!kind.starts_with("text/event-stream")).then(|| Problem::new(Kind::Connection, &words))
+}
+
+fn unreached(error: &reqwest::Error) -> Tried {
+    let words = client::chain(error);
+    match error.is_connect() {
+        true => {
+            let problem = Problem::new(Kind::NotStarted, &words);
+            Tried::Refused(Refused { may_pass: true, ..Refused::for_good(problem) })
+        }
+        false => Tried::Heard(failed(Problem::new(Kind::Connection, &words))),
+    }
+}
+
+fn left_alone(problem: &Problem, wait: Duration) -> Problem {
+    let words = format!("{}; it wants to be left alone for {} s", problem.quoted, wait.as_secs());
+    Problem { quoted: words, ..problem.clone() }
+}
+
+fn silent(silence: Duration) -> Problem {
+    Problem::new(Kind::TimedOut, &format!("it fell silent: not a byte for {} s", silence.as_secs()))
+}
+
+fn too_long(limit: usize) -> Problem {
+    Problem::new(Kind::ReplyTooLong, &format!("more than {limit} bytes"))
+}
+
+fn failed(problem: Problem) -> Heard {
+    Heard { said: Err(problem), usage: None }
+}

@@ -1,0 +1,55 @@
+//! What both APIs have in common: a reply comes in events, and only its end makes it one.
+
+use crate::programs::{Kind, Problem, Usage};
+use serde_json::Value;
+
+/// A reply as far as it has come.
+pub trait Reading: Send {
+    /// Takes the next event.
+    fn event(&mut self, event: &Value) -> Result<(), Problem>;
+
+    /// Whether the last event was one that ends a reply.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// How many bytes the model has written.
+    fn bytes(&self) -> usize;
+
+    /// What it comes to, now that the stream has ended.
+    fn said(&self) -> Result<String, Problem>;
+
+    /// What it cost, as far as is known.
+    fn usage(&self) -> Option<Usage>;
+}
+
+/// What an event means for the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// More may come.
+    GoOn,
+    /// Nothing more will come.
+    End,
+}
+
+/// Takes the data of an event.
+pub fn take(reading: &mut dyn Reading, data: &str) -> Result<Then, Problem> {
+    // This is how chat completions end, and no event.
+    if data.trim() == "[DONE]" {
+        return Ok(Then::End);
+    }
+    match serde_json::from_str::<Value>(data) {
+        Ok(event) if event.is_object() => {
+            reading.event(&event)?;
+            Ok(if reading.is_over() { Then::End } else { Then::GoOn })
+        }
+        _ => {
+            Err(Problem::new(Kind::Connection, &format!("an event of its stream is no JSON object: {data}")))
+        }
+    }
+}
+
+/// The problem of a stream without an end.
+pub fn broken_off() -> Problem {
+    Problem::new(Kind::Connection, "its reply broke off")
+}

@@ -1,0 +1,183 @@
+//! What a service means when it does not answer: from a status and a body, or an error in a stream, to a kind.
+//! Pure.
+
+use crate::programs::{Kind, Problem};
+use serde_json::Value;
+
+/// An account that is empty does not fill up while one waits.
+const QUOTA: [&str; 3] = ["insufficient_quota", "exceeded your current quota", "credit balance is too low"];
+
+/// What services say of a question that is longer than the model takes.
+const TOO_LONG: [&str; 9] = [
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+    "request_too_large",
+    "string_above_max_length",
+];
+
+/// What services say that know no schema for a reply.
+const NO_SCHEMA: [&str; 4] = ["response_format", "json_schema", "unsupported", "not supported"];
+
+/// What a refusal means.
+pub fn problem(status: u16, body: &str) -> Problem {
+    let words = words(body);
+    Problem::new(kind(status, &words), &format!("{status} {words}"))
+}
+
+fn kind(status: u16, words: &str) -> Kind {
+    match status {
+        401 | 403 => Kind::NotSignedIn,
+        413 => Kind::QuestionTooLong,
+        400..500 if has(words, &QUOTA) => Kind::RateLimited,
+        429 => Kind::RateLimited,
+        400 | 422 if has(words, &TOO_LONG) => Kind::QuestionTooLong,
+        503 | 529 => Kind::Overloaded,
+        // llama.cpp says so with 500.
+        500.. if has(words, &["exceed_context_size"]) => Kind::QuestionTooLong,
+        500.. => Kind::ServerError,
+        _ => Kind::Rejected,
+    }
+}
+
+/// Whether waiting is of no use, whatever the status says.
+pub fn is_final(body: &str) -> bool {
+    has(&words(body), &QUOTA)
+}
+
+/// Whether the schema of the reply is what a service does not take.
+pub fn is_about_schema(status: u16, body: &str) -> bool {
+    matches!(status, 400 | 404 | 422) && has(&words(body), &NO_SCHEMA) && !has(&words(body), &TOO_LONG)
+}
+
+/// What an error in the middle of a stream means: `error` has a type and words, and sometimes a status.
+pub fn in_stream(error: &Value) -> Problem {
+    let words = described(error);
+    let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+    let kind = match error["type"].as_str().unwrap_or_default() {
+        "overloaded_error" => Kind::Overloaded,
+        "rate_limit_error" => Kind::RateLimited,
+        "api_error" | "server_error" => Kind::ServerError,
+        "authentication_error" | "permission_error" => Kind::NotSignedIn,
+        _ => kind(code.unwrap_or(400), &words),
+    };
+    Problem::new(kind, &words)
+}
+
+/// The words of a refusal: what the service says, or the body as it is.
+fn words(body: &str) -> String {
+    let json: Value = serde_json::from_str(body).unwrap_or_default();
+    match (&json["error"], &json["message"]) {
+        (Value::String(words), _) | (Value::Null, Value::String(words)) => words.clone(),
+        (error @ Value::Object(_), _) => described(error),
+        _ => body.trim().to_owned(),
+    }
+}
+
+fn described(error: &Value) -> String {
+    let text = |key: &str| error[key].as_str().filter(|text| !text.is_empty());
+    let name = text("code").or_else(|| text("type"));
+    let parts: Vec<&str> = [name, text("message")].into_iter().flatten().collect();
+    if parts.is_empty() { error.to_string() } else { parts.join(": ") }
+}
+
+fn has(words: &str, marks: &[&str]) -> bool {
+    let words = words.to_lowercase();
+    marks.iter().any(|mark| words.contains(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn error(kind: &str, code: Option<&str>, message: &str) -> String {
+        json!({ "error": { "type": kind, "code": code, "message": message } }).to_string()
+    }
+
+    #[test]
+    fn every_refusal_has_its_kind() {
+        let long = error("invalid_request_error", None, "prompt is too long: 210000 tokens > 200000 maximum");
+        let longer = error("invalid_request_error", Some("context_length_exceeded"), "This model's maximum…");
+        let llama =
+            error("exceed_context_size_error", None, "the request exceeds the available context size");
+        let quota =
+            error("insufficient_quota", Some("insufficient_quota"), "You exceeded your current quota");
+        let empty = error("invalid_request_error", None, "Your credit balance is too low to access the API");
+        let other = error("invalid_request_error", None, "model: nope");
+        let table = [
+            (400, other.as_str(), Kind::Rejected),
+            (400, &long, Kind::QuestionTooLong),
+            (400, &longer, Kind::QuestionTooLong),
+            (400, &llama, Kind::QuestionTooLong),
+            (500, &llama, Kind::QuestionTooLong),
+            (400, &empty, Kind::RateLimited),
+            (401, &other, Kind::NotSignedIn),
+            (403, &other, Kind::NotSignedIn),
+            (404, &other, Kind::Rejected),
+            (413, "", Kind::QuestionTooLong),
+            (422, &other, Kind::Rejected),
+            (429, &other, Kind::RateLimited),
+            (429, &quota, Kind::RateLimited),
+            (500, &other, Kind::ServerError),
+            (502, "<html>bad gateway", Kind::ServerError),
+            (503, "", Kind::Overloaded),
+            (504, "", Kind::ServerError),
+            (529, &other, Kind::Overloaded),
+            (301, "", Kind::Rejected),
+        ];
+        for (status, body, expected) in table {
+            assert_eq!(problem(status, body).kind, expected, "{status} {body}");
+        }
+        assert!(is_final(&quota) && is_final(&empty) && !is_final(&long) && !is_final(""));
+    }
+
+    #[test]
+    fn its_words_are_quoted_without_their_wrapping() {
+        let table = [
+            (error("requests", Some("slow_down"), "Slow down"), "429 slow_down: Slow down"),
+            (error("rate_limit_error", None, "come back"), "429 rate_limit_error: come back"),
+            (json!({ "error": "no such model" }).to_string(), "429 no such model"),
+            (json!({ "message": "no" }).to_string(), "429 no"),
+            (json!({ "error": { "code": 7 } }).to_string(), "429 {\"code\":7}"),
+            ("<html>\n".to_owned(), "429 <html>"),
+            (String::new(), "429"),
+        ];
+        for (body, expected) in table {
+            assert_eq!(problem(429, &body).quoted, expected, "{body}");
+        }
+        assert!(problem(400, &"x".repeat(10_000)).quoted.len() <= 400);
+    }
+
+    #[test]
+    fn a_schema_that_is_not_taken_is_noticed() {
+        let about = |status, message| is_about_schema(status, &error("invalid_request_error", None, message));
+        assert!(about(400, "Unknown parameter: response_format"));
+        assert!(about(422, "json_schema is not allowed here"));
+        assert!(about(404, "this feature is not supported"));
+        assert!(!about(400, "model: nope"));
+        assert!(!about(500, "response_format"));
+        assert!(!about(400, "with response_format this exceeds the context window"));
+    }
+
+    #[test]
+    fn an_error_in_a_stream_has_its_kind() {
+        let table = [
+            (json!({ "type": "overloaded_error", "message": "Overloaded" }), Kind::Overloaded),
+            (json!({ "type": "rate_limit_error" }), Kind::RateLimited),
+            (json!({ "type": "api_error" }), Kind::ServerError),
+            (json!({ "type": "authentication_error" }), Kind::NotSignedIn),
+            (json!({ "type": "invalid_request_error", "message": "no" }), Kind::Rejected),
+            (json!({ "code": 500, "message": "broke" }), Kind::ServerError),
+            (json!({ "code": "context_length_exceeded" }), Kind::QuestionTooLong),
+            (json!({}), Kind::Rejected),
+        ];
+        for (error, expected) in table {
+            assert_eq!(in_stream(&error).kind, expected, "{error}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The schema of one question's reply. Pure.
+//!
+//! Small models run on until they are cut where a schema has no bounds, and answer for criteria nobody asked
+//! about. Servers that hold them to a schema hold them to bounds, too; the vendors' own APIs refuse some.
+
+use serde_json::{Value, json};
+
+/// The longest text of a ruling. Longer repetitions are refused by servers that make a grammar of it.
+const TEXT_CHARACTERS: usize = 1000;
+
+/// The schema with bounds: one ruling for each criterion, by its name, none endless.
+pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
+    shorten(&mut schema);
+    let results = &mut schema["properties"]["criteria_results"];
+    results["type"] = json!("array");
+    results["minItems"] = json!(criteria.len());
+    results["maxItems"] = json!(criteria.len());
+    let name = &mut results["items"]["properties"]["criterion"];
+    *name = json!({ "type": "string", "enum": criteria, "description": name["description"] });
+    schema
+}
+
+/// Bounds every text.
+fn shorten(schema: &mut Value) {
+    let kind = &schema["type"];
+    let is_text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
+    if is_text {
+        schema["maxLength"] = json!(TEXT_CHARACTERS);
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(shorten);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        shorten(items);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::prompt::{response_schema, strict_response_schema};
+
+    #[test]
+    fn a_bounded_schema_takes_one_ruling_for_each_criterion() {
+        let long = "x".repeat(TEXT_CHARACTERS + 1);
+        let ruling =
+            |name: &str, feedback: &str| json!({ "criterion": name, "passed": true, "feedback": feedback });
+        let (a, b) = (ruling("A", ""), ruling("B", ""));
+        let table = [
+            (json!([a, b]), true),
+            (json!([a]), false),
+            (json!([a, b, a]), false),
+            (json!([a, ruling("C", "")]), false),
+            (json!([a, ruling("B", &long)]), false),
+            (json!(null), false),
+        ];
+        for schema in [response_schema(), strict_response_schema()] {
+            let schema = bounded(schema, &["A", "B"]);
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            for (results, expected) in &table {
+                let reply = json!({ "passed": true, "feedback": "", "criteria_results": results });
+                assert_eq!(validator.is_valid(&reply), *expected, "{reply}");
+            }
+            let reply = json!({ "passed": true, "feedback": long, "criteria_results": [a, b] });
+            assert!(!validator.is_valid(&reply));
+        }
+    }
+}
