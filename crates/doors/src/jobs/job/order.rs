@@ -68,7 +68,7 @@ fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> 
     let Some(step) = &at.value else { return Vec::new() };
     let listed = step.dependencies.items().iter();
     let inputs = step.inputs.items().iter();
-    let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.as_ref());
+    let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.0.as_ref());
     let mut needs: Vec<Need> = Vec::new();
     for at in listed.chain(from) {
         let Some(id) = at.value.as_deref().filter(|id| !id.trim().is_empty()) else { continue };

@@ -207,6 +207,14 @@ fn inputs_and_hooks_are_one_thing() {
         "{prompt: Look again, script: x}",
         "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them",
     );
+    check(
+        "{prompt: Look again}",
+        "{prompt: Look again, script: }",
+        &format!(
+            "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them\n\
+             26:46: `script` must be text, not empty\n  {DOCS}"
+        ),
+    );
     check("{script: run.sh}", "{script: ''}", &format!("26:92: `script` is empty\n  {DOCS}"));
 }
 
