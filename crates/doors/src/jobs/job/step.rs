@@ -6,7 +6,7 @@ use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, Wr
 use super::{RunEach, Step, StepOutput, StepReview};
 use countersign_core::criterion::fold_name;
 use countersign_core::submission::OutputKind;
-use countersign_engine::yaml::{At, Given, InOrder, Named, did_you_mean, quoted};
+use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
 use std::ops::Range;
 
 /// The step, if it could be understood; everything else is reported.
@@ -119,8 +119,8 @@ fn run_each(
     }
     let known: Vec<&str> = std::iter::once("step").chain(names).collect();
     let message = format!("`run_each` is {}, which is no output of this step", quoted(name));
-    let hint = did_you_mean(name, &known, "`step` is all outputs together; known here");
-    reader.sink.report_with_hint("unknown-output", span, message, hint);
+    let known = (known.as_slice(), "`step` is all outputs together; known here");
+    reader.sink.report_unknown("unknown-output", (name, span), message, known);
     None
 }
 

@@ -278,6 +278,16 @@ fn circles_are_named() {
 }
 
 #[test]
+fn what_is_said_about_thousands_of_mistakes_has_bounds() {
+    let needs: Vec<String> = (0..4000).map(|i| format!("nobody{i}")).collect();
+    let steps: String = (0..3000).map(|i| format!("- {{id: somebody_{i}}}\n")).collect();
+    let all = format!("steps:\n{steps}- {{id: a, dependencies: [{}]}}\n", needs.join(", "));
+    let problems = read_text(all).unwrap_err();
+    assert!(problems.left_out > 10_000, "{}", problems.left_out);
+    assert!(problems.to_string().len() < 100_000);
+}
+
+#[test]
 fn doubles_are_reported_with_the_first() {
     check(
         "- {id: images",
