@@ -3,7 +3,7 @@
 use crate::author;
 use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
-use countersign_doors::jobs::library::Library;
+use countersign_doors::jobs::library::{self, Library};
 use countersign_engine::config::{self, Config, Environment, Flags};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
 use countersign_engine::git;
@@ -12,7 +12,7 @@ use countersign_engine::process::GuardProgram;
 use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything known about a project before anything is done.
 pub struct Project {
@@ -73,9 +73,7 @@ impl Project {
 
     /// The jobs of this project, and of the folders the user added.
     pub fn job_library(&self) -> Library {
-        let more = std::env::var_os("DEEPWORK_ADDITIONAL_JOBS_FOLDERS").unwrap_or_default();
-        let more = std::env::split_paths(&more).filter(|folder| !folder.as_os_str().is_empty()).collect();
-        Library::new(self.root.path(), more)
+        Library::new(self.root.path(), more_job_folders(&self.here))
     }
 
     /// The limits of every question.
@@ -132,6 +130,12 @@ pub fn environment() -> Environment {
         xdg_config_home: path("XDG_CONFIG_HOME"),
         home: path("HOME"),
     }
+}
+
+/// More folders with jobs, as the environment names them.
+pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
+    let list = std::env::var_os(library::FOLDERS_VARIABLE).unwrap_or_default();
+    library::folders_of(&list).into_iter().map(|folder| here.join(folder)).collect()
 }
 
 /// This program, as the guard of others.

@@ -6,12 +6,13 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 12] = [
+const FOREIGN: [&str; 13] = [
     "COUNTERSIGN_ROOT",
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_REVIEWER",
     "COUNTERSIGN_LOG",
     "COUNTERSIGN_CALL",
+    "DEEPWORK_ADDITIONAL_JOBS_FOLDERS",
     "XDG_CONFIG_HOME",
     "CLAUDECODE",
     "GEMINI_CLI",

@@ -64,7 +64,7 @@ pub enum Command {
     Unblock(DecideOptions),
     /// Take a submission back; after a failing round people only
     Withdraw(WithdrawOptions),
-    /// Check configuration and rules, asking nobody
+    /// Check configuration, rules and jobs, asking nobody
     Validate,
     /// Show the settings in force
     Config(ConfigOptions),

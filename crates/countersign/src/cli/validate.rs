@@ -1,27 +1,37 @@
-//! `countersign validate`: configuration and rules, asking nobody and writing nothing.
+//! `countersign validate`: configuration, rules and jobs, asking nobody and writing nothing.
 
 use super::{Failure, Global};
 use crate::output::Answer;
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::wanted::unmatched;
 use countersign_core::outcome::Outcome;
+use countersign_doors::jobs::library::{JOBS_FOLDER, Library, Listing};
+use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Checks everything that can be checked without asking.
+/// Checks everything that can be checked without asking. What is wrong is reported for all files together.
 pub fn run(global: &Global) -> Result<Answer, Failure> {
-    let valid = check(&Project::find(global, None)?)?;
+    let here = project::current_folder()?;
+    let root = config::find_root(&here, &project::environment())?;
+    let jobs = Library::new(&root, project::more_job_folders(&here)).look();
+    let configuration = Project::find(global, None).and_then(|project| configuration(&project, &jobs));
+    let valid = together(configuration, &jobs)?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
-    let json = json!({ "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers });
-    let answer = Answer::new(Outcome::Passed, valid.words(), json);
-    Ok(Answer { warnings: valid.left_out, ..answer })
+    let counted = jobs.jobs.len();
+    let json = json!({
+        "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": counted,
+    });
+    let answer = Answer::new(Outcome::Passed, valid.words() + &job_words(&jobs, &root), json);
+    let warnings = valid.left_out.into_iter().chain(jobs.warnings.iter().map(warning)).collect();
+    Ok(Answer { warnings, ..answer })
 }
 
 /// A configuration in which nothing is wrong.
 pub struct Valid {
-    /// The file.
-    pub file: PathBuf,
+    /// The file; a project may do with jobs alone.
+    pub file: Option<PathBuf>,
     /// How many rules it has.
     pub rules: usize,
     /// How many criteria they have together.
@@ -36,6 +46,7 @@ impl Valid {
     /// In a line, for people.
     pub fn words(&self) -> String {
         let Self { file, rules, criteria, reviewers, .. } = self;
+        let Some(file) = file else { return String::new() };
         format!("{}: {rules} rules, {criteria} criteria, {reviewers} reviewers: valid\n", file.display())
     }
 }
@@ -56,5 +67,45 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     unmatched(config, &found.files)?;
     let criteria = config.rules.iter().map(|rule| rule.criteria.len()).sum();
     let (rules, reviewers) = (config.rules.len(), config.reviewers.len());
-    Ok(Valid { file, rules, criteria, reviewers, left_out: found.left_out })
+    Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
+}
+
+/// The configuration, which only a project without jobs cannot do without.
+fn configuration(project: &Project, jobs: &Listing) -> Result<Valid, Failure> {
+    let has_jobs = !jobs.jobs.is_empty() || !jobs.errors.is_empty();
+    if project.config.file.is_some() || !has_jobs {
+        return check(project);
+    }
+    project.planner(None)?;
+    let reviewers = project.config.reviewers.len();
+    Ok(Valid { file: None, rules: 0, criteria: 0, reviewers, left_out: vec![] })
+}
+
+/// The configuration, if nothing is wrong with it nor with any job.
+fn together(configuration: Result<Valid, Failure>, jobs: &Listing) -> Result<Valid, Failure> {
+    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
+    match (configuration, of_jobs) {
+        (Ok(valid), None) => Ok(valid),
+        (Ok(_), Some(problems)) => Err(problems.into()),
+        (Err(failure), Some(of_jobs)) if !failure.diagnostics.is_empty() => {
+            let own = Problems { listed: failure.diagnostics.clone(), left_out: failure.left_out };
+            Err(Problems::together([own, of_jobs]).map_or(failure, Failure::from))
+        }
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+fn job_words(jobs: &Listing, root: &Path) -> String {
+    let steps: usize = jobs.jobs.iter().map(|job| job.steps.len()).sum();
+    match jobs.jobs.len() {
+        0 => String::new(),
+        counted => format!("{}: {counted} jobs, {steps} steps: valid\n", root.join(JOBS_FOLDER).display()),
+    }
+}
+
+/// A warning with its place, in a line.
+fn warning(warning: &Diagnostic) -> String {
+    let Diagnostic { message, place, hint, .. } = warning;
+    let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("{}:{}:{}: {message}{hint}", place.file().display(), place.line(), place.column())
 }

@@ -9,6 +9,7 @@ mod crash;
 mod demo;
 mod doctor;
 mod init;
+mod jobs_files;
 mod json;
 mod paths;
 mod people;

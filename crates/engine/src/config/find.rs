@@ -70,6 +70,11 @@ pub fn gather(start: &Path, flags: &Flags, environment: &Environment) -> Result<
     Ok(Gathered { root, root_origin, project, project_origin, user })
 }
 
+/// The root of the project around `start` (an absolute path), whatever its files hold.
+pub fn find_root(start: &Path, environment: &Environment) -> Result<PathBuf, Problems> {
+    Ok(root(start, environment)?.0)
+}
+
 fn given(path: Option<&PathBuf>) -> Option<&Path> {
     path.map(PathBuf::as_path).filter(|path| !path.as_os_str().is_empty())
 }

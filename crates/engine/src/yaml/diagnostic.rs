@@ -10,6 +10,9 @@ pub const MAX_PROBLEMS: usize = 50;
 /// Text from a file is quoted up to this many characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
+/// Of more names than this, the others are neither compared nor listed.
+const MAX_KNOWN: usize = 40;
+
 /// One problem, where it is, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -160,9 +163,11 @@ pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 
 /// What to do about a name that nobody knows: the one that is meant, or all that are known.
 pub fn did_you_mean(name: &str, known: &[&str], are_known: &str) -> String {
-    match closest(name, known.iter().copied()) {
+    let compared = known.get(..MAX_KNOWN).unwrap_or(known);
+    let more = if known.len() > MAX_KNOWN { ", …" } else { "" };
+    match closest(name, compared.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
-        None => format!("{are_known}: {}", listed(known)),
+        None => format!("{are_known}: {}{more}", listed(compared)),
     }
 }
 

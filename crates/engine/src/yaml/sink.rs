@@ -1,7 +1,7 @@
 //! Collects what is wrong with one file while its meaning is worked out.
 
 use super::at::At;
-use super::diagnostic::{Diagnostic, quoted};
+use super::diagnostic::{Diagnostic, MAX_PROBLEMS, did_you_mean, quoted};
 use super::fault::Fault;
 use super::source::{Place, Source};
 use std::collections::HashMap;
@@ -48,6 +48,23 @@ impl Sink {
         hint: impl Into<String>,
     ) {
         self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
+    }
+
+    /// Reports a name that is none of those known, with the one that is meant or all of them. `are_known` is
+    /// what they are.
+    pub fn report_unknown(
+        &mut self,
+        code: &'static str,
+        at: (&str, &Range<usize>),
+        message: impl Into<String>,
+        (known, are_known): (&[&str], &str),
+    ) {
+        let mut problem = Diagnostic::new(code, self.place(at.1), message);
+        // Comparing takes time, and nobody is shown this many.
+        if self.problems.len() < 4 * MAX_PROBLEMS {
+            problem = problem.with_hint(did_you_mean(at.0, known, are_known));
+        }
+        self.problems.push(problem);
     }
 
     pub(super) fn faults(&mut self, faults: Vec<Fault>) {

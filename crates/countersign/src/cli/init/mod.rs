@@ -58,7 +58,8 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
 /// A file that is there is the user's: it is checked and left alone.
 fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
     let valid = validate::check(project)?;
-    let text = format!("{} is there already and is left as it is\n{}", valid.file.display(), valid.words());
+    let file = valid.file.as_deref().unwrap_or(&project.config.root);
+    let text = format!("{} is there already and is left as it is\n{}", file.display(), valid.words());
     let json = json!({
         "file": valid.file, "already_there": true, "written": false, "dry_run": dry_run, "content": null,
         "rules": valid.rules, "criteria": valid.criteria, "found": null, "agents": agents_json(),

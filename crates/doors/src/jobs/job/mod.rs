@@ -1,7 +1,7 @@
 //! A job: steps with outputs and reviews, and workflows through them.
 //!
-//! `written` is the file as people write it; `read`, `step`, `order` and `workflow` say what it means and report all that is
-//! wrong with it; `warnings` says what is not wrong and will not work well.
+//! `written` is the file as people write it; `read`, `step`, `order` and `workflow` say what it means and report
+//! all that is wrong with it; `warnings` says what is not wrong and will not work well.
 
 mod order;
 mod read;

@@ -1,7 +1,7 @@
 //! Which step needs which: only steps that exist, and never in a circle.
 
 use super::written::WrittenStep;
-use countersign_engine::yaml::{At, Named, Sink, did_you_mean, quoted};
+use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, Sink, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -37,8 +37,8 @@ impl<'w> Known<'w> {
     pub fn find(&self, sink: &mut Sink, id: &str, span: &Range<usize>) -> Option<usize> {
         let found = self.by_id.get(id).copied();
         if found.is_none() && self.all {
-            let hint = did_you_mean(id, &self.ids, "steps of this job");
-            sink.report_with_hint("unknown-step", span, format!("no step has the id {}", quoted(id)), hint);
+            let message = format!("no step has the id {}", quoted(id));
+            sink.report_unknown("unknown-step", (id, span), message, (&self.ids, "steps of this job"));
         }
         found
     }
@@ -68,7 +68,7 @@ fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> 
     let Some(step) = &at.value else { return Vec::new() };
     let listed = step.dependencies.items().iter();
     let inputs = step.inputs.items().iter();
-    let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.as_ref());
+    let from = inputs.filter_map(|at| at.value.as_ref()?.from_step.0.as_ref());
     let mut needs: Vec<Need> = Vec::new();
     for at in listed.chain(from) {
         let Some(id) = at.value.as_deref().filter(|id| !id.trim().is_empty()) else { continue };
@@ -80,7 +80,7 @@ fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> 
     needs
 }
 
-/// Steps that need each other, and where the need that closes the circle is written.
+/// Steps that need each other, one more of them than are named, and where the need that closes the circle is written.
 struct Circle {
     steps: Vec<usize>,
     span: Range<usize>,
@@ -93,7 +93,8 @@ enum Visit {
     Done,
 }
 
-/// One circle for each need that closes one. Not by recursion: a file may have thousands of steps.
+/// One circle for each need that closes one, as many as are listed. Not by recursion: a file may have thousands
+/// of steps.
 fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
     let mut found = Vec::new();
     let mut visits = vec![Visit::Not; needs.len()];
@@ -119,8 +120,11 @@ fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
                 }
                 Visit::Under => {
                     let on_path = path.iter().map(|(step, _)| *step);
-                    let steps = on_path.skip_while(|step| *step != need.step).collect();
+                    let steps = on_path.skip_while(|step| *step != need.step).take(MAX_NAMED + 1).collect();
                     found.push(Circle { steps, span: need.span.clone() });
+                    if found.len() == MAX_PROBLEMS {
+                        return found;
+                    }
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, Wr
 use super::{RunEach, Step, StepOutput, StepReview};
 use countersign_core::criterion::fold_name;
 use countersign_core::submission::OutputKind;
-use countersign_engine::yaml::{At, Given, InOrder, Named, did_you_mean, quoted};
+use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
 use std::ops::Range;
 
 /// The step, if it could be understood; everything else is reported.
@@ -119,8 +119,8 @@ fn run_each(
     }
     let known: Vec<&str> = std::iter::once("step").chain(names).collect();
     let message = format!("`run_each` is {}, which is no output of this step", quoted(name));
-    let hint = did_you_mean(name, &known, "`step` is all outputs together; known here");
-    reader.sink.report_with_hint("unknown-output", span, message, hint);
+    let known = (known.as_slice(), "`step` is all outputs together; known here");
+    reader.sink.report_unknown("unknown-output", (name, span), message, known);
     None
 }
 
@@ -160,8 +160,8 @@ fn criteria(
 
 fn check_input(reader: &mut Reader<'_>, at: &At<WrittenInput>) {
     let Some(WrittenInput { name, description, file, from_step }) = &at.value else { return };
-    let asked = name.is_some() || description.is_some();
-    let from_a_step = file.is_some() || from_step.is_some();
+    let asked = name.0.is_some() || description.0.is_some();
+    let from_a_step = file.0.is_some() || from_step.0.is_some();
     let keys = match (asked, from_a_step) {
         (true, true) => {
             let message = "this input is two things at once";
@@ -172,7 +172,7 @@ fn check_input(reader: &mut Reader<'_>, at: &At<WrittenInput>) {
         (_, false) => [(name, "name"), (description, "description")],
     };
     for (field, key) in keys {
-        reader.text(field.as_ref(), key, ("this input", &at.span));
+        reader.text(field.0.as_ref(), key, ("this input", &at.span));
     }
 }
 
@@ -189,7 +189,7 @@ fn check_hooks(reader: &mut Reader<'_>, step: &WrittenStep) {
 fn check_hook(reader: &mut Reader<'_>, at: &At<WrittenHook>) {
     let Some(WrittenHook { prompt, prompt_file, script }) = &at.value else { return };
     let given = [(prompt, "prompt"), (prompt_file, "prompt_file"), (script, "script")];
-    let given: Vec<_> = given.into_iter().filter_map(|(field, key)| Some((field.as_ref()?, key))).collect();
+    let given: Vec<_> = given.into_iter().filter_map(|(field, key)| Some((field.0.as_ref()?, key))).collect();
     match given.as_slice() {
         [(file, "prompt_file")] => {
             reader.file(file, "the prompt file");

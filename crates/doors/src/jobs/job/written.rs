@@ -94,10 +94,14 @@ pub(super) struct WrittenReview {
     expecting = "a mapping with `name` and `description`, or with `file` and `from_step`"
 )]
 pub(super) struct WrittenInput {
-    pub name: Option<At<String>>,
-    pub description: Option<At<String>>,
-    pub file: Option<At<String>>,
-    pub from_step: Option<At<String>>,
+    #[serde(default)]
+    pub name: Given<String>,
+    #[serde(default)]
+    pub description: Given<String>,
+    #[serde(default)]
+    pub file: Given<String>,
+    #[serde(default)]
+    pub from_step: Given<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,9 +118,12 @@ pub(super) struct WrittenHooks {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with one of `prompt`, `prompt_file` and `script`")]
 pub(super) struct WrittenHook {
-    pub prompt: Option<At<String>>,
-    pub prompt_file: Option<At<String>>,
-    pub script: Option<At<String>>,
+    #[serde(default)]
+    pub prompt: Given<String>,
+    #[serde(default)]
+    pub prompt_file: Given<String>,
+    #[serde(default)]
+    pub script: Given<String>,
 }
 
 impl<'de> Deserialize<'de> for WrittenEntry {

@@ -5,6 +5,7 @@ use crate::jobs::folder;
 use crate::jobs::job::{Job, Reading, read_placed};
 use countersign_engine::yaml::{Diagnostic, Place, Problems, read_file};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +23,7 @@ const NOT_READ: &str = "a job is a text file of this name, in a folder of its ow
 #[derive(Debug)]
 pub(super) struct Known {
     pub reading: Result<KnownJob, Problems>,
-    files: Vec<(PathBuf, Option<Stamp>)>,
+    files: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether a change of one of the files would show.
     settled: bool,
 }
@@ -57,18 +58,18 @@ impl Known {
         }
         let now = SystemTime::now();
         // Stamped before it is read: a change in between shows the next time.
-        let files = RefCell::new(vec![(path.clone(), Stamp::of(&path))]);
+        let files = RefCell::new(BTreeMap::from([(path.clone(), Stamp::of(&path))]));
         let text = |relative: &Path| {
             let path = dir.join(relative);
             let stamp = Stamp::of(&path);
-            files.borrow_mut().push((path, stamp));
+            files.borrow_mut().entry(path).or_insert(stamp);
             folder::text(dir, relative)
         };
         let reading = read_file(&path)
             .map_err(|problem| Problems::from(problem.with_hint(NOT_READ)))
             .and_then(|file| read_placed(&file, &text));
         let files = files.into_inner();
-        let settled = files.iter().all(|(_, stamp)| stamp.as_ref().is_none_or(|stamp| stamp.settled(now)));
+        let settled = files.values().flatten().all(|stamp| stamp.settled(now));
         let known = |Reading { job, warnings, name }| KnownJob { job: Arc::new(job), warnings, name };
         Some(Self { reading: reading.map(known), files, settled })
     }

@@ -8,6 +8,52 @@ fn pieces() -> Vec<&'static str> {
     GOOD.split_inclusive(|c: char| !c.is_alphanumeric()).collect()
 }
 
+/// Where the keys of the good job are that the format knows, and how long they are.
+fn keys() -> Vec<(usize, usize)> {
+    let names = [
+        "name",
+        "version",
+        "summary",
+        "common_job_info_provided_to_all_steps_at_runtime",
+        "workflows",
+        "steps",
+        "id",
+        "description",
+        "instructions_file",
+        "inputs",
+        "outputs",
+        "reviews",
+        "run_each",
+        "quality_criteria",
+        "file",
+        "from_step",
+        "dependencies",
+        "hooks",
+        "after_agent",
+        "before_tool",
+        "prompt",
+        "prompt_file",
+        "script",
+        "stop_hooks",
+        "exposed",
+        "hidden",
+        "agent",
+        "type",
+        "required",
+        "additional_review_guidance",
+    ];
+    let mut places = Vec::new();
+    for name in names {
+        let key = format!("{name}:");
+        let found = GOOD.match_indices(&key).map(|(at, _)| at);
+        let whole = |at: &usize| !GOOD[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let before = places.len();
+        places.extend(found.filter(whole).map(|at| (at, name.len())));
+        assert!(places.len() > before, "{name}");
+    }
+    places
+}
+
 fn any_piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
@@ -55,6 +101,16 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_key_that_nobody_knows_is_an_error(pick in any::<prop::sample::Index>(), key in "zz[a-z_]{0,10}") {
+        let places = keys();
+        let (at, len) = *pick.get(&places);
+        let mut text = GOOD.to_owned();
+        text.replace_range(at..at + len, &key);
+        let problems = read_text(text).unwrap_err();
+        prop_assert!(problems.to_string().contains(&format!("unknown key `{key}`")), "{problems}");
     }
 
     /// Bytes cut out or put in anywhere, also in the middle of a character.

@@ -207,6 +207,14 @@ fn inputs_and_hooks_are_one_thing() {
         "{prompt: Look again, script: x}",
         "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them",
     );
+    check(
+        "{prompt: Look again}",
+        "{prompt: Look again, script: }",
+        &format!(
+            "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them\n\
+             26:46: `script` must be text, not empty\n  {DOCS}"
+        ),
+    );
     check("{script: run.sh}", "{script: ''}", &format!("26:92: `script` is empty\n  {DOCS}"));
 }
 
@@ -267,6 +275,16 @@ fn circles_are_named() {
     let (head, _) = GOOD.split_once("workflows:").unwrap();
     let said = said(&format!("{head}steps:\n{steps}"));
     assert!(said.contains("`s10` → `s11` → … → `s0`"), "{said}");
+}
+
+#[test]
+fn what_is_said_about_thousands_of_mistakes_has_bounds() {
+    let needs: Vec<String> = (0..4000).map(|i| format!("nobody{i}")).collect();
+    let steps: String = (0..3000).map(|i| format!("- {{id: somebody_{i}}}\n")).collect();
+    let all = format!("steps:\n{steps}- {{id: a, dependencies: [{}]}}\n", needs.join(", "));
+    let problems = read_text(all).unwrap_err();
+    assert!(problems.left_out > 10_000, "{}", problems.left_out);
+    assert!(problems.to_string().len() < 100_000);
 }
 
 #[test]
