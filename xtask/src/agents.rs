@@ -64,7 +64,9 @@ fn install(source: &Path, new: &Path) -> Result<(), Failure> {
 const PROGRAMS: &[(&str, &str)] = &[
     ("claude", "@anthropic-ai/claude-code-*/claude"),
     ("codex", "@openai/codex-*/vendor/*/bin/codex"),
+    ("conformance", "@modelcontextprotocol/conformance/dist/index.js"),
     ("gemini", "@google/gemini-cli/bundle/gemini.js"),
+    ("inspector", "@modelcontextprotocol/inspector/cli/build/index.js"),
     ("node", "node-*/bin/node"),
     ("opencode", "opencode-*/bin/opencode"),
 ];

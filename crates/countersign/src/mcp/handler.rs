@@ -7,9 +7,11 @@ use super::tools::{self, Afterwards, Call, Reply, Tool};
 use crate::cli::Failure;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListToolsResult, PaginatedRequestParams, RequestId, ServerCapabilities, ServerConfig,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, RequestId,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -108,11 +110,18 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = tools::TABLES.iter().copied().flatten().map(listed).collect();
+        let all = tools::TABLES.iter().copied().flatten().map(listed);
+        #[cfg(debug_assertions)]
+        let all = all.chain(super::fixtures::tools());
+        let all = all.collect();
         Ok(ListToolsResult::with_all_items(all))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        #[cfg(debug_assertions)]
+        if let Some(fixture) = super::fixtures::tools().into_iter().find(|tool| tool.name == name) {
+            return Some(fixture);
+        }
         tools::find(name).map(listed)
     }
 
@@ -121,6 +130,10 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(debug_assertions)]
+        if let Some(result) = super::fixtures::call(&request.name, &context).await {
+            return result.map(Into::into);
+        }
         let Some(tool) = tools::find(&request.name) else {
             let known: Vec<_> = tools::TABLES.iter().copied().flatten().map(|tool| tool.name).collect();
             let name: String = request.name.chars().take(100).collect();
@@ -131,6 +144,40 @@ impl ServerHandler for Handler {
         Ok(self.run(tool, request, context).await.into())
     }
 
+    // What is not offered is not answered either: an empty list would say that there could be some.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
     /// Also where a known request does not have its form.
     async fn on_custom_request(
         &self,
@@ -139,7 +186,7 @@ impl ServerHandler for Handler {
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(100).collect();
         match method.as_str() {
-            "tools/call" | "tools/list" | "server/discover" | "initialize" => Err(ErrorData::invalid_params(
+            "tools/call" | "tools/list" | "server/discover" => Err(ErrorData::invalid_params(
                 format!("the parameters of {method} do not have their form"),
                 None,
             )),

@@ -28,6 +28,8 @@
 //!   calling a tool that does not exist is a protocol error.
 
 mod failure;
+#[cfg(debug_assertions)]
+mod fixtures;
 mod handler;
 mod http;
 mod options;

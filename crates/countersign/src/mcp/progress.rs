@@ -151,12 +151,12 @@ pub async fn running(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Fol
 }
 
 async fn is_performed(call: &Call, ledger: &Ledger, stored: &Stored) -> bool {
-    // Whoever waits for one that died takes over from it, so what this server waits for is performed.
+    // Who waits here for another to perform it takes over at once where that one is gone.
     if call.server.performs(&stored.review.id) {
         return true;
     }
-    let elsewhere = !call.server.holds(stored).await;
-    elsewhere && stored.holder.as_deref().is_some_and(|holder| is_alive(ledger.dir(), holder))
+    let alive = |holder: &str| is_alive(ledger.dir(), holder);
+    !call.server.holds(stored).await && stored.holder.as_deref().is_some_and(alive)
 }
 
 /// What happens in this process, in words.

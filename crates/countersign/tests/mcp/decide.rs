@@ -1,0 +1,64 @@
+//! Deciding is for people, unless the user's own file says otherwise.
+
+use crate::client::Client;
+use crate::{configure, judged, recorded, slow};
+use serde_json::json;
+
+const ALLOWED: &str = "agents_may_decide: true\n";
+const USER_FILE: &str = ".config/countersign/config.yml";
+
+#[test]
+fn agents_are_refused_and_told_what_to_do() {
+    let (project, _) = judged();
+    let mut client = Client::new(&project);
+    let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"]["id"].clone();
+    let before = recorded(&project);
+    for verb in ["approve", "skip", "reject", "unblock"] {
+        let error =
+            client.bad("review_decide", json!({ "review": review, "verb": verb, "reason": "it is fine" }));
+        assert_eq!(error["code"], "people_only");
+        assert!(error["hint"].as_str().unwrap().contains("countersign approve rv-"), "{error}");
+    }
+    // After a failing round, withdrawing would give all attempts back.
+    let error = client.bad("review_decide", json!({ "review": review, "verb": "withdraw", "reason": "r" }));
+    assert_eq!(error["code"], "refused");
+    assert_eq!(recorded(&project), before);
+}
+
+#[test]
+fn the_users_own_file_lets_agents_decide_and_names_them() {
+    let (project, _) = judged();
+    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
+    std::fs::write(project.home().join(USER_FILE), ALLOWED).unwrap();
+    let mut client = Client::new(&project);
+    let work = json!({ "files": ["a.md"], "subject": "s" });
+    let review = client.review(work)["review"]["id"].clone();
+    let decided =
+        client.good("review_decide", json!({ "review": review, "verb": "approve", "reason": "known" }));
+    assert_eq!((&decided["outcome"], &decided["passed"]), (&json!("overridden"), &json!(true)));
+    let decision = &decided["review"]["decisions"][0];
+    assert_eq!(decision["by"], "agent via mcp: tester");
+    assert_eq!((&decision["person"], &decision["reason"]), (&json!(false), &json!("known")));
+    let shown = project.run(&["show"]).exits(0).stdout;
+    assert!(shown.contains("an agent, allowed by the user's own file"), "{shown}");
+}
+
+#[test]
+fn a_project_cannot_allow_it() {
+    let (project, _) = judged();
+    configure(&project, ALLOWED);
+    let mut client = Client::new(&project);
+    let error = client.bad("review_submit", json!({}));
+    assert_eq!(error["message"], "`agents_may_decide` cannot be in a project's file");
+    assert!(error["hint"].as_str().unwrap().contains("config.yml"), "{error}");
+}
+
+#[test]
+fn an_agent_may_take_back_what_it_handed_in() {
+    let (project, _) = slow();
+    let mut client = Client::new(&project);
+    let review = client.good("review_submit", json!({ "subject": "s" }))["review"].clone();
+    let decided = client
+        .good("review_decide", json!({ "review": review, "verb": "withdraw", "reason": "wrong files" }));
+    assert_eq!((&decided["outcome"], &decided["reason"]), (&json!("stopped"), &json!("withdrawn")));
+}

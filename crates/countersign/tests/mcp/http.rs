@@ -1,0 +1,283 @@
+//! Over HTTP: who is let in, and sessions of older versions.
+
+use crate::client::NEWEST;
+use crate::{judged, recorded};
+use countersign_testkit::{Project, eventually};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// A server on a port of its own.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+    said: Vec<String>,
+}
+
+impl Server {
+    pub fn start(project: &Project, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = project.command(&[&["mcp", "--transport", "http", "--port", "0"], args].concat());
+        command
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = vec![];
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let port = loop {
+            let line = lines.next().expect("it says where it is").unwrap();
+            let port =
+                line.split("http://127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()?.parse().ok());
+            said.push(line);
+            if let Some(port) = port {
+                break port;
+            }
+        };
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, port, said }
+    }
+
+    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let own = format!("127.0.0.1:{}", self.port);
+        let mut head =
+            format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let has = |name: &str| headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        if !has("Host") {
+            head.push_str(&format!("Host: {own}\r\n"));
+        }
+        for (name, value) in
+            [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
+        {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        // One that is refused early does not read the rest.
+        let _ = stream
+            .write_all(format!("{head}\r\n").as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()));
+        let mut bytes = vec![];
+        let _ = stream.read_to_end(&mut bytes);
+        Answer::of(&String::from_utf8_lossy(&bytes))
+    }
+
+    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answer {
+        self.send("POST", headers, &message.to_string())
+    }
+
+    /// Ends it as a service manager would.
+    fn terminate(mut self) -> i32 {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(out, "");
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn of(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        let line =
+            self.head.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}:")))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    }
+
+    /// The message in it, whether it came alone or as an event.
+    fn message(&self) -> Value {
+        let line = self
+            .body
+            .lines()
+            .map(|line| line.trim_start_matches("data:").trim())
+            .rfind(|line| line.starts_with('{'));
+        serde_json::from_str(line.unwrap_or_default()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+fn newest(method: &str, name: Option<&str>, params: Value) -> (Value, Vec<(&'static str, String)>) {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut headers = vec![("MCP-Protocol-Version", NEWEST.to_owned()), ("Mcp-Method", method.to_owned())];
+    headers.extend(name.map(|name| ("Mcp-Name", name.to_owned())));
+    (json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }), headers)
+}
+
+fn with<'a>(more: &[(&'a str, &'a str)], headers: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
+    more.iter().copied().chain(headers.iter().map(|(name, value)| (*name, value.as_str()))).collect()
+}
+
+#[test]
+fn only_who_is_ours_is_let_in() {
+    let (project, judge) = judged();
+    let server = Server::start(&project, &[], &[]);
+    let token = project.read(".countersign/mcp-token").trim().to_owned();
+    let mode = std::fs::metadata(project.path(".countersign/mcp-token")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(project.read(".countersign/.gitignore"), "*\n");
+    assert!(server.said.iter().any(|line| line.contains(&token)), "{:?}", server.said);
+    let good = format!("Bearer {token}");
+    let wrong = format!("Bearer {}", token.replace(['0', '1', '2'], "3"));
+    let own = |name: &str| format!("{name}:{}", server.port);
+    let (localhost, ours, other) = (own("localhost"), own("http://127.0.0.1"), own("http://evil.example"));
+    let rebound = own("evil.example");
+    let (message, headers) = newest(
+        "tools/call",
+        Some("review_submit"),
+        json!({ "name": "review_submit", "arguments": { "files": 3 } }),
+    );
+    for (given, status) in [
+        (vec![("Authorization", good.as_str())], 200),
+        (vec![("Authorization", &good), ("Host", &localhost)], 200),
+        (vec![("Authorization", &good), ("Origin", &ours)], 200),
+        (vec![], 401),
+        (vec![("Authorization", &wrong)], 401),
+        (vec![("Authorization", &token)], 401),
+        (vec![("Authorization", "Bearer ")], 401),
+        (vec![("Authorization", &good), ("Origin", &other)], 403),
+        (vec![("Authorization", &good), ("Origin", "null")], 403),
+        (vec![("Authorization", &good), ("Origin", "http://localhost")], 403),
+        (vec![("Authorization", &good), ("Host", &rebound)], 403),
+        (vec![("Authorization", &good), ("Host", "127.0.0.1:1")], 403),
+        (vec![("Authorization", &good), ("Host", "")], 400),
+    ] {
+        let answer = server.post(&with(&given, &headers), &message);
+        assert_eq!(answer.status, status, "{given:?}: {answer:?}");
+        assert!(!answer.head.contains(&token) && !answer.body.contains(&token));
+    }
+    assert_eq!(
+        server.post(&with(&[], &headers), &message).header("www-authenticate").as_deref(),
+        Some("Bearer")
+    );
+    assert_eq!(recorded(&project), json!(null));
+    assert!(judge.asked().is_empty());
+    assert_eq!(server.terminate(), 0);
+    // The token stays, and is not shown again.
+    let server = Server::start(&project, &[], &[]);
+    assert_eq!(project.read(".countersign/mcp-token").trim(), token);
+    assert!(!server.said.iter().any(|line| line.contains(&token)), "{:?}", server.said);
+}
+
+#[test]
+fn only_this_machine_reaches_it() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    // The address this machine has for others, where it has one; nothing is sent.
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    if socket.connect("192.0.2.1:9").is_ok() {
+        let outside = socket.local_addr().unwrap().ip();
+        assert!(outside.is_loopback() || TcpStream::connect((outside, server.port)).is_err());
+    }
+}
+
+#[test]
+fn a_review_over_http_without_a_session() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let call = |name: &str, arguments: Value, token: Option<&str>| {
+        let mut params = json!({ "name": name, "arguments": arguments });
+        let (mut message, headers) = newest("tools/call", Some(name), params.take());
+        message["params"]["name"] = json!(name);
+        message["params"]["arguments"] = arguments.clone();
+        if let Some(token) = token {
+            message["params"]["_meta"]["progressToken"] = json!(token);
+        }
+        server.post(&with(&[], &headers), &message)
+    };
+    let handle = call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None).message();
+    let review = handle["result"]["structuredContent"]["review"].clone();
+    let answer = call("review_wait", json!({ "review": review }), Some("tok"));
+    assert_eq!(answer.message()["result"]["structuredContent"]["outcome"], "needs_work", "{answer:?}");
+    assert!(answer.header("mcp-session-id").is_none());
+    // The answer counts as given, so the same again is the next attempt.
+    eventually("the next round", || {
+        let again = call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None).message();
+        again["result"]["structuredContent"]["round"] == 2
+    });
+    assert_eq!(server.terminate(), 0);
+}
+
+#[test]
+fn older_versions_have_sessions() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "tester", "version": "1" } } });
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {} });
+    let begun = server.post(&[], &initialize);
+    assert_eq!(begun.message()["result"]["protocolVersion"], "2025-06-18", "{begun:?}");
+    let session = begun.header("mcp-session-id").unwrap();
+    let version = ("MCP-Protocol-Version", "2025-06-18");
+    let own = [("Mcp-Session-Id", session.as_str()), version];
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(server.post(&own, &note).status, 202);
+    assert_eq!(server.post(&own, &list).message()["result"]["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(server.post(&[("Mcp-Session-Id", "nobody"), version], &list).status, 404);
+    assert!((400..500).contains(&server.post(&[version], &list).status));
+    assert!((200..300).contains(&server.send("DELETE", &own, "").status));
+    assert_eq!(server.post(&own, &list).status, 404);
+}
+
+#[test]
+fn what_is_no_message_is_refused() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let (message, headers) = newest("tools/list", None, json!({}));
+    for (method, body, status) in [
+        ("POST", "not JSON".to_owned(), 400..=499),
+        ("POST", "[]".to_owned(), 400..=499),
+        ("POST", "x".repeat(17 * 1024 * 1024), 413..=413),
+        ("PUT", message.to_string(), 405..=405),
+        ("POST", message.to_string(), 200..=200),
+    ] {
+        let answer = server.send(method, &with(&[], &headers), &body);
+        assert!(status.contains(&answer.status), "{method} {}: {answer:?}", &body[..body.len().min(40)]);
+    }
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream
+        .write_all(
+            format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n", server.port)
+                .as_bytes(),
+        )
+        .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 404"), "{text}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let port = server.port.to_string();
+    let ran = project.run(&["mcp", "--transport", "http", "--port", &port, "--no-token"]).exits(2);
+    assert!(ran.stderr.contains("take another --port"), "{}", ran.stderr);
+}
