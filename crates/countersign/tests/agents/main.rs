@@ -6,3 +6,4 @@ mod bench;
 mod real_claude;
 mod real_codex;
 mod real_gemini;
+mod real_wiring;
