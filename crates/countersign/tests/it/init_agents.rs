@@ -113,6 +113,14 @@ fn every_agent_gets_its_file_once_and_loses_it_again() {
 }
 
 #[test]
+fn the_page_shows_what_is_written() {
+    let page = include_str!("../../../../docs/agents.md");
+    for (agent, file, content) in FILES {
+        assert!(page.contains(&format!("\n{content}```\n")) && page.contains(file), "{agent}");
+    }
+}
+
+#[test]
 fn what_was_in_a_file_stays_byte_for_byte() {
     let project = project();
     project.write(
