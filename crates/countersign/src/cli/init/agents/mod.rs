@@ -11,8 +11,8 @@ mod report;
 mod targets;
 mod toml_edit;
 
-use super::super::arguments::InitOptions;
-use super::super::{Failure, Global, installed};
+use crate::cli::arguments::InitOptions;
+use crate::cli::{Failure, Global, installed};
 use crate::output::{Answer, Printer};
 use crate::project::{current_folder, environment};
 use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};

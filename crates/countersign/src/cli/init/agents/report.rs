@@ -1,8 +1,8 @@
 //! What became of each entry, in words and for programs.
 
-use super::super::super::arguments::InitOptions;
 use super::on_path;
 use super::targets::Target;
+use crate::cli::arguments::InitOptions;
 use crate::output::{Answer, bold};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
