@@ -148,7 +148,7 @@ pub fn detail(json: &Value) -> &str {
 }
 
 /// The folder that `cargo xtask test` made.
-fn agents() -> PathBuf {
+pub fn agents() -> PathBuf {
     let folder = std::env::var_os("COUNTERSIGN_AGENTS").map(PathBuf::from);
     folder.expect("these tests need the real agent programs: run cargo xtask test")
 }

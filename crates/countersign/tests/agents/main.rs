@@ -7,3 +7,4 @@ mod real_claude;
 mod real_codex;
 mod real_gemini;
 mod real_opencode;
+mod real_wiring;

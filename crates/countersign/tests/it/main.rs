@@ -9,6 +9,7 @@ mod crash;
 mod demo;
 mod doctor;
 mod init;
+mod init_agents;
 mod jobs_files;
 mod json;
 mod paths;

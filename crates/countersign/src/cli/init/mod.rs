@@ -1,5 +1,7 @@
-//! `countersign init`: a first `countersign.yml` for the project as it is. Never writes over anything.
+//! `countersign init`: a first `countersign.yml` for the project as it is. Never writes over anything. With
+//! `--agent`, settings of agents instead.
 
+mod agents;
 mod compose;
 mod detect;
 mod patterns;
@@ -31,6 +33,9 @@ const MANIFEST_BYTES: u64 = 256 * 1024;
 
 /// Writes the file, or shows it with `--dry-run`.
 pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
+    if !options.agent.is_empty() {
+        return agents::run(global, options, printer);
+    }
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
     }

@@ -1,0 +1,118 @@
+//! One entry of a settings file, in whichever format the file has. Text in, text out.
+
+use super::json_scan::Dialect;
+use super::{json_edit, toml_edit};
+use serde_json::Value;
+use std::ops::Range;
+
+/// How a settings file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Json(Dialect),
+    Toml,
+}
+
+/// The members of an entry, in the order in which people read them.
+pub type Members = Vec<(&'static str, Value)>;
+
+/// What stands at an entry's place.
+#[derive(Debug)]
+pub struct Standing {
+    pub value: Value,
+    pub span: Range<usize>,
+}
+
+/// Why a text cannot be edited, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub code: &'static str,
+    pub span: Range<usize>,
+    pub message: String,
+    pub hint: &'static str,
+}
+
+impl Fault {
+    /// The text is not what its file should hold.
+    pub fn syntax(span: Range<usize>, message: impl Into<String>) -> Self {
+        let hint = "correct the file, then run the command again; nothing was changed";
+        Self { code: "syntax", span, message: message.into(), hint }
+    }
+
+    /// The text is valid, and has something else where the entry belongs.
+    pub fn shape(span: Range<usize>, message: impl Into<String>) -> Self {
+        let hint = "change it by hand as docs/agents.md shows; nothing was changed";
+        Self { code: "shape", span, message: message.into(), hint }
+    }
+}
+
+impl Format {
+    /// What stands at a path.
+    pub fn look(self, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
+        match self {
+            Self::Json(dialect) => json_edit::look(text, dialect, path),
+            Self::Toml => toml_edit::look(text, path),
+        }
+    }
+
+    /// The text of a new file with an entry and nothing else.
+    pub fn create(self, path: &[&str], members: &Members) -> String {
+        match self {
+            Self::Json(_) => json_edit::create(path, members),
+            Self::Toml => toml_edit::create(path, members),
+        }
+    }
+
+    /// The text with an entry, where none stood.
+    pub fn insert(self, text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
+        match self {
+            Self::Json(dialect) => json_edit::insert(text, dialect, path, members),
+            Self::Toml => toml_edit::insert(text, path, members),
+        }
+    }
+
+    /// The text with another value for one member of an entry.
+    pub fn set(self, text: &str, path: &[&str], value: &Value) -> Result<String, Fault> {
+        let Some(standing) = self.look(text, path)? else { return Ok(text.to_owned()) };
+        let mut out = text.to_owned();
+        out.replace_range(standing.span, &inline(value));
+        Ok(out)
+    }
+
+    /// The text without an entry; nothing if the file was only made for it.
+    pub fn remove(self, text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
+        match self {
+            Self::Json(dialect) => json_edit::remove(text, dialect, path),
+            Self::Toml => toml_edit::remove(text, path),
+        }
+    }
+
+    /// A file with nothing in it.
+    pub fn empty(self) -> &'static str {
+        match self {
+            Self::Json(_) => "{}\n",
+            Self::Toml => "",
+        }
+    }
+}
+
+/// A value on one line, with the space after a comma that people write. What entries hold (texts, lists of
+/// them, truth) looks the same in JSON and TOML.
+pub fn inline(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        value => value.to_string(),
+    }
+}
+
+/// The text without these ranges.
+pub fn cut(text: &str, mut ranges: Vec<Range<usize>>) -> String {
+    ranges.sort_by_key(|range| range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for range in ranges {
+        out.push_str(&text[done..range.start.max(done)]);
+        done = range.end.max(done);
+    }
+    out.push_str(&text[done..]);
+    out
+}
