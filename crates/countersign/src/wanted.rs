@@ -38,6 +38,8 @@ pub struct Wanted {
     pub fresh: bool,
     /// How criteria are given on this way in.
     pub criteria_word: &'static str,
+    /// The same with what belongs to it.
+    pub criteria_example: &'static str,
 }
 
 impl Wanted {
@@ -124,7 +126,7 @@ impl Wanted {
         match config.require_file() {
             Err(problem) => Failure::usage(problem.message).hint(format!(
                 "`countersign init` writes one; or name files, with {} or by the built-in questions",
-                self.criteria_word
+                self.criteria_example
             )),
             Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
         }

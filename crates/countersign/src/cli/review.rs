@@ -93,6 +93,7 @@ pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted
         is_loop: options.subject.is_some(),
         fresh: options.no_cache,
         criteria_word: "--criterion",
+        criteria_example: "--criterion NAME=QUESTION",
     })
 }
 
