@@ -5,7 +5,7 @@ use crate::cli::{Failure, find_review, no_ledger};
 use crate::mcp::progress::{Followed, counted, follow, running};
 use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
 use crate::project::Project;
-use crate::wanted::Wanted;
+use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::digest::Parts;
 use countersign_core::ids::Subject;
@@ -258,8 +258,7 @@ impl Submit {
             is_loop: self.subject.is_some(),
             subject: Subject::new("mcp", [self.subject.as_deref().unwrap_or_default().trim()]),
             fresh: false,
-            criteria_word: "`criteria`",
-            criteria_example: "`criteria`",
+            words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
         })
     }
 }
