@@ -38,3 +38,27 @@ pub fn named(name: &str) -> Result<Vendor, String> {
         .map(|(_, vendor)| *vendor)
         .ok_or_else(|| format!("known: {}", NAMES.map(|(name, _)| name).join(", ")))
 }
+
+/// Whose model a client of ours runs, by the name it gives itself.
+pub fn of_client(name: &str) -> Option<Vendor> {
+    let name = name.to_ascii_lowercase();
+    NAMES.iter().find(|(known, _)| name.contains(known)).map(|(_, vendor)| *vendor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_known_by_their_names() {
+        for (client, vendor) in [
+            ("claude-code", Some(Vendor::Anthropic)),
+            ("codex-mcp-client", Some(Vendor::OpenAi)),
+            ("gemini-cli-mcp-client", Some(Vendor::Google)),
+            ("opencode", None),
+            ("", None),
+        ] {
+            assert_eq!(of_client(client), vendor, "{client}");
+        }
+    }
+}

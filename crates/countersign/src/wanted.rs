@@ -36,8 +36,19 @@ pub struct Wanted {
     pub is_loop: bool,
     /// Ask everybody again, whatever rulings stand.
     pub fresh: bool,
-    /// How criteria are given on this way in.
-    pub criteria_word: &'static str,
+    /// What things are called on this way in.
+    pub words: Words,
+}
+
+/// What things are called, for hints.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// A criterion.
+    pub criteria: &'static str,
+    /// The same with what belongs to it.
+    pub criteria_example: &'static str,
+    /// What is to be judged.
+    pub paths: &'static str,
 }
 
 impl Wanted {
@@ -56,7 +67,7 @@ impl Wanted {
                 return Err(Failure::usage("no rule is for any of these files").hint(format!(
                     "rules: {}; add a rule, or use {}",
                     rules.join(", "),
-                    self.criteria_word
+                    self.words.criteria
                 )));
             }
             Err(error) => return Err(error.into()),
@@ -112,7 +123,7 @@ impl Wanted {
             let (first, second) = (&self.criteria[first].name, &self.criteria[second].name);
             return Err(Failure::usage(format!(
                 "{} `{second}` has the same name as `{first}`",
-                self.criteria_word
+                self.words.criteria
             )));
         }
         let scope = if self.each_file { Scope::Output(OUTPUT.to_owned()) } else { Scope::Whole };
@@ -123,8 +134,8 @@ impl Wanted {
     fn no_rules(&self, config: &Config) -> Failure {
         match config.require_file() {
             Err(problem) => Failure::usage(problem.message).hint(format!(
-                "`countersign init` writes one; or name files, with {} or by the built-in questions",
-                self.criteria_word
+                "`countersign init` writes one; or name {}, with {} or by the built-in questions",
+                self.words.paths, self.words.criteria_example
             )),
             Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
         }
@@ -136,8 +147,11 @@ impl Wanted {
         let mut files = vec![];
         if self.paths.is_empty() {
             if !self.criteria.is_empty() {
-                return Err(Failure::usage(format!("{} needs files to judge", self.criteria_word))
-                    .hint("name the files or folders to judge"));
+                return Err(Failure::usage(format!(
+                    "{} needs {} to judge",
+                    self.words.criteria, self.words.paths
+                ))
+                .hint("name the files or folders to judge"));
             }
             let found = workspace::walk(&project.root, "").map_err(path_failure)?;
             warnings.extend(found.left_out);

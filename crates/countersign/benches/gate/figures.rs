@@ -1,5 +1,6 @@
 //! The figures, each in the units its target has.
 
+use crate::client::Client;
 use crate::measure::{Cost, median_wall, peak_of_quick, run};
 use crate::project::Project;
 use crate::table::{Table, cpu_time, megabytes, time};
@@ -37,6 +38,35 @@ pub fn start_up(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
         let how = "resident memory at its peak, read when the answer is about to be written";
         table.add(format!("`{word}` in an empty project, memory"), megabytes(peak), "< 10 MB", how);
     }
+    Ok(())
+}
+
+/// How long a server takes to answer a client for the first time, and what it needs to be there.
+pub fn server(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let project = Project::with_files(10)?;
+    let runs = sizes.runs.div_ceil(4);
+    let (mut firsts, mut lists) = (vec![], vec![]);
+    let mut peak = 0;
+    for _ in 0..=runs {
+        let client = Client::start(project.countersign(&["mcp"]))?;
+        firsts.push(client.first);
+        lists.push(client.listed);
+        peak = client.peak_bytes;
+    }
+    let median = |times: &mut Vec<Duration>| {
+        let counted = &mut times[1..];
+        counted.sort();
+        counted[counted.len() / 2]
+    };
+    let how = format!("median of {runs} runs, from starting the process to the answer to `initialize`");
+    table.add("MCP server, start to first answer", time(median(&mut firsts)), "< 20 ms", how);
+    let how = "the same, to the answer to `tools/list` that follows";
+    table.add("MCP server, start to the list of tools", time(median(&mut lists)), "", how);
+    let how = "resident memory at its peak, after both and before anything was judged";
+    table.add("MCP server, memory", megabytes(peak), "< 25 MB", how);
+    let judged = Client::judging(project.countersign(&["mcp"]))?;
+    let how = "the same after `review_submit` and `review_wait` on 10 files";
+    table.add("MCP server, memory after a review", megabytes(judged), "< 25 MB", how);
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 //! temporary folder. Nothing here asserts a time: a slow machine is no defect. `docs/benchmarks.md` has the
 //! figures of one machine and says what is not measured.
 
+mod client;
 mod figures;
 mod measure;
 mod project;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
 fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     let mut table = Table::default();
     figures::start_up(&sizes, &mut table)?;
+    figures::server(&sizes, &mut table)?;
     for assignments in sizes.replayed {
         figures::many_files(assignments, &mut table)?;
     }

@@ -113,7 +113,7 @@ fn watch_peak(pid: u32, over: &AtomicBool) -> u64 {
 }
 
 /// The most memory a process has had until now.
-fn peak_bytes(pid: u32) -> Option<u64> {
+pub fn peak_bytes(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -4,7 +4,7 @@ use super::arguments::ReviewOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
-use crate::wanted::Wanted;
+use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
 use countersign_core::outcome::Outcome;
@@ -92,7 +92,11 @@ pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted
         subject: subject(options)?,
         is_loop: options.subject.is_some(),
         fresh: options.no_cache,
-        criteria_word: "--criterion",
+        words: Words {
+            criteria: "--criterion",
+            criteria_example: "--criterion NAME=QUESTION",
+            paths: "PATHS",
+        },
     })
 }
 

@@ -15,8 +15,8 @@
 //! - `call.arguments::<T>()` reads the arguments into a type that derives `Deserialize` (with
 //!   `deny_unknown_fields`) and `JsonSchema`; what does not fit is a clear tool error. Strings that hold NUL or are
 //!   longer than [`tools::TEXT_LIMIT_BYTES`] are refused before.
-//! - `call.server.project()` is the project with the configuration of this moment, `call.server.engine(&project)` the
-//!   engine on it, opened at first use. `call.server.options` are the flags.
+//! - `call.project()` is the project with the configuration of this moment, `call.server.engine(&project)` the engine
+//!   on it, opened at first use. `call.server.options()` are the flags.
 //! - `call.server.perform(&engine, ticket)` has a review performed in the background. It goes on when the call is over
 //!   and is stopped, resumable, when the server is.
 //! - `call.progress` tells the client how far it is: [`progress::follow`] does so for a review until it has ended, a

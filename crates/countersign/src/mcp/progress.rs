@@ -91,7 +91,8 @@ pub async fn follow(
     let mut news = News::new(call).await;
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
-    let mut next_beat = Instant::now() + BEAT;
+    // Whoever waits hears at once that there is something to wait for.
+    let mut next_beat = Instant::now();
     loop {
         let before = Instant::now();
         let Some(stored) = ledger.review(review).await? else {

@@ -20,7 +20,7 @@ fn every_bad_argument_is_a_clear_tool_error() {
         ("review_wait", json!({}), "missing field `review`"),
         ("review_decide", json!({}), "missing field"),
         ("review_decide", json!({ "review": review, "verb": "approve" }), "missing field `reason`"),
-        ("review_submit", json!({ "criteria": criterion }), "needs files to judge"),
+        ("review_submit", json!({ "criteria": criterion }), "`criteria` needs `files` to judge"),
         (
             "review_submit",
             json!({ "criteria": [{ "name": "x" }], "files": ["a.md"] }),

@@ -40,6 +40,9 @@ fn who_waits_hears_of_progress_that_grows() {
     let review = client.good("review_submit", json!({}))["review"].clone();
     let waits = json!({ "name": "review_wait", "arguments": { "review": review }, "_meta": { "progressToken": "tok" } });
     let id = client.send("tools/call", waits);
+    while client.notifications.is_empty() {
+        client.receive();
+    }
     eventually("both are asked", || judge.asked().len() == 2);
     go(&project);
     let answer = client.answer(id);

@@ -75,9 +75,9 @@ pub fn resolve(
     let mut merge = Merge { layers: &layers, settings: places(gathered) };
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
+    let agents_may_decide = merge.agents_may_decide();
     let (policy, day_budget) = (merge.policy(), merge.day_budget());
     let (limits, redaction) = (merge.limits(), merge.redaction());
-    let agents_may_decide = merge.agents_may_decide();
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));

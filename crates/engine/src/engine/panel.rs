@@ -221,3 +221,49 @@ impl Panel {
         self.checks.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::ids::ReviewId;
+
+    fn panel(panelists: &[(&str, usize)], checks_at_once: usize) -> Panel {
+        let panelist = |(name, concurrency): &(&str, usize)| Panelist {
+            name: (*name).to_owned(),
+            judge: Judge::SelfReview,
+            sees_project: false,
+            timeout: None,
+            concurrency: *concurrency,
+            window_tokens: None,
+            price: None,
+            question_microusd: None,
+            vendor: None,
+        };
+        Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once)
+    }
+
+    /// Whether somebody gets a slot without having to wait.
+    async fn is_free(slots: &Slots) -> bool {
+        let review = ReviewId::from_text("rv-other");
+        tokio::time::timeout(Duration::ZERO, slots.acquire(&review)).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_new_panel_keeps_slots_that_are_taken() {
+        let before = panel(&[("same", 1), ("other", 1), ("gone", 1)], 1);
+        let review = ReviewId::from_text("rv-one");
+        let slots = |panel: &Panel, name: &str| panel.find(name).unwrap().1;
+        let _taken = slots(&before, "same").acquire(&review).await;
+        let _also = slots(&before, "other").acquire(&review).await;
+        let _checks = before.checks().acquire(&review).await;
+        let mut now = panel(&[("same", 1), ("other", 2), ("new", 1)], 1);
+        now.keep_slots(&before);
+        for (name, free) in [("same", false), ("other", true), ("new", true)] {
+            assert_eq!(is_free(&slots(&now, name)).await, free, "{name}");
+        }
+        assert!(!is_free(&now.checks()).await);
+        let mut more = panel(&[], 2);
+        more.keep_slots(&before);
+        assert!(is_free(&more.checks()).await);
+    }
+}

@@ -68,6 +68,35 @@ fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
 }
 
 #[test]
+fn a_deputy_decides_like_a_person_and_is_none() {
+    let deputy = Actor::deputy("agent via mcp: x");
+    assert_eq!(deputy.words(), "agent via mcp: x (an agent, allowed by the user's own file)");
+    let of = |story: &Story, verb| {
+        let digest = story.review.digest().unwrap().clone();
+        Input::Decided(Decision { by: deputy.clone(), verb, reason: "r".into(), digest, at_ms: 0 })
+    };
+    for (overrides, allowed) in
+        [(Overrides::Allow, true), (Overrides::PeopleOnly, true), (Overrides::Forbid, false)]
+    {
+        let mut story = Story::new();
+        let policy = Policy { overrides, ..Policy::default() };
+        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
+        let approve = of(&story, Verb::Approve);
+        assert_eq!(story.input(approve).is_ok(), allowed, "{overrides:?}");
+    }
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    story.take(Input::Withdrawn(deputy.clone())).stands(Outcome::Stopped(Stop::Withdrawn));
+    // What is on record of others is as it was before there were any.
+    assert_eq!(serde_json::to_string(&Actor::new("x", true)).unwrap(), r#"{"name":"x","person":true}"#);
+    assert_eq!(
+        serde_json::from_str::<Actor>(r#"{"name":"x","person":true}"#).unwrap(),
+        Actor::new("x", true)
+    );
+    assert!(serde_json::to_string(&deputy).unwrap().contains(r#""deputy":true"#));
+}
+
+#[test]
 fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
     let by = |person| Actor::new("x", person);
     let mut story = Story::new();

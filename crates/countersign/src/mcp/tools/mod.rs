@@ -6,7 +6,9 @@ pub mod review;
 
 use super::progress::Progress;
 use super::server::Server;
+use crate::author;
 use crate::cli::Failure;
+use crate::project::Project;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -96,6 +98,13 @@ impl Call {
         Self { server, client, progress, cancel, arguments }
     }
 
+    /// The project, with the configuration as it is now, and the client as the author of the work.
+    pub fn project(&self) -> Result<Project, Failure> {
+        let mut project = self.server.project()?;
+        project.author = author::of_client(&self.client).or(project.author);
+        Ok(project)
+    }
+
     /// The arguments, as the tool needs them.
     pub fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         let arguments = Value::Object(std::mem::take(&mut self.arguments));
@@ -153,7 +162,30 @@ pub fn schema<T: JsonSchema>() -> Map<String, Value> {
     };
     schema.remove("title");
     schema.remove("description");
+    schema.values_mut().for_each(without_null);
     schema
+}
+
+/// What may be left out need not be offered as null: not every model's service takes a list of types.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        Value::Object(map) => {
+            if let Some(kind) = map.get_mut("type")
+                && let Value::Array(types) = kind
+            {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    *kind = only.clone();
+                }
+            }
+            if let Some(Value::Array(values)) = map.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            map.values_mut().for_each(without_null);
+        }
+        _ => {}
+    }
 }
 
 /// The schema of an answer that may also be an error.
@@ -193,6 +225,7 @@ mod tests {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
                 assert!(!json!(schema).to_string().contains("$ref"), "{}", tool.name);
             }
+            assert!(!json!((tool.input)()).to_string().contains("null"), "{}", tool.name);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::cli::{Failure, find_review, no_ledger};
 use crate::mcp::progress::{Followed, counted, follow, running};
 use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
 use crate::project::Project;
-use crate::wanted::Wanted;
+use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::digest::Parts;
 use countersign_core::ids::Subject;
@@ -203,7 +203,7 @@ enum DecideVerb {
 async fn submit(mut call: Call) -> Result<Reply, Failure> {
     let wanted = call.arguments::<Submit>()?.wanted()?;
     let is_loop = wanted.is_loop;
-    let project = call.server.project()?;
+    let project = call.project()?;
     let engine = call.server.engine(&project).await?;
     let mut warnings = vec![];
     let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
@@ -258,7 +258,7 @@ impl Submit {
             is_loop: self.subject.is_some(),
             subject: Subject::new("mcp", [self.subject.as_deref().unwrap_or_default().trim()]),
             fresh: false,
-            criteria_word: "`criteria`",
+            words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
         })
     }
 }
@@ -292,14 +292,15 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_WAIT_SECONDS);
     at_most("timeout_seconds", seconds as usize, LONGEST_WAIT_SECONDS as usize, "seconds")?;
     filled("review", &arguments.review, NAME_MAX_BYTES)?;
-    let project = call.server.project()?;
+    let project = call.project()?;
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
     let id = find_review(&ledger, &arguments.review).await?;
     let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
     let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
     let Followed::Stands(stored) = followed else { return Ok(reply) };
     let Some(round) = stored.review.round().map(|round| round.n) else { return Ok(reply) };
-    let engine = call.server.engine(&project).await?;
+    // A verdict is told also where nobody could be asked any more.
+    let Ok(engine) = call.server.engine(&project).await else { return Ok(reply) };
     Ok(reply.delivered(async move {
         // Not noted means that the same submission gets the same answer once more, which does no harm.
         if let Err(error) = engine.delivered_round(&id, round).await {
@@ -352,7 +353,7 @@ fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
 
 async fn status(mut call: Call) -> Result<Reply, Failure> {
     let arguments: Status = call.arguments()?;
-    let project = call.server.project()?;
+    let project = call.project()?;
     let ledger = call.server.ledger(&project).await?;
     let (Some(typed), Some(ledger)) = (&arguments.review, &ledger) else {
         return match (&arguments.review, ledger) {
@@ -407,7 +408,7 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
     let Decide { review, verb, reason } = call.arguments()?;
     filled("review", &review, NAME_MAX_BYTES)?;
     filled("reason", &reason, REASON_MAX_BYTES)?;
-    let project = call.server.project()?;
+    let project = call.project()?;
     let by = actor(&call, &project, verb, &review)?;
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
     let id = find_review(&ledger, &review).await?;

@@ -182,6 +182,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "config = countersign.yml (default)",
             "reviewers = [mine] (user /home/me/config.yml:7)",
             "reviewer = auto (default)",
+            "agents_may_decide = false (default)",
             "policy.max_attempts = 7 (project countersign.yml:4)",
             "policy.blocking = [{from_round: 2, severity: may}] (project countersign.yml:5)",
             "policy.max_stalled_rounds = 3 (default)",
@@ -200,6 +201,19 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "redaction.patterns = [] (default)",
         ]
     );
+}
+
+#[test]
+fn only_the_users_own_file_lets_agents_decide() {
+    assert!(!files(RULES, "").unwrap().agents_may_decide);
+    let allowed = files(RULES, "agents_may_decide: true\n").unwrap();
+    assert!(allowed.agents_may_decide);
+    let origin = "agents_may_decide = true (user /home/me/config.yml:1)".to_owned();
+    assert!(origins(&allowed).contains(&origin), "{:?}", origins(&allowed));
+    let problems = files(&format!("{RULES}agents_may_decide: true\n"), "").unwrap_err();
+    assert_eq!(problems.listed[0].message, "`agents_may_decide` cannot be in a project's file");
+    assert!(files(RULES, "agents_may_decide: maybe\n").is_err());
+    assert!(files(RULES, "agents_may_decide:\n").is_err());
 }
 
 #[test]
