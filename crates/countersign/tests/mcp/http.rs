@@ -239,7 +239,7 @@ fn older_versions_have_sessions() {
     let own = [("Mcp-Session-Id", session.as_str()), version];
     let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(server.post(&own, &note).status, 202);
-    assert_eq!(server.post(&own, &list).message()["result"]["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(server.post(&own, &list).message()["result"]["tools"].as_array().unwrap().len(), 9);
     assert_eq!(server.post(&[("Mcp-Session-Id", "nobody"), version], &list).status, 404);
     assert!((400..500).contains(&server.post(&[version], &list).status));
     assert!((200..300).contains(&server.send("DELETE", &own, "").status));

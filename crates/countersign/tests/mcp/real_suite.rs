@@ -72,7 +72,7 @@ fn the_inspector_lists_and_calls_the_tools() {
     let listed = inspect(&["--method", "tools/list"]);
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["review_submit", "review_wait", "review_status", "review_decide"]);
+    assert_eq!(names, crate::versions::TOOLS);
     let call = |name: &str, arguments: &[&str]| {
         let arguments: Vec<&str> = arguments.iter().flat_map(|argument| ["--tool-arg", argument]).collect();
         inspect(&[&["--method", "tools/call", "--tool-name", name], &arguments[..]].concat())

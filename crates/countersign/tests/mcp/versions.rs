@@ -4,7 +4,18 @@ use crate::client::{Client, NEWEST};
 use crate::judged;
 use serde_json::{Value, json};
 
-const TOOLS: [&str; 4] = ["review_submit", "review_wait", "review_status", "review_decide"];
+/// Every tool, in the order they are listed in: workflows first.
+pub const TOOLS: [&str; 9] = [
+    "get_workflows",
+    "start_workflow",
+    "finished_step",
+    "abort_workflow",
+    "go_to_step",
+    "review_submit",
+    "review_wait",
+    "review_status",
+    "review_decide",
+];
 
 fn names(answer: &Value) -> Vec<&str> {
     answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -76,9 +87,13 @@ fn tools_say_what_they_take_and_give() {
             assert!(jsonschema::meta::is_valid(&tool[schema]), "{tool}");
         }
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
-        let read_only = ["review_wait", "review_status"].contains(&tool["name"].as_str().unwrap());
+        let name = tool["name"].as_str().unwrap();
+        let read_only = ["get_workflows", "review_wait", "review_status"].contains(&name);
         assert_eq!(tool["annotations"]["readOnlyHint"], read_only);
-        assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "review_decide");
+        assert_eq!(
+            tool["annotations"]["destructiveHint"],
+            ["abort_workflow", "review_decide"].contains(&name)
+        );
     }
     // And what they give is what they say, errors too.
     let schema = |name: &str| {
