@@ -1,6 +1,6 @@
 //! A client of the MCP server, as far as a benchmark needs one.
 
-use crate::measure::peak_bytes;
+use crate::measure::{cpu, peak_bytes};
 use anyhow::{Context, ensure};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -30,6 +30,35 @@ impl Client {
         let peak_bytes = line.peak_bytes()?;
         line.hang_up()?;
         Ok(Self { first, listed, peak_bytes })
+    }
+
+    /// Goes through a workflow of so many steps that nobody reviews: CPU time of the server for each.
+    pub fn steps(command: Command, steps: usize) -> anyhow::Result<Duration> {
+        let mut line = Line::start(command)?;
+        line.ask(INITIALIZE)?;
+        line.start_workflow("job_0")?;
+        let before = cpu(line.child.id())?.0;
+        for _ in 0..steps {
+            let answer = line.ask(&call("finished_step", r#"{"outputs":{"page":"reply.json"}}"#))?;
+            ensure!(answer.contains(r#""status":"next_step""#), "it did not go on: {answer}");
+        }
+        let spent = cpu(line.child.id())?.0 - before;
+        line.hang_up()?;
+        Ok(spent / u32::try_from(steps)?)
+    }
+
+    /// Hands in a step whose files are reviewed one by one: how long it takes.
+    pub fn pages(command: Command, files: &[String]) -> anyhow::Result<Duration> {
+        let mut line = Line::start(command)?;
+        line.ask(INITIALIZE)?;
+        line.start_workflow("pages")?;
+        let started = Instant::now();
+        let arguments = format!(r#"{{"outputs":{{"pages":["{}"]}}}}"#, files.join("\",\""));
+        let answer = line.ask(&call("finished_step", &arguments))?;
+        let took = started.elapsed();
+        ensure!(answer.contains(r#""status":"workflow_complete""#), "it did not pass: {answer}");
+        line.hang_up()?;
+        Ok(took)
     }
 
     /// Has a server judge everything there is: the most memory it had.
@@ -74,6 +103,13 @@ impl Line {
         self.stdout.read_line(&mut answer)?;
         ensure!(answer.contains(r#""result""#), "no result: {answer}");
         Ok(answer)
+    }
+
+    fn start_workflow(&mut self, job: &str) -> anyhow::Result<()> {
+        let arguments = format!(r#"{{"goal":"g","job_name":"{job}","workflow_name":"w"}}"#);
+        let answer = self.ask(&call("start_workflow", &arguments))?;
+        ensure!(answer.contains("begin_step"), "it did not start: {answer}");
+        Ok(())
     }
 
     fn peak_bytes(&self) -> anyhow::Result<u64> {

@@ -70,6 +70,31 @@ pub fn server(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How many jobs a project has, and how large each is.
+const JOBS: usize = 24;
+const JOB_BYTES: usize = 16 * 1024;
+/// How many pages a step hands in that is reviewed page by page.
+const PAGES: usize = 50;
+
+/// What a step of a workflow costs where nobody reviews it, and where every page of it is reviewed.
+pub fn workflows(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let steps = sizes.runs;
+    let project = Project::with_files(PAGES)?;
+    project.add_jobs(JOBS, JOB_BYTES, steps + 1)?;
+    let spent = Client::steps(project.countersign(&["mcp"]), steps)?;
+    let how = format!(
+        "CPU time of the server, over {steps} steps in a row, {JOBS} jobs of {} KB in the project",
+        JOB_BYTES / 1024
+    );
+    table.add("`finished_step` without reviews", cpu_time(spent), "< 3 ms", how);
+    let pages: Vec<String> = (0..PAGES).map(|i| format!("docs/000/page-{i:05}.md")).collect();
+    let took = Client::pages(project.countersign(&["mcp", "--external-runner", "program"]), &pages)?;
+    let how =
+        "wall time of the call with the command reviewer `cat`, 4 at once: bounded by starting processes";
+    table.add(format!("`finished_step` with {PAGES} pages reviewed one by one"), time(took), "", how);
+    Ok(())
+}
+
 /// One project, planned, then judged with recorded rulings, then judged again.
 pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
     let project = Project::with_files(files)?;

@@ -54,6 +54,7 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     let mut table = Table::default();
     figures::start_up(&sizes, &mut table)?;
     figures::server(&sizes, &mut table)?;
+    figures::workflows(&sizes, &mut table)?;
     for assignments in sizes.replayed {
         figures::many_files(assignments, &mut table)?;
     }

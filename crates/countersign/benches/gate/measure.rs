@@ -120,8 +120,8 @@ pub fn peak_bytes(pid: u32) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The CPU times of a process: its own, and those of the children it waited for.
-fn cpu(pid: u32) -> anyhow::Result<(Duration, Duration)> {
+/// The CPU times of a process so far: its own, and those of the children it waited for.
+pub fn cpu(pid: u32) -> anyhow::Result<(Duration, Duration)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, after_name) = stat.rsplit_once(')').context("unknown form of /proc/*/stat")?;
     // utime, stime, cutime and cstime are the 14th to 17th word; the name before was the 2nd.

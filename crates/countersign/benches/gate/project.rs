@@ -56,6 +56,43 @@ impl Project {
         Ok(project)
     }
 
+    /// Adds jobs of this size: the first a chain of steps without reviews, and one whose pages are reviewed.
+    pub fn add_jobs(&self, jobs: usize, bytes: usize, steps: usize) -> anyhow::Result<()> {
+        let add = |name: &str, text: String| -> anyhow::Result<()> {
+            let folder = self.root.path().join(".deepwork/jobs").join(name);
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join("do.md"), "Do it.\n")?;
+            Ok(fs::write(folder.join("job.yml"), text)?)
+        };
+        let output =
+            |name: &str, kind: &str| format!("{{{name}: {{type: {kind}, description: d, required: true}}}}");
+        let head = |name: &str, info: &str| {
+            format!(
+                "name: {name}\nversion: \"1.0.0\"\nsummary: s\ncommon_job_info_provided_to_all_steps_at_runtime: {info:?}\nsteps:\n"
+            )
+        };
+        for n in 0..jobs {
+            let steps = if n == 0 { steps } else { 5 };
+            let step = |i: usize| {
+                let output = output("page", "file");
+                format!(
+                    "  - {{id: s{i}, name: s, description: d, instructions_file: do.md, outputs: {output}, reviews: []}}\n"
+                )
+            };
+            let steps: String = (0..steps).map(step).collect();
+            let name = format!("job_{n}");
+            let text = head(&name, &"word ".repeat(bytes.saturating_sub(steps.len()) / 5)) + &steps;
+            add(&name, text)?;
+        }
+        let criteria = "{Complete: Is every section written out?, Clear: Would a newcomer understand it?}";
+        let output = output("pages", "files");
+        let step = format!(
+            "  - {{id: s, name: s, description: d, instructions_file: do.md, outputs: {output}, reviews: [{{run_each: pages, \
+             additional_review_guidance: g, quality_criteria: {criteria}}}]}}\n"
+        );
+        add("pages", head("pages", "i") + &step)
+    }
+
     /// Adds a reviewer, as it is written in the configuration.
     pub fn add_reviewer(&self, reviewer: &str) -> anyhow::Result<()> {
         let config = CONFIG.replace("rules:", &format!("  - {reviewer}\nrules:"));

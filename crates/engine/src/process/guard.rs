@@ -15,6 +15,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+/// How often, and how long in between, a program is tried that is open for writing.
+const BUSY_TRIES: u32 = 50;
+const BUSY_WAIT: Duration = Duration::from_millis(20);
+
 /// Between two rounds of KILL. A process that forks as fast as it is killed needs more than one.
 const KILL_AGAIN: Duration = Duration::from_millis(20);
 /// After this long a process that does not die of KILL (it hangs in the kernel) is left to the kernel.
@@ -95,7 +99,18 @@ fn read_input(line: &mut UnixStream) -> Option<Vec<u8>> {
 
 fn start(program: &OsString, args: Vec<OsString>) -> std::io::Result<Child> {
     // A group of its own: a program that signals its group must not reach the guard.
-    Command::new(program).args(args).stdin(Stdio::piped()).process_group(0).spawn()
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::piped()).process_group(0);
+    // A program that was just written may still be open for writing, in a process that is about to start another.
+    for _ in 0..BUSY_TRIES {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(BUSY_WAIT);
+            }
+            started => return started,
+        }
+    }
+    command.spawn()
 }
 
 fn reason(error: &std::io::Error) -> String {
