@@ -19,8 +19,11 @@ struct Needed {
 }
 
 /// Every program that tests start. Add a line with the first test that needs it.
-const NEEDED: &[Needed] =
-    &[Needed { program: "git", debian_package: "git" }, Needed { program: "sh", debian_package: "dash" }];
+const NEEDED: &[Needed] = &[
+    Needed { program: "git", debian_package: "git" },
+    Needed { program: "sh", debian_package: "dash" },
+    Needed { program: "sqlite3", debian_package: "sqlite3" },
+];
 
 /// What brings the agent programs, where tests drive them.
 const NPM: Needed = Needed { program: "npm", debian_package: "npm" };
