@@ -5,6 +5,7 @@
 mod bench;
 mod real_claude;
 mod real_codex;
+mod real_fall_over;
 mod real_gemini;
 mod real_opencode;
 mod real_wiring;

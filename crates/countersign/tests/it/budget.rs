@@ -1,7 +1,7 @@
 //! What a review may cost: checked before each question, and never exceeded by one.
 
 use crate::project;
-use countersign_testkit::{Judge, Project};
+use countersign_testkit::{Act, Chat, Judge, Project};
 use serde_json::{Value, json};
 
 /// A project of `files` files, a reviewer that says it needs 2,000 tokens for each, and a policy.
@@ -26,6 +26,33 @@ const USAGE: &str = r#", "usage": {"tokens_in": 1800, "tokens_out": 200, "cost_u
 
 fn states(json: &Value) -> Vec<&str> {
     json["assignments"].as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap()).collect()
+}
+
+/// Questions to a service, one after the other, each of which says what it needed: the one that might exceed the
+/// budget is not asked, the ones before it were.
+#[test]
+fn a_service_is_asked_until_the_next_question_might_exceed_ten_thousand_tokens() {
+    let project = project();
+    for n in 0..9 {
+        project.write(&format!("docs/{n}.md"), format!("text {n}"));
+    }
+    let service = Chat::always(Act::ruling("Complete", true, "fine"));
+    let config = format!(
+        "version: 1\nreviewers: [{{name: main, use: openai, model: m, base_url: '{}/v1', concurrency: 1, reply_tokens: 200}}]\n\
+         policy: {{budget_tokens: 10000}}\n\
+         rules: [{{name: r, for: ['docs/*.md'], each: file, criteria: [{{name: Complete, ask: 'Is it?'}}]}}]\n",
+        service.url()
+    );
+    project.write("countersign.yml", config);
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    let asked = service.asked().len();
+    assert!((2..9).contains(&asked), "{asked}");
+    assert_eq!(states(&json).iter().filter(|state| **state == "passed").count(), asked);
+    let spent = json["cost"]["tokens_in"].as_u64().unwrap() + json["cost"]["tokens_out"].as_u64().unwrap();
+    let detail = json["assignments"][8]["detail"].as_str().unwrap();
+    let needs: u64 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(detail.contains(&format!("{spent} tokens of 10000 are spent")), "{detail}");
+    assert!(spent <= 10_000 && spent + needs > 10_000, "{detail}");
 }
 
 /// A question of this size puts some 13,000 tokens aside; with 10,000 not even one may be asked.
