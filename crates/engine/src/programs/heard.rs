@@ -104,6 +104,20 @@ pub enum Kind {
     Garbled,
 }
 
+impl Kind {
+    /// What the HTTP status of a service means, where nothing says more.
+    pub fn of_status(status: u64) -> Self {
+        match status {
+            401 | 403 => Self::NotSignedIn,
+            413 => Self::QuestionTooLong,
+            429 => Self::RateLimited,
+            503 | 529 => Self::Overloaded,
+            500.. => Self::ServerError,
+            _ => Self::Rejected,
+        }
+    }
+}
+
 impl Problem {
     /// A problem with the words of whoever was asked.
     pub fn new(kind: Kind, words: &str) -> Self {

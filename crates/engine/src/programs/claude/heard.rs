@@ -63,15 +63,7 @@ fn kind(report: &Value) -> Kind {
     if matches!(field("terminal_reason"), "prompt_too_long" | "blocking_limit") {
         return Kind::QuestionTooLong;
     }
-    match report["api_error_status"].as_u64() {
-        Some(401 | 403) => Kind::NotSignedIn,
-        Some(413) => Kind::QuestionTooLong,
-        Some(429) => Kind::RateLimited,
-        Some(503 | 529) => Kind::Overloaded,
-        Some(500..) => Kind::ServerError,
-        Some(_) => Kind::Rejected,
-        None => kind_in_words(report),
-    }
+    report["api_error_status"].as_u64().map_or_else(|| kind_in_words(report), Kind::of_status)
 }
 
 /// Where nothing but the program's words tell the kind.

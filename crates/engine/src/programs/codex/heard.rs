@@ -123,7 +123,7 @@ fn failed(words: &str) -> Problem {
         let too_long = body["error"]["code"] == "context_length_exceeded";
         return Problem::new(if too_long { Kind::QuestionTooLong } else { Kind::Rejected }, message);
     }
-    Problem::new(status(words).map_or_else(|| kind_in_words(words), kind_of_status), words)
+    Problem::new(status(words).map_or_else(|| kind_in_words(words), Kind::of_status), words)
 }
 
 /// It ended without having begun, or without saying what happened.
@@ -135,21 +135,10 @@ fn ended_early(code: i32, stderr: &str) -> Problem {
 }
 
 /// The HTTP status, where the program says so before anything of the service's.
-fn status(words: &str) -> Option<u16> {
+fn status(words: &str) -> Option<u64> {
     const BEFORE: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
     let rest = BEFORE.iter().find_map(|before| words.strip_prefix(before))?;
     rest.get(..3)?.parse().ok()
-}
-
-fn kind_of_status(status: u16) -> Kind {
-    match status {
-        401 | 403 => Kind::NotSignedIn,
-        413 => Kind::QuestionTooLong,
-        429 => Kind::RateLimited,
-        503 | 529 => Kind::Overloaded,
-        500.. => Kind::ServerError,
-        _ => Kind::Rejected,
-    }
 }
 
 /// Where nothing but words tell the kind, from those that say most to those that say least.

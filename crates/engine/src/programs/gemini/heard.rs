@@ -97,23 +97,12 @@ fn failure(code: i32, stderr: &str) -> Problem {
     let unreported = format!("exit code {code} {}", stderr.lines().next_back().unwrap_or_default());
     let words = message.unwrap_or(&unreported);
     let kind = said(SAID, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
-        (status @ 400..512, _) => kind_of_status(status),
+        (status @ 400..512, _) => Kind::of_status(u64::from(status.unsigned_abs())),
         (_, EXIT_SIGN_IN) => Kind::NotSignedIn,
         (_, EXIT_TURNS) => Kind::TurnsUsedUp,
         _ => said(SAID_ALONE, words).unwrap_or(Kind::Crashed),
     });
     Problem::new(kind, &of_service(words).unwrap_or_else(|| words.to_owned()))
-}
-
-fn kind_of_status(status: i32) -> Kind {
-    match status {
-        401 | 403 => Kind::NotSignedIn,
-        413 => Kind::QuestionTooLong,
-        429 => Kind::RateLimited,
-        503 => Kind::Overloaded,
-        500.. => Kind::ServerError,
-        _ => Kind::Rejected,
-    }
 }
 
 fn said(table: &[(&str, Kind)], words: &str) -> Option<Kind> {

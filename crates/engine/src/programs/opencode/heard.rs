@@ -71,22 +71,11 @@ fn failure(error: &Value, log: &str) -> Problem {
         "ProviderAuthError" => Kind::NotSignedIn,
         _ => data["statusCode"]
             .as_u64()
-            .map(kind_of_status)
+            .map(Kind::of_status)
             .or_else(|| kind_in_words(&words))
             .unwrap_or(Kind::Crashed),
     };
     Problem::new(kind, &words)
-}
-
-fn kind_of_status(status: u64) -> Kind {
-    match status {
-        401 | 403 => Kind::NotSignedIn,
-        413 => Kind::QuestionTooLong,
-        429 => Kind::RateLimited,
-        503 | 529 => Kind::Overloaded,
-        500.. => Kind::ServerError,
-        _ => Kind::Rejected,
-    }
 }
 
 /// Where nothing but words tell the kind.

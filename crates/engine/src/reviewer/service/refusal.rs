@@ -31,16 +31,12 @@ pub fn problem(status: u16, body: &str) -> Problem {
 
 fn kind(status: u16, words: &str) -> Kind {
     match status {
-        401 | 403 => Kind::NotSignedIn,
-        413 => Kind::QuestionTooLong,
+        401 | 403 | 413 => Kind::of_status(status.into()),
         400..500 if has(words, &QUOTA) => Kind::RateLimited,
-        429 => Kind::RateLimited,
         400 | 422 if has(words, &TOO_LONG) => Kind::QuestionTooLong,
-        503 | 529 => Kind::Overloaded,
         // llama.cpp says so with 500.
         500.. if has(words, &["exceed_context_size"]) => Kind::QuestionTooLong,
-        500.. => Kind::ServerError,
-        _ => Kind::Rejected,
+        status => Kind::of_status(status.into()),
     }
 }
 
