@@ -142,6 +142,20 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
+/// There is no verdict for this reason, nothing was counted, and nothing is left.
+pub fn no_verdict<D: Dialect>(bench: &Bench<D>, ran: Ran, reason: &str, words: &str) -> Value {
+    let json = ran.exits(4).json();
+    assert_eq!(
+        (json["outcome"].as_str(), json["reason"].as_str()),
+        (Some("no_verdict"), Some(reason)),
+        "{json}"
+    );
+    assert!(detail(&json).contains(words), "{}", detail(&json));
+    assert_eq!(json["review"]["attempts"], 0);
+    bench.assert_clean();
+    json
+}
+
 /// The detail of the first assignment.
 pub fn detail(json: &Value) -> &str {
     json["assignments"][0]["detail"].as_str().unwrap_or_default()

@@ -1,23 +1,10 @@
 //! Every way not to answer: each has its name and exit code 4, none is a pass, none costs an attempt, and none
 //! leaves a process.
 
-use crate::bench::{Bench, OTHER_KEY, detail};
-use countersign_testkit::{Act, Messages, Ran};
+use crate::bench::{Bench, OTHER_KEY, no_verdict};
+use countersign_testkit::{Act, Messages};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
-
-fn no_verdict(bench: &Bench, ran: Ran, reason: &str, words: &str) -> Value {
-    let json = ran.exits(4).json();
-    assert_eq!(
-        (json["outcome"].as_str(), json["reason"].as_str()),
-        (Some("no_verdict"), Some(reason)),
-        "{json}"
-    );
-    assert!(detail(&json).contains(words), "{}", detail(&json));
-    assert_eq!(json["review"]["attempts"], 0);
-    bench.assert_clean();
-    json
-}
+use serde_json::json;
 
 /// What the service does, what comes of it, and how often it was asked at most.
 fn ends(act: Act, reason: &str, words: &str, asked_at_most: usize) {

@@ -2,24 +2,12 @@
 //! leaves a process.
 
 use super::{CODEX, always, configured};
-use crate::bench::{Bench, Driven, OTHER_KEY, detail};
-use countersign_testkit::{Act, Ran, Responses, ResponsesApi, Running};
+use crate::bench::{Bench, Driven, OTHER_KEY, no_verdict};
+use countersign_testkit::{Act, Responses, Running};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 const NO_MODEL: &str = "The model `x` does not exist or you do not have access to it.";
-
-fn no_verdict(bench: &Bench<ResponsesApi>, ran: Ran, reason: &str, words: &str) {
-    let json = ran.exits(4).json();
-    assert_eq!(
-        (json["outcome"].as_str(), json["reason"].as_str()),
-        (Some("no_verdict"), Some(reason)),
-        "{json}"
-    );
-    assert!(detail(&json).contains(words), "{}", detail(&json));
-    assert_eq!(json["review"]["attempts"], 0);
-    bench.assert_clean();
-}
 
 /// What the service does, what comes of it, and how often it was asked at most.
 fn ends(act: Act, reason: &str, words: &str, asked_at_most: usize) {

@@ -2,22 +2,10 @@
 //! leaves a process.
 
 use super::{bench, passing};
-use crate::bench::{Bench, OTHER_KEY, detail};
-use countersign_testkit::{Act, Gemini, GeminiApi, Ran, Running};
+use crate::bench::{Bench, OTHER_KEY, no_verdict};
+use countersign_testkit::{Act, Gemini, Running};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-
-fn no_verdict(bench: &Bench<GeminiApi>, ran: Ran, reason: &str, words: &str) {
-    let json = ran.exits(4).json();
-    assert_eq!(
-        (json["outcome"].as_str(), json["reason"].as_str()),
-        (Some("no_verdict"), Some(reason)),
-        "{json}"
-    );
-    assert!(detail(&json).contains(words), "{}", detail(&json));
-    assert_eq!(json["review"]["attempts"], 0);
-    bench.assert_clean();
-}
 
 /// What the service does, what comes of it, and how often it is asked.
 fn ends(act: Act, reason: &str, words: &str, asked: usize) {

@@ -2,26 +2,14 @@
 //! leaves a process.
 
 use super::{OPENCODE, bench};
-use crate::bench::{Bench, Driven, OTHER_KEY, detail};
-use countersign_testkit::{Act, Chat, ChatApi, Ran, Running, eventually};
+use crate::bench::{Bench, Driven, OTHER_KEY, no_verdict};
+use countersign_testkit::{Act, Chat, Running, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 /// Enough for the program to start and to ask, on a busy machine too; it would try again for a minute.
 const SHORT: &str = ", timeout_seconds: 30";
 const REVIEW: [&str; 4] = ["review", "--subject", "x", "--json"];
-
-fn no_verdict(bench: &Bench<ChatApi>, ran: Ran, reason: &str, words: &str) {
-    let json = ran.exits(4).json();
-    assert_eq!(
-        (json["outcome"].as_str(), json["reason"].as_str()),
-        (Some("no_verdict"), Some(reason)),
-        "{json}"
-    );
-    assert!(detail(&json).contains(words), "{}", detail(&json));
-    assert_eq!(json["review"]["attempts"], 0);
-    bench.assert_clean();
-}
 
 /// What the service does and what comes of it, in one question.
 fn ends(act: Act, reason: &str, words: &str) {
