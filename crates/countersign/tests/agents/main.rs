@@ -8,3 +8,4 @@ mod real_codex;
 mod real_gemini;
 mod real_opencode;
 mod real_wiring;
+mod real_workflows;
