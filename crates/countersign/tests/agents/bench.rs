@@ -117,9 +117,9 @@ impl<D: Dialect> Bench<D> {
     /// it.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let own_folder = self.project.path(".tmp").display().to_string();
+        let root = self.project.root().canonicalize().unwrap();
         let works_here = |process: &Path| {
-            std::fs::read_link(process.join("cwd"))
-                .is_ok_and(|folder| folder.starts_with(self.project.root()))
+            std::fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(&root))
         };
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         let of_ours = |entry: std::fs::DirEntry| {
