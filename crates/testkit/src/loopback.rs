@@ -1,5 +1,6 @@
 //! Loopback services that stand in for paid models: every way to answer and every way to fail. A script says
-//! what a service does with each question; every question is kept. What it speaks is a [`Dialect`].
+//! what a service does with each question, or a function of the question does; every question is kept. What it
+//! speaks is a [`Dialect`].
 
 use crate::wire::{self, Asked};
 use serde_json::{Value, json};
@@ -102,10 +103,12 @@ pub struct Loopback<D> {
     state: Arc<State<D>>,
 }
 
+/// What a service does with a question, once it is asked.
+type Mind = Box<dyn FnMut(&Asked) -> Act + Send>;
+
 struct State<D> {
     dialect: D,
-    script: Mutex<VecDeque<Act>>,
-    last: Act,
+    mind: Mutex<Mind>,
     /// How long every answer takes.
     delay: Duration,
     asked: Mutex<Vec<Asked>>,
@@ -119,19 +122,26 @@ impl<D: Dialect> Loopback<D> {
 
     /// A service that does one thing after the other, and then the last for ever.
     pub fn scripted(first: Vec<Act>, last: Act) -> Self {
-        Self::start(first, last, Duration::ZERO)
+        let mut script = VecDeque::from(first);
+        Self::minded(move |_| script.pop_front().unwrap_or_else(|| last.clone()))
     }
 
     /// A service that does the same with every question, after a while.
     pub fn slow(delay: Duration, act: Act) -> Self {
-        Self::start(vec![], act, delay)
+        Self::start(Box::new(move |_| act.clone()), delay)
     }
 
-    fn start(first: Vec<Act>, last: Act, delay: Duration) -> Self {
+    /// A service that makes up its mind when it is asked: what to do may depend on the question, and on what
+    /// became of what it did before.
+    pub fn minded(mind: impl FnMut(&Asked) -> Act + Send + 'static) -> Self {
+        Self::start(Box::new(mind), Duration::ZERO)
+    }
+
+    fn start(mind: Mind, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let script = Mutex::new(first.into());
-        let state = Arc::new(State { dialect: D::default(), script, last, delay, asked: Mutex::new(vec![]) });
+        let mind = Mutex::new(mind);
+        let state = Arc::new(State { dialect: D::default(), mind, delay, asked: Mutex::new(vec![]) });
         let shared = state.clone();
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
@@ -176,7 +186,7 @@ impl<D: Dialect> State<D> {
         if let Some((status, body)) = self.dialect.refusal(&asked) {
             return wire::answer(connection, status, &[], &body);
         }
-        let act = self.script.lock().unwrap().pop_front().unwrap_or_else(|| self.last.clone());
+        let act = (self.mind.lock().unwrap())(&asked);
         // A model takes its time: that is what is being simulated.
         std::thread::sleep(self.delay);
         match &act {

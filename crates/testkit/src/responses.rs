@@ -26,9 +26,9 @@ impl Dialect for ResponsesApi {
         Some((400, self.error(400, "invalid_json_schema", &message)))
     }
 
-    fn reply(&self, connection: &mut TcpStream, _: &Asked, act: &Act, n: usize) -> io::Result<()> {
+    fn reply(&self, connection: &mut TcpStream, asked: &Asked, act: &Act, n: usize) -> io::Result<()> {
         let (item, incomplete) = match act {
-            Act::Use { tool, input } => (used(tool, input, n), None),
+            Act::Use { tool, input } => (used(&asked.body, tool, input, n), None),
             Act::Raw(text) => (message(&said(text)), None),
             Act::Say { text, stop: "refusal" } => {
                 (message(&json!({ "type": "refusal", "refusal": text })), None)
@@ -78,17 +78,27 @@ fn message(content: &Value) -> Value {
     json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [content] })
 }
 
-/// A tool takes a text, or named arguments.
-fn used(tool: &str, input: &Value, n: usize) -> Value {
+/// A tool takes a text, or named arguments. One that is offered in a namespace is used by both names.
+fn used(body: &Value, tool: &str, input: &Value, n: usize) -> Value {
     let call = format!("call_{n}");
     match input.as_str() {
         Some(text) => {
             json!({ "type": "custom_tool_call", "id": "ctc_1", "call_id": call, "name": tool, "input": text })
         }
         None => json!({
-            "type": "function_call", "id": "fc_1", "call_id": call, "name": tool, "arguments": input.to_string(),
+            "type": "function_call", "id": "fc_1", "call_id": call, "name": tool, "namespace": namespace(body, tool),
+            "arguments": input.to_string(),
         }),
     }
+}
+
+/// The namespace that a tool is offered in, as those of MCP servers are.
+fn namespace<'b>(body: &'b Value, tool: &str) -> Option<&'b str> {
+    let mut spaces = body["tools"].as_array()?.iter();
+    let holds = |space: &Value| {
+        space["tools"].as_array().is_some_and(|tools| tools.iter().any(|one| one["name"] == tool))
+    };
+    spaces.find(|space| holds(space))?["name"].as_str()
 }
 
 fn begin(item: &Value) -> String {

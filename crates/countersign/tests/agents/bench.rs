@@ -24,7 +24,7 @@ pub struct Driven {
 }
 
 /// Claude Code.
-const CLAUDE: Driven = Driven {
+pub const CLAUDE: Driven = Driven {
     name: "claude",
     executable: "claude",
     keys: |_| String::new(),
@@ -75,7 +75,17 @@ impl<D: Dialect> Bench<D> {
 
     /// A command in an environment of its own: nothing of the machine's is to reach the program.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.project.command(args);
+        self.enclosed(self.project.command(args))
+    }
+
+    /// The agent program itself, in the project, in the same environment.
+    pub fn program(&self) -> Command {
+        let mut command = Command::new(agents().join("bin").join(self.driven.name));
+        command.current_dir(self.project.root());
+        self.enclosed(command)
+    }
+
+    fn enclosed(&self, mut command: Command) -> Command {
         command.env_clear();
         command.env("PATH", &self.path).env("HOME", self.project.home());
         command.env("TMPDIR", self.project.path(".tmp"));
@@ -103,15 +113,20 @@ impl<D: Dialect> Bench<D> {
         Running::start(&mut self.command(&args)).wait()
     }
 
-    /// Everything that runs because of this test: it has a folder of this project in its environment.
+    /// Everything that runs because of this test: it has a folder of this project in its environment, or works in
+    /// it.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let own_folder = self.project.path(".tmp").display().to_string();
+        let root = self.project.root().canonicalize().unwrap();
+        let works_here = |process: &Path| {
+            std::fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(&root))
+        };
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         let of_ours = |entry: std::fs::DirEntry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let environ = std::fs::read(entry.path().join("environ")).ok()?;
             let environ = String::from_utf8_lossy(&environ).into_owned();
-            environ.contains(&own_folder).then_some((pid, environ))
+            (environ.contains(&own_folder) || works_here(&entry.path())).then_some((pid, environ))
         };
         entries.filter_map(of_ours).collect()
     }
@@ -128,8 +143,13 @@ impl<D: Dialect> Bench<D> {
 
     /// Nothing runs any more, and nothing of the work is left in temporary folders.
     pub fn assert_clean(&self) {
-        eventually("no process is left", || self.processes().is_empty());
+        self.assert_nothing_runs();
         eventually("no copy is left", || is_empty(&self.project.path(".tmp")));
+    }
+
+    /// Nothing runs any more.
+    pub fn assert_nothing_runs(&self) {
+        eventually("no process is left", || self.processes().is_empty());
     }
 
     /// Everything that was sent to the service, as it came.

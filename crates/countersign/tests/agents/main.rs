@@ -9,3 +9,4 @@ mod real_fall_over;
 mod real_gemini;
 mod real_opencode;
 mod real_wiring;
+mod real_workflows;

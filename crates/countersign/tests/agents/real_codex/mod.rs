@@ -9,7 +9,7 @@ use crate::bench::{Bench, Driven};
 use countersign_testkit::{Act, Responses, ResponsesApi};
 
 /// Codex CLI.
-const CODEX: Driven = Driven {
+pub const CODEX: Driven = Driven {
     name: "codex",
     executable: "codex",
     keys: |url| format!(", base_url: '{url}/v1', key_env: SERVICE_KEY"),

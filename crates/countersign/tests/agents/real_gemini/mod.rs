@@ -9,7 +9,7 @@ use crate::bench::{Bench, Driven};
 use countersign_testkit::{Act, Gemini, GeminiApi};
 
 /// Gemini CLI.
-const GEMINI: Driven = Driven {
+pub const GEMINI: Driven = Driven {
     name: "gemini",
     executable: "node",
     keys: |_| String::new(),
