@@ -117,3 +117,57 @@ fn costs_are_shown_by_day_reviewer_and_model() {
     assert_eq!(total, ["total", "3", "5400", "600", "$0.0300"]);
     assert!(text.lines().nth(1).unwrap().contains("main      m-1"), "{text}");
 }
+
+/// What a reviewer says is a number from outside. One that does not fit must not count as less than nothing.
+#[test]
+fn no_report_gives_back_what_others_spent() {
+    for usage in [
+        r#", "usage": {"tokens_in": 9223372036854775808, "tokens_out": 0}"#,
+        r#", "usage": {"tokens_in": 18446744073709551615, "tokens_out": 18446744073709551615, "cost_usd": 1e300}"#,
+    ] {
+        let (project, judge) = priced(3, usage, ", concurrency: 1", "day_budget_tokens: 1000000");
+        project.run(&["review", "docs/0.md"]).exits(0);
+        project.run(&["review", "docs/1.md"]).exits(5);
+        assert_eq!(judge.asked().len(), 1, "{usage}");
+        let (project, _) = priced(3, usage, "", "");
+        project.run(&["review"]).exits(0);
+        let json = project.run(&["costs", "--json"]).exits(0).json();
+        assert_eq!(json["total"]["tokens_in"], i64::MAX, "{json}");
+        project.run(&["costs"]).exits(0);
+    }
+}
+
+#[test]
+fn whoever_is_not_asked_spends_nothing() {
+    let (project, judge) = priced(1, USAGE, "", "budget_tokens: 20000");
+    let config = project.read("countersign.yml").replace(
+        "reviewers: [",
+        "reviewers: [{name: keyless, use: openai, model: m, key_env: NO_SUCH_KEY}, \
+         {name: small, use: command, command: [./judge.sh], window_tokens: 8000}, ",
+    );
+    project.write("countersign.yml", config);
+    let json = project.run(&["review", "--json"]).exits(4).json();
+    assert_eq!(json["reason"], "too_long", "the second has no room, and says so itself");
+    let config = project.read("countersign.yml").replace(", window_tokens: 8000", ", window_tokens: 80000");
+    project.write("countersign.yml", config);
+    let json = project.run(&["review", "--json"]).exits(0).json();
+    assert_eq!((json["assignments"][0]["ruled_by"].as_str(), judge.asked().len()), (Some("small"), 1));
+    let json = project.run(&["costs", "--json"]).exits(0).json();
+    assert_eq!(json["total"]["questions_with_unknown_tokens"], 0, "{json}");
+}
+
+/// The second question also says what was wrong with the first reply.
+#[test]
+fn a_second_try_is_put_aside_with_all_it_says() {
+    let (project, _) = priced(1, "", "", "budget_tokens: 1");
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    let detail = json["assignments"][0]["detail"].as_str().unwrap();
+    let needs: u64 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    for (budget, asked) in [(needs + 2000, 1), (needs + 4000, 2)] {
+        let (project, _) = priced(1, "", "", &format!("budget_tokens: {budget}"));
+        let garbled = format!(r#"printf '{{"passed": "perhaps"{USAGE}}}'"#);
+        let judge = Judge::scripted(&project, "judge.sh", &garbled);
+        project.run(&["review"]).exits(if asked == 1 { 5 } else { 4 });
+        assert_eq!(judge.asked().len(), asked);
+    }
+}

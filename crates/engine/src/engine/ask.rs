@@ -85,15 +85,15 @@ impl Engine {
                     let told = command.ask(&self.0.guard, &brief, cancel).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
                 }
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Agent(agent) => match self.private_brief(asking, panelist.sees_project).await {
                 Ok((brief, _folder)) => agent.ask(&self.0.guard, &brief, cancel).await,
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Service(service) => match self.private_brief(asking, false).await {
                 Ok((brief, _folder)) => service.ask(&brief, cancel).await,
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Replay { rows, .. } => {
                 replay::answer(rows, &self.brief(asking, None, self.0.planner.root.path().to_owned()))

@@ -6,6 +6,7 @@ use super::{Engine, EngineError, Ticket, now_ms};
 use crate::ledger::{Scope, Stored};
 use countersign_core::cost::{Budget, Spending};
 use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt;
 use countersign_core::review::Input;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -50,8 +51,8 @@ impl Engine {
         asks: Vec<Ask>,
     ) -> Result<Admitted, EngineError> {
         let mut worst = vec![];
-        for (question, _) in &asks {
-            worst.push(self.worst(ticket, &stored, question).await);
+        for (question, repair) in &asks {
+            worst.push(self.worst(ticket, &stored, question, repair.as_deref()).await);
         }
         let mut transaction = self.0.ledger.transaction().await?;
         let mut draft = self.draft(&mut transaction, stored).await?;
@@ -96,7 +97,13 @@ impl Engine {
     }
 
     /// The most a question may need.
-    async fn worst(&self, ticket: &Ticket, stored: &Stored, question: &Question) -> Spending {
+    async fn worst(
+        &self,
+        ticket: &Ticket,
+        stored: &Stored,
+        question: &Question,
+        repair: Option<&str>,
+    ) -> Spending {
         let planner = &self.0.planner;
         let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
         let (Some(assignment), Some((panelist, _))) = (assignment, planner.panel.find(&question.reviewer))
@@ -109,7 +116,8 @@ impl Engine {
             // The files changed meanwhile, so nobody will be asked about them.
             return Spending::default();
         };
-        let size = panelist.size(bytes);
+        let added = repair.map_or(0, |defect| prompt::repair_prompt("", defect).len() as u64);
+        let size = panelist.size(bytes + added);
         size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd))
     }
 }

@@ -4,7 +4,7 @@ use super::ask::report_of;
 use super::budget::{Admitted, Ask};
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
 use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
-use crate::reviewer::Told;
+use crate::reviewer::{Failed, Told};
 use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
@@ -389,5 +389,6 @@ pub(super) fn label(rules: &[countersign_core::rule::Rule], assignment: &Assignm
 
 /// Why a question of a review that was taken over cannot be asked here.
 pub(super) fn not_configured(reviewer: &str) -> Told {
-    Told::failed(NoVerdict::Unavailable, format!("reviewer `{reviewer}` is not configured here"))
+    let words = format!("reviewer `{reviewer}` is not configured here");
+    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }

@@ -92,9 +92,9 @@ pub(super) async fn report(
     let done = sqlx::query(SQL)
         .bind(call.as_str())
         .bind(report.model.as_deref())
-        .bind(report.tokens_in.map(u64::cast_signed))
-        .bind(report.tokens_out.map(u64::cast_signed))
-        .bind(report.cost_microusd.map(u64::cast_signed))
+        .bind(report.tokens_in.map(signed))
+        .bind(report.tokens_out.map(signed))
+        .bind(report.cost_microusd.map(signed))
         .bind(report.reply.as_deref().map(cut))
         .execute(connection)
         .await?;
@@ -104,6 +104,12 @@ pub(super) async fn report(
     }
 }
 
+/// A count as SQLite keeps it. One that is too large must not become a negative one: reviewers say what they
+/// like, and that would give back what others have spent.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// Notes the most that a call may need.
 pub(super) async fn reserve(
     connection: &mut SqliteConnection,
@@ -111,7 +117,6 @@ pub(super) async fn reserve(
     worst: Spending,
 ) -> Result<(), LedgerError> {
     const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
-    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let query = sqlx::query(SQL).bind(call.as_str());
     query.bind(signed(worst.tokens)).bind(signed(worst.microusd)).execute(connection).await?;
     Ok(())
@@ -182,11 +187,12 @@ pub(super) async fn costs(
     connection: &mut SqliteConnection,
     since_ms: i64,
 ) -> Result<Vec<Cost>, LedgerError> {
+    // Where SUM would fail TOTAL goes on, and the cast ends at the largest number there is.
     const SQL: &str = "
         SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
-               SUM(COALESCE(tokens_in, 0)) AS tokens_in, SUM(COALESCE(tokens_out, 0)) AS tokens_out,
+               CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in, CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
                SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
-               SUM(COALESCE(cost_microusd, 0)) AS microusd, SUM(cost_microusd IS NULL) AS cost_unknown
+               CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd, SUM(cost_microusd IS NULL) AS cost_unknown
           FROM calls WHERE asked_ms >= $1 AND reviewer <> $2
          GROUP BY day, reviewer, model ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model";
     let rows = sqlx::query(SQL).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
