@@ -403,7 +403,8 @@ fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>
     if url.query().is_some() || url.fragment().is_some() {
         return refuse("`base_url` ends before any `?` or `#`", "leave away what follows");
     }
-    Some(Some(given.trim_end_matches('/').to_owned()))
+    // As whoever connects reads it: one place has one address, and what is added goes behind the path.
+    Some(Some(url.as_str().trim_end_matches('/').to_owned()))
 }
 
 fn key_env(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
