@@ -1,7 +1,8 @@
 //! What a review may cost: checked before each question, and never exceeded by one.
 
 use crate::project;
-use countersign_testkit::{Judge, Project};
+use countersign_testkit::{Act, Chat, Judge, Project, Running, eventually};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A project of `files` files, a reviewer that says it needs 2,000 tokens for each, and a policy.
@@ -170,4 +171,59 @@ fn a_second_try_is_put_aside_with_all_it_says() {
         project.run(&["review"]).exits(if asked == 1 { 5 } else { 4 });
         assert_eq!(judge.asked().len(), asked);
     }
+}
+
+/// Only what was put to somebody may have cost something: the others waited for their turn.
+#[test]
+fn an_interrupt_gives_back_what_was_only_put_aside() {
+    let service = Chat::always(Act::Hang);
+    let (project, judge) = priced(5, USAGE, "", "budget_tokens: 65000");
+    let config = project.read("countersign.yml");
+    let hangs = format!(
+        "reviewers: [{{name: hangs, use: openai, model: m, base_url: '{}/v1', concurrency: 1}}, ",
+        service.url()
+    );
+    project.write("countersign.yml", config.replace("reviewers: [", &hangs));
+    let running = Running::start(&mut project.command(&["review", "--subject", "x"]));
+    eventually("it is asked", || !service.asked().is_empty());
+    kill_process(Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+    running.wait().exits(130);
+    let json = project.run(&["costs", "--json"]).exits(0).json();
+    assert_eq!(
+        (&json["total"]["questions"], &json["total"]["questions_with_unknown_tokens"]),
+        (&json!(5), &json!(1))
+    );
+    project.write("countersign.yml", config);
+    project.run(&["review", "--subject", "x"]).exits(0);
+    assert_eq!(judge.asked().len(), 5);
+}
+
+#[test]
+fn what_to_do_depends_on_whose_budget_it_is() {
+    for (policy, words) in [
+        ("budget_tokens: 100", "countersign unblock"),
+        ("day_budget_tokens: 100", "another day (UTC)"),
+        ("budget_tokens: 100, day_budget_tokens: 100", "countersign unblock"),
+    ] {
+        let (project, _) = priced(2, USAGE, "", policy);
+        let text = project.run(&["review", "--subject", "x"]).exits(5).stdout;
+        assert!(text.contains(words), "{policy}: {text}");
+        assert!(text.contains("0 asked, 0 reused") && text.contains("cost nothing"), "{text}");
+    }
+}
+
+#[test]
+fn a_sum_says_that_it_is_not_all() {
+    let (project, _) = priced(2, "", "", "");
+    let reply = r#"usage=; case "$file" in *0.md) usage=', "usage": {"tokens_in": 1800, "tokens_out": 200}';; esac
+printf '{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": true}]%s}' "$usage""#;
+    Judge::scripted(&project, "judge.sh", reply);
+    let ran = project.run(&["review"]).exits(0);
+    assert!(
+        ran.stdout.contains("1800 tokens in, 200 out and what is unknown, cost unknown"),
+        "{}",
+        ran.stdout
+    );
+    let json = project.run(&["show", "--json"]).json();
+    assert_eq!(json["cost"]["questions_with_unknown_tokens"], 1, "{json}");
 }

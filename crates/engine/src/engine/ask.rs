@@ -16,7 +16,7 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::Material;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// Everything a question is made of.
@@ -30,6 +30,8 @@ pub(super) struct Asking {
     pub accept_bare: bool,
     pub index: usize,
     pub review: ReviewId,
+    /// Set as soon as it has a slot.
+    pub put: Arc<AtomicBool>,
     /// Whether a budget in dollars is in force.
     pub counts_money: bool,
     /// How many secrets were kept back.
@@ -105,6 +107,7 @@ impl Engine {
     }
 
     fn say_asked(&self, asking: &Asking) {
+        asking.put.store(true, Ordering::Relaxed);
         self.say(Happening::Asked {
             review: asking.review.clone(),
             assignment: asking.index,
