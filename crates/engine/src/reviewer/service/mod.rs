@@ -141,7 +141,7 @@ impl Service {
             Ok(key) => key.as_ref(),
             Err(why) => return Err(format!("{it} cannot be asked: {why}")),
         };
-        if key.is_some() && place.is_open {
+        if key.is_some() && place.is_open() {
             return Err(format!(
                 "{it} is not asked: its key would go over the network in the open; use an `https://` address"
             ));
