@@ -1,6 +1,7 @@
 //! Calls: what questions cost, and what came back.
 
 use super::LedgerError;
+use super::schema::{self, Found};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
@@ -188,14 +189,31 @@ pub(super) async fn costs(
     since_ms: i64,
 ) -> Result<Vec<Cost>, LedgerError> {
     // Where SUM would fail TOTAL goes on, and the cast ends at the largest number there is.
-    const SQL: &str = "
-        SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
-               CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in, CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
-               SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
-               CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd, SUM(cost_microusd IS NULL) AS cost_unknown
-          FROM calls WHERE asked_ms >= $1 AND reviewer <> $2
-         GROUP BY day, reviewer, model ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model";
-    let rows = sqlx::query(SQL).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
+    macro_rules! sums {
+        ($calls:literal) => {
+            concat!(
+                "SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
+                        CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in,
+                        CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
+                        SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
+                        CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd,
+                        SUM(cost_microusd IS NULL) AS cost_unknown
+                   FROM ",
+                $calls,
+                " WHERE asked_ms >= $1 AND reviewer <> $2
+                  GROUP BY day, reviewer, model
+                  ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model"
+            )
+        };
+    }
+    const SQL: &str = sums!("calls");
+    // One that may not be completed is read as it is: when a question was asked is what its event says.
+    const OLDER: &str = sums!(
+        "(SELECT calls.*, events.at_ms AS asked_ms FROM calls
+            JOIN events ON events.kind = 'asked' AND json_extract(events.body, '$.call') = calls.id)"
+    );
+    let sql = if schema::inspect(connection).await? == Found::Older { OLDER } else { SQL };
+    let rows = sqlx::query(sql).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
     let count =
         |row: &SqliteRow, column: &str| Ok::<_, LedgerError>(row.try_get::<i64, _>(column)?.cast_unsigned());
     let cost = |row: &SqliteRow| {
@@ -252,4 +270,40 @@ fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
 /// The beginning of a reply, never half a character.
 fn cut(reply: &str) -> &str {
     &reply[..reply.floor_char_boundary(MAX_REPLY_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Connection;
+
+    /// What two questions of a day and one of a later day leave behind, as far as costs go.
+    const ROWS: &str = "
+        INSERT INTO calls (id, review, round, reviewer, state, tokens_in, tokens_out, cost_microusd, asked_ms)
+        VALUES ('a', 'r', 1, 'main', 'answered', 5, 7, 9, 1000), ('b', 'r', 1, 'main', 'failed', NULL, 7, NULL, 2000),
+               ('c', 'r', 2, 'main', 'answered', 1, 1, 1, 90000000);
+        INSERT INTO events (stream, n, at_ms, kind, body, chain)
+        VALUES ('r', 1, 1000, 'asked', '{\"call\": \"a\"}', x''), ('r', 2, 2000, 'asked', '{\"call\": \"b\"}', x''),
+               ('r', 3, 90000000, 'asked', '{\"call\": \"c\"}', x'');
+    ";
+    const DOWN: &str = "
+        DROP INDEX calls_by_time;
+        ALTER TABLE calls DROP COLUMN asked_ms;
+        ALTER TABLE calls DROP COLUMN reserved_microusd;
+        PRAGMA user_version = 1;
+    ";
+
+    #[tokio::test]
+    async fn costs_are_told_also_of_a_ledger_that_may_not_be_completed() {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        schema::complete(&mut connection).await.unwrap();
+        sqlx::raw_sql(ROWS).execute(&mut connection).await.unwrap();
+        let now = costs(&mut connection, 0).await.unwrap();
+        let days: Vec<_> =
+            now.iter().map(|cost| (cost.day.as_str(), cost.questions, cost.tokens_unknown)).collect();
+        assert_eq!(days, [("1970-01-02", 1, 0), ("1970-01-01", 2, 1)]);
+        sqlx::raw_sql(DOWN).execute(&mut connection).await.unwrap();
+        assert_eq!(costs(&mut connection, 0).await.unwrap(), now);
+        assert_eq!(costs(&mut connection, 86_400_000).await.unwrap().len(), 1);
+    }
 }
