@@ -177,17 +177,29 @@ fn key(source: &KeySource) -> Result<Key, String> {
         KeySource::File(file) => {
             let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
             let file = file.strip_prefix("~").map_or_else(|_| file.clone(), |rest| home().join(rest));
-            let read = std::fs::File::open(&file).and_then(|file| {
-                let mut text = String::new();
-                file.take(KEY_LIMIT_BYTES).read_to_string(&mut text).map(|_| text)
-            });
-            read.map_err(|error| format!("its key cannot be read from `{}`: {error}", file.display()))?
+            let read = read_key(&file);
+            read.map_err(|words| format!("its key cannot be read from `{}`: {words}", file.display()))?
         }
     };
     match key.trim() {
         "" => Err("its key is empty".to_owned()),
         key if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Key::new(key)),
         _ => Err("its key has several lines, or signs that no key has".to_owned()),
+    }
+}
+
+/// What is in a key's file. A pipe may never say anything, and half a key is none.
+fn read_key(file: &Path) -> Result<String, String> {
+    let found = std::fs::metadata(file).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    let read = opened.take(KEY_LIMIT_BYTES + 1).read_to_string(&mut text);
+    match read.map_err(|error| error.to_string())? as u64 {
+        0..=KEY_LIMIT_BYTES => Ok(text),
+        _ => Err(format!("it has more than {KEY_LIMIT_BYTES} bytes, which no key has")),
     }
 }
 

@@ -127,6 +127,11 @@ impl Redaction {
         self.redact(text).0.into_owned()
     }
 
+    /// The text with stars for its secrets: every place in it stays where it was, for those who point at one.
+    pub fn mask(&self, text: &str) -> String {
+        self.find(text).into_iter().fold(text.to_owned(), |text, (range, _)| stars(&text, range))
+    }
+
     /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
     fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let mut found = vec![];
@@ -217,6 +222,14 @@ impl Counts {
 }
 
 /// Inside JSON a closing quote brings its backslash along, which is no part of the value.
+/// The text with a star for every byte of a range that is no end of a line. The range is one of whole
+/// characters.
+pub fn stars(text: &str, range: Range<usize>) -> String {
+    let star = |byte: u8| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' };
+    let hidden: String = text[range.clone()].bytes().map(star).collect();
+    format!("{}{hidden}{}", &text[..range.start], &text[range.end..])
+}
+
 fn kept_of(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..range.start + text[range.clone()].trim_end_matches('\\').len()
 }

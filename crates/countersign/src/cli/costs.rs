@@ -51,10 +51,10 @@ fn total(costs: &[Cost]) -> Cost {
     };
     costs.iter().fold(none, |sum, cost| Cost {
         questions: sum.questions + cost.questions,
-        tokens_in: sum.tokens_in + cost.tokens_in,
-        tokens_out: sum.tokens_out + cost.tokens_out,
+        tokens_in: sum.tokens_in.saturating_add(cost.tokens_in),
+        tokens_out: sum.tokens_out.saturating_add(cost.tokens_out),
         tokens_unknown: sum.tokens_unknown + cost.tokens_unknown,
-        microusd: sum.microusd + cost.microusd,
+        microusd: sum.microusd.saturating_add(cost.microusd),
         cost_unknown: sum.cost_unknown + cost.cost_unknown,
         ..sum
     })

@@ -3,6 +3,7 @@
 use super::style;
 use crate::cli::Failure;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use countersign_core::redact::{Redaction, stars};
 use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
 use serde_json::{Value, json};
@@ -34,9 +35,9 @@ fn render(diagnostic: &Diagnostic) -> String {
     let place = &diagnostic.place;
     let path = place.file().display().to_string();
     let message = visible(&diagnostic.message).into_owned();
-    let mut snippet = Snippet::source(place.source().as_ref())
-        .path(&path)
-        .annotation(AnnotationKind::Primary.span(place.span()));
+    let source = without_secrets(diagnostic);
+    let mut snippet =
+        Snippet::source(source.as_str()).path(&path).annotation(AnnotationKind::Primary.span(place.span()));
     if let Some(related) = &diagnostic.related {
         snippet =
             snippet.annotation(AnnotationKind::Context.span(related.place.span()).label(&related.label));
@@ -44,6 +45,18 @@ fn render(diagnostic: &Diagnostic) -> String {
     let hint = visible(hint(diagnostic)).into_owned();
     let group = Level::ERROR.primary_title(&message).element(snippet).element(Level::HELP.message(&hint));
     Renderer::styled().render(&[group])
+}
+
+/// The file as it is quoted: what looks like a key, or stands where somebody took a key for something else,
+/// is not repeated where others may read it.
+fn without_secrets(diagnostic: &Diagnostic) -> String {
+    let source = diagnostic.place.source();
+    // Our own patterns are fixed, so there are always some.
+    let masked = Redaction::new(&[]).map_or_else(|_| source.to_string(), |redaction| redaction.mask(source));
+    match diagnostic.code {
+        "bad-variable" | "sign-in-in-address" => stars(&masked, diagnostic.place.span()),
+        _ => masked,
+    }
 }
 
 /// For programs: the first problem in full, all of them in a list.

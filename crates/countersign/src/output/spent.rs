@@ -12,6 +12,8 @@ pub struct Spent {
     microusd: Option<u64>,
     /// How many questions there were that nobody said the cost of.
     pub unknown: u32,
+    /// How many there were that nobody said the tokens of.
+    pub tokens_unknown: u32,
 }
 
 impl Spent {
@@ -33,6 +35,8 @@ impl Spent {
             tokens_out: add(sum.tokens_out, report.tokens_out),
             microusd: add(sum.microusd, report.cost_microusd),
             unknown: sum.unknown + u32::from(report.cost_microusd.is_none()),
+            tokens_unknown: sum.tokens_unknown
+                + u32::from(report.tokens_in.is_none() || report.tokens_out.is_none()),
         })
     }
 
@@ -45,10 +49,14 @@ impl Spent {
     /// In words.
     pub fn words(&self) -> String {
         let tokens = match (self.tokens_in, self.tokens_out) {
-            (Some(input), Some(output)) => format!("{input} tokens in, {output} out, "),
+            (Some(input), Some(output)) => {
+                let more = if self.tokens_unknown > 0 { " and what is unknown" } else { "" };
+                format!("{input} tokens in, {output} out{more}, ")
+            }
             _ => String::new(),
         };
         let cost = match (self.microusd, self.unknown) {
+            (None, 0) => "cost nothing".to_owned(),
             (None, _) => "cost unknown".to_owned(),
             (Some(micro), 0) => format!("cost {}", dollars(micro)),
             (Some(micro), _) => format!("cost {} and what is unknown", dollars(micro)),

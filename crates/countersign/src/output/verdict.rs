@@ -8,8 +8,9 @@ use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
 use countersign_core::policy::Overrides;
-use countersign_core::review::{By, Review, Round, State};
+use countersign_core::review::{By, Failure, Review, Round, State};
 use countersign_core::text::{visible, visible_line};
+use countersign_engine::engine::is_for_the_day;
 use countersign_engine::ledger::Stored;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +195,7 @@ pub fn verdict_json(stored: &Stored, spent: &Spent, next: &[String]) -> Value {
         "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
         "assignments": assignments,
         "redacted": round.map_or(0, Round::redacted),
-        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd(), "questions_with_unknown_cost": spent.unknown },
+        "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd(), "questions_with_unknown_cost": spent.unknown, "questions_with_unknown_tokens": spent.tokens_unknown },
         "next": next,
     })
 }
@@ -299,8 +300,17 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
             let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
             let anew =
                 format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT");
+            let mut reasons = review.round().into_iter().flat_map(|round| {
+                round.assignments.iter().filter_map(|assignment| round.failure_of(assignment))
+            });
+            let of_day =
+                |failure: &Failure| failure.why != NoVerdict::Budget || is_for_the_day(&failure.detail);
             match review.state {
                 State::Settled(_) => vec![raise],
+                // That of the day is no part of a review: it holds as it is written now.
+                _ if reasons.all(of_day) => {
+                    vec![format!("{raise}; another day (UTC) has a budget of its own")]
+                }
                 // What a review was opened under holds until it is over; only people give it more.
                 _ => vec![anew],
             }

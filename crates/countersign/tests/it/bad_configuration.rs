@@ -148,3 +148,28 @@ fn valid_configuration_says_so_and_settings_name_their_origin() {
     assert_eq!(schema["type"], "object");
     assert!(!project.path(".countersign").exists());
 }
+
+/// What is quoted of a file may end in somebody's log.
+#[test]
+fn a_key_that_was_written_down_is_not_repeated() {
+    for (reviewer, hidden, words) in [
+        ("base_url: 'http://me:pw-7@x/v1'", "pw-7", "holds a sign-in"),
+        ("key_env: 'word-of-mine'", "word-of-mine", "is the name of a variable"),
+        ("key: 'sk-proj-abcdefghij0123456789ABCDEFGHIJ'", "abcdefghij0123456789", "unknown key `key`"),
+    ] {
+        let project = project();
+        project.write("a.md", "text");
+        let config = format!(
+            "version: 1\nreviewers: [{{name: a, use: openai, model: m, {reviewer}}}]\n\
+             rules: [{{name: r, for: ['*.md'], criteria: [{{name: A, ask: 'a?'}}]}}]\n"
+        );
+        project.write("countersign.yml", config);
+        for args in [&["validate"][..], &["review"], &["validate", "--json"]] {
+            let ran = project.run(args).exits(2);
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains(words) && !said.contains(hidden), "{said}");
+        }
+        let quoted = project.run(&["validate"]).stderr;
+        assert!(quoted.contains("***") && quoted.contains("name: a, use: openai"), "{quoted}");
+    }
+}

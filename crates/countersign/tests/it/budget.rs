@@ -1,7 +1,8 @@
 //! What a review may cost: checked before each question, and never exceeded by one.
 
 use crate::project;
-use countersign_testkit::{Act, Chat, Judge, Project};
+use countersign_testkit::{Act, Chat, Judge, Project, Running, eventually};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A project of `files` files, a reviewer that says it needs 2,000 tokens for each, and a policy.
@@ -143,4 +144,113 @@ fn costs_are_shown_by_day_reviewer_and_model() {
     let total: Vec<_> = text.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(total, ["total", "3", "5400", "600", "$0.0300"]);
     assert!(text.lines().nth(1).unwrap().contains("main      m-1"), "{text}");
+}
+
+/// What a reviewer says is a number from outside. One that does not fit must not count as less than nothing.
+#[test]
+fn no_report_gives_back_what_others_spent() {
+    for usage in [
+        r#", "usage": {"tokens_in": 9223372036854775808, "tokens_out": 0}"#,
+        r#", "usage": {"tokens_in": 18446744073709551615, "tokens_out": 18446744073709551615, "cost_usd": 1e300}"#,
+    ] {
+        let (project, judge) = priced(3, usage, ", concurrency: 1", "day_budget_tokens: 1000000");
+        project.run(&["review", "docs/0.md"]).exits(0);
+        project.run(&["review", "docs/1.md"]).exits(5);
+        assert_eq!(judge.asked().len(), 1, "{usage}");
+        let (project, _) = priced(3, usage, "", "");
+        project.run(&["review"]).exits(0);
+        let json = project.run(&["costs", "--json"]).exits(0).json();
+        assert_eq!(json["total"]["tokens_in"], i64::MAX, "{json}");
+        project.run(&["costs"]).exits(0);
+    }
+}
+
+#[test]
+fn whoever_is_not_asked_spends_nothing() {
+    let (project, judge) = priced(1, USAGE, "", "budget_tokens: 20000");
+    let config = project.read("countersign.yml").replace(
+        "reviewers: [",
+        "reviewers: [{name: keyless, use: openai, model: m, key_env: NO_SUCH_KEY}, \
+         {name: small, use: command, command: [./judge.sh], window_tokens: 8000}, ",
+    );
+    project.write("countersign.yml", config);
+    let json = project.run(&["review", "--json"]).exits(4).json();
+    assert_eq!(json["reason"], "too_long", "the second has no room, and says so itself");
+    let config = project.read("countersign.yml").replace(", window_tokens: 8000", ", window_tokens: 80000");
+    project.write("countersign.yml", config);
+    let json = project.run(&["review", "--json"]).exits(0).json();
+    assert_eq!((json["assignments"][0]["ruled_by"].as_str(), judge.asked().len()), (Some("small"), 1));
+    let json = project.run(&["costs", "--json"]).exits(0).json();
+    assert_eq!(json["total"]["questions_with_unknown_tokens"], 0, "{json}");
+}
+
+/// The second question also says what was wrong with the first reply.
+#[test]
+fn a_second_try_is_put_aside_with_all_it_says() {
+    let (project, _) = priced(1, "", "", "budget_tokens: 1");
+    let json = project.run(&["review", "--json"]).exits(5).json();
+    let detail = json["assignments"][0]["detail"].as_str().unwrap();
+    let needs: u64 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    for (budget, asked) in [(needs + 2000, 1), (needs + 4000, 2)] {
+        let (project, _) = priced(1, "", "", &format!("budget_tokens: {budget}"));
+        let garbled = format!(r#"printf '{{"passed": "perhaps"{USAGE}}}'"#);
+        let judge = Judge::scripted(&project, "judge.sh", &garbled);
+        project.run(&["review"]).exits(if asked == 1 { 5 } else { 4 });
+        assert_eq!(judge.asked().len(), asked);
+    }
+}
+
+/// Only what was put to somebody may have cost something: the others waited for their turn.
+#[test]
+fn an_interrupt_gives_back_what_was_only_put_aside() {
+    let service = Chat::always(Act::Hang);
+    let (project, judge) = priced(5, USAGE, "", "budget_tokens: 65000");
+    let config = project.read("countersign.yml");
+    let hangs = format!(
+        "reviewers: [{{name: hangs, use: openai, model: m, base_url: '{}/v1', concurrency: 1}}, ",
+        service.url()
+    );
+    project.write("countersign.yml", config.replace("reviewers: [", &hangs));
+    let running = Running::start(&mut project.command(&["review", "--subject", "x"]));
+    eventually("it is asked", || !service.asked().is_empty());
+    kill_process(Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+    running.wait().exits(130);
+    let json = project.run(&["costs", "--json"]).exits(0).json();
+    assert_eq!(
+        (&json["total"]["questions"], &json["total"]["questions_with_unknown_tokens"]),
+        (&json!(5), &json!(1))
+    );
+    project.write("countersign.yml", config);
+    project.run(&["review", "--subject", "x"]).exits(0);
+    assert_eq!(judge.asked().len(), 5);
+}
+
+#[test]
+fn what_to_do_depends_on_whose_budget_it_is() {
+    for (policy, words) in [
+        ("budget_tokens: 100", "countersign unblock"),
+        ("day_budget_tokens: 100", "another day (UTC)"),
+        ("budget_tokens: 100, day_budget_tokens: 100", "countersign unblock"),
+    ] {
+        let (project, _) = priced(2, USAGE, "", policy);
+        let text = project.run(&["review", "--subject", "x"]).exits(5).stdout;
+        assert!(text.contains(words), "{policy}: {text}");
+        assert!(text.contains("0 asked, 0 reused") && text.contains("cost nothing"), "{text}");
+    }
+}
+
+#[test]
+fn a_sum_says_that_it_is_not_all() {
+    let (project, _) = priced(2, "", "", "");
+    let reply = r#"usage=; case "$file" in *0.md) usage=', "usage": {"tokens_in": 1800, "tokens_out": 200}';; esac
+printf '{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": true}]%s}' "$usage""#;
+    Judge::scripted(&project, "judge.sh", reply);
+    let ran = project.run(&["review"]).exits(0);
+    assert!(
+        ran.stdout.contains("1800 tokens in, 200 out and what is unknown, cost unknown"),
+        "{}",
+        ran.stdout
+    );
+    let json = project.run(&["show", "--json"]).json();
+    assert_eq!(json["cost"]["questions_with_unknown_tokens"], 1, "{json}");
 }

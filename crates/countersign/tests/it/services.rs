@@ -416,3 +416,25 @@ fn the_doctor_looks_without_asking_and_asks_where_wanted() {
     let (state, words) = line(&locked.run(&["doctor", "--json"]).exits(4), "reviewer main");
     assert!(state == "fail" && words.contains("does not take the key"), "{words}");
 }
+
+/// A file that never ends, or is none, holds up nobody.
+#[test]
+fn a_key_is_read_from_a_file_or_not_at_all() {
+    let service = Chat::always(passing());
+    let bench = Bench::new("openai", &service.url());
+    bench.project.write("large", "k".repeat(17 * 1024));
+    bench.project.write("good", format!("{KEY}\r\n"));
+    std::fs::create_dir(bench.project.path("folder")).unwrap();
+    let pipe = bench.project.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (file, words) in
+        [("pipe", "no regular file"), ("folder", "no regular file"), ("large", "which no key has")]
+    {
+        bench.configure_keyed(&format!(", key_file: {file}"), "");
+        bench.no_verdict("unavailable", words);
+    }
+    assert!(service.asked().is_empty());
+    bench.configure_keyed(", key_file: good", "");
+    bench.run(&["review"]).exits(0);
+    assert!(service.asked()[0].headers.contains(&format!("Bearer {KEY}\r\n")));
+}

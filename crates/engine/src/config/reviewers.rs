@@ -384,26 +384,32 @@ fn price(sink: &mut Sink, written: Option<&At<WrittenPrice>>) -> Option<Option<P
 fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
     let Some(given) = text(sink, written.base_url.as_ref(), "base_url")? else { return Some(None) };
     let span = written.base_url.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-    let mut refuse = |message: &str, hint: &str| {
-        sink.report_with_hint("bad-address", &span, message, hint);
+    let mut report = |code, message: &str, hint: &str| {
+        sink.report_with_hint(code, &span, message, hint);
         None
     };
     let Ok(url) = Url::parse(&given) else {
-        return refuse("`base_url` is no address", "for example `http://127.0.0.1:8080/v1`");
+        return report("bad-address", "`base_url` is no address", "for example `http://127.0.0.1:8080/v1`");
     };
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return refuse(
+        return report(
+            "bad-address",
             "`base_url` begins with `http://` or `https://`",
             "for example `http://127.0.0.1:8080/v1`",
         );
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return refuse("`base_url` holds a sign-in", "name the variable that holds the key in `key_env`");
+        return report(
+            "sign-in-in-address",
+            "`base_url` holds a sign-in",
+            "name the variable that holds the key in `key_env`",
+        );
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return refuse("`base_url` ends before any `?` or `#`", "leave away what follows");
+        return report("bad-address", "`base_url` ends before any `?` or `#`", "leave away what follows");
     }
-    Some(Some(given.trim_end_matches('/').to_owned()))
+    // As whoever connects reads it: one place has one address, and what is added goes behind the path.
+    Some(Some(url.as_str().trim_end_matches('/').to_owned()))
 }
 
 fn key_env(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {

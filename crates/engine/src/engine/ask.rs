@@ -16,7 +16,7 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::Material;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// Everything a question is made of.
@@ -30,6 +30,8 @@ pub(super) struct Asking {
     pub accept_bare: bool,
     pub index: usize,
     pub review: ReviewId,
+    /// Set as soon as it has a slot.
+    pub put: Arc<AtomicBool>,
     /// Whether a budget in dollars is in force.
     pub counts_money: bool,
     /// How many secrets were kept back.
@@ -85,15 +87,15 @@ impl Engine {
                     let told = command.ask(&self.0.guard, &brief, cancel).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
                 }
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Agent(agent) => match self.private_brief(asking, panelist.sees_project).await {
                 Ok((brief, _folder)) => agent.ask(&self.0.guard, &brief, cancel).await,
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Service(service) => match self.private_brief(asking, false).await {
                 Ok((brief, _folder)) => service.ask(&brief, cancel).await,
-                Err(failed) => Told::bare(Err(failed)),
+                Err(failed) => Told::not_asked(failed),
             },
             Judge::Replay { rows, .. } => {
                 replay::answer(rows, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
@@ -105,6 +107,7 @@ impl Engine {
     }
 
     fn say_asked(&self, asking: &Asking) {
+        asking.put.store(true, Ordering::Relaxed);
         self.say(Happening::Asked {
             review: asking.review.clone(),
             assignment: asking.index,

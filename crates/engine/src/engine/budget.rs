@@ -3,15 +3,33 @@
 
 use super::drive::{Question, step_on};
 use super::{Engine, EngineError, Ticket, now_ms};
-use crate::ledger::{Scope, Stored};
+use crate::ledger::{Report, Scope, Stored};
+use crate::programs::Usage;
 use countersign_core::cost::{Budget, Spending};
+use countersign_core::digest::Key;
+use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt;
 use countersign_core::review::Input;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// A question, and the defect of the first reply where it is asked again.
 pub(super) type Ask = (Question, Option<String>);
+
+/// What questions may need, by key and by whether it is a second try. Finding out means to word them, which
+/// those that wait for room in a budget would otherwise be after every answer.
+pub(super) type Worst = HashMap<(Key, bool), Spending>;
+
+/// How the budget of all reviews of a day is called.
+const OF_THE_DAY: &str = "of the day";
+
+/// Whether a question was not asked because of what other reviews of the day have spent.
+pub fn is_for_the_day(detail: &str) -> bool {
+    detail.contains(&format!("the budget {OF_THE_DAY}:"))
+}
 
 /// What became of questions that are due.
 pub(super) struct Admitted {
@@ -48,10 +66,16 @@ impl Engine {
         ticket: &Ticket,
         stored: Stored,
         asks: Vec<Ask>,
+        known: &mut Worst,
     ) -> Result<Admitted, EngineError> {
         let mut worst = vec![];
-        for (question, _) in &asks {
-            worst.push(self.worst(ticket, &stored, question).await);
+        for (question, repair) in &asks {
+            worst.push(match known.entry((question.key.clone(), repair.is_some())) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(unknown) => {
+                    *unknown.insert(self.worst(ticket, &stored, question, repair.as_deref()).await)
+                }
+            });
         }
         let mut transaction = self.0.ledger.transaction().await?;
         let mut draft = self.draft(&mut transaction, stored).await?;
@@ -61,7 +85,7 @@ impl Engine {
         let today = transaction.spent(Scope::Since(now_ms() - now_ms().rem_euclid(DAY_MS))).await?;
         let mut purses = [
             Purse { budget, spent, whose: "of the review" },
-            Purse { budget: self.0.planner.day_budget, spent: today, whose: "of the day" },
+            Purse { budget: self.0.planner.day_budget, spent: today, whose: OF_THE_DAY },
         ];
         let (mut admitted, mut held, mut reserved) = (vec![], vec![], vec![]);
         for ((question, repair), worst) in asks.into_iter().zip(worst) {
@@ -95,8 +119,28 @@ impl Engine {
         self.feed(stored, held.into_iter().map(refused).collect()).await
     }
 
+    /// These were on record and never put to anybody: they cost nothing.
+    pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<(), EngineError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let Usage { model, tokens_in, tokens_out, cost_microusd } = Usage::nothing();
+        let nothing = Report { model, tokens_in, tokens_out, cost_microusd, reply: None };
+        let mut transaction = self.0.ledger.transaction().await?;
+        for call in calls {
+            transaction.record_call(&call, &nothing).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
     /// The most a question may need.
-    async fn worst(&self, ticket: &Ticket, stored: &Stored, question: &Question) -> Spending {
+    async fn worst(
+        &self,
+        ticket: &Ticket,
+        stored: &Stored,
+        question: &Question,
+        repair: Option<&str>,
+    ) -> Spending {
         let planner = &self.0.planner;
         let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
         let (Some(assignment), Some((panelist, _))) = (assignment, planner.panel.find(&question.reviewer))
@@ -109,7 +153,8 @@ impl Engine {
             // The files changed meanwhile, so nobody will be asked about them.
             return Spending::default();
         };
-        let size = panelist.size(bytes);
+        let added = repair.map_or(0, |defect| prompt::repair_prompt("", defect).len() as u64);
+        let size = panelist.size(bytes + added);
         size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd))
     }
 }

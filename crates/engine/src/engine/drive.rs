@@ -1,10 +1,10 @@
 //! The loop: perform what is due until the round has ended.
 
 use super::ask::report_of;
-use super::budget::{Admitted, Ask};
+use super::budget::{Admitted, Ask, Worst};
 use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
 use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
-use crate::reviewer::Told;
+use crate::reviewer::{Failed, Told};
 use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
@@ -14,6 +14,7 @@ use countersign_core::review::{By, Confirmation, Effect, Event, Input, Refused, 
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -35,10 +36,29 @@ impl Question {
 /// Questions that are out, and what came back.
 struct Out {
     tasks: JoinSet<(Question, Told)>,
-    keys: HashMap<Key, CallId>,
+    keys: HashMap<Key, Waiting>,
     /// Whether others wait until what is out leaves room in the budget.
     held: bool,
+    /// What questions may need, once that was found out.
+    worst: Worst,
     cancel: CancellationToken,
+}
+
+/// A question that has no answer yet.
+struct Waiting {
+    call: CallId,
+    /// Whether it was put to somebody, rather than waiting for a slot.
+    put: Arc<AtomicBool>,
+}
+
+impl Out {
+    /// Ends everything that is out; these were never put to anybody.
+    async fn end(&mut self) -> Vec<CallId> {
+        self.cancel.cancel();
+        self.tasks.shutdown().await;
+        let unput = self.keys.drain().filter(|(_, waiting)| !waiting.put.load(Ordering::Relaxed));
+        unput.map(|(_, waiting)| waiting.call).collect()
+    }
 }
 
 impl Drop for Out {
@@ -98,21 +118,33 @@ impl Engine {
         stored: Stored,
         cancel: &CancellationToken,
     ) -> Result<(), EngineError> {
-        let mut changes = self.0.ledger.watch().await?;
-        let (tasks, keys) = (JoinSet::new(), HashMap::new());
-        let mut out = Out { tasks, keys, held: false, cancel: cancel.child_token() };
+        let (tasks, keys, worst) = (JoinSet::new(), HashMap::new(), HashMap::new());
+        let mut out = Out { tasks, keys, held: false, worst, cancel: cancel.child_token() };
         self.say(round_of(&stored));
+        let driven = self.drive_on(ticket, stored, &mut out, cancel).await;
+        let released = self.release(out.end().await).await;
+        driven.and(released)
+    }
+
+    async fn drive_on(
+        &self,
+        ticket: &Ticket,
+        stored: Stored,
+        out: &mut Out,
+        cancel: &CancellationToken,
+    ) -> Result<(), EngineError> {
+        let mut changes = self.0.ledger.watch().await?;
         let mut stored = stored;
         let mut look = true;
         loop {
             if look {
-                stored = match self.perform_due(ticket, stored, &mut out).await? {
+                stored = match self.perform_due(ticket, stored, out).await? {
                     Next::Go(stored) => *stored,
                     Next::Ended => return Ok(()),
                 };
             }
             (stored, look) = tokio::select! {
-                Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, &mut out).await?,
+                Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, out).await?,
                 () = changes.changed() => self.look_again(stored).await?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             };
@@ -175,7 +207,6 @@ impl Engine {
         }
         let rules = Arc::new(stored.review.rules.clone());
         for (question, repair) in asks {
-            out.keys.insert(question.key.clone(), question.call.clone());
             self.ask_one(ticket, &stored, &rules, question, repair, out);
         }
         Ok(stored)
@@ -192,7 +223,7 @@ impl Engine {
             let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
             return Ok((self.feed(stored, inputs).await?, asks));
         }
-        let Admitted { mut stored, asks, held } = self.admit(ticket, stored, asks).await?;
+        let Admitted { mut stored, asks, held } = self.admit(ticket, stored, asks, &mut out.worst).await?;
         out.held = !held.is_empty();
         if asks.is_empty() && out.tasks.is_empty() && out.held {
             out.held = false;
@@ -212,7 +243,11 @@ impl Engine {
     ) {
         let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
         let Some(assignment) = assignment.cloned() else { return };
+        let put = Arc::new(AtomicBool::new(false));
+        let waiting = Waiting { call: question.call.clone(), put: put.clone() };
+        out.keys.insert(question.key.clone(), waiting);
         let asking = super::ask::Asking {
+            put,
             rules: rules.clone(),
             assignment,
             prepared: ticket.prepared.clone(),
@@ -389,5 +424,6 @@ pub(super) fn label(rules: &[countersign_core::rule::Rule], assignment: &Assignm
 
 /// Why a question of a review that was taken over cannot be asked here.
 pub(super) fn not_configured(reviewer: &str) -> Told {
-    Told::failed(NoVerdict::Unavailable, format!("reviewer `{reviewer}` is not configured here"))
+    let words = format!("reviewer `{reviewer}` is not configured here");
+    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }

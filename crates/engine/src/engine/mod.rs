@@ -18,6 +18,7 @@ mod slots;
 mod submit;
 mod verbs;
 
+pub use budget::is_for_the_day;
 pub use error::EngineError;
 pub use happening::Happening;
 pub use panel::{Judge, Panel, Panelist};

@@ -100,8 +100,12 @@ impl Panelist {
         })
     }
 
-    /// Whether a question filled the window, so that the service may have cut it without saying so.
+    /// Whether a question filled the window, so that the service may have cut it without saying so. Agent
+    /// programs ask their service several times and add that up, so their sum says nothing.
     pub(super) fn was_cut(&self, tokens_in: u64) -> Option<Failed> {
+        if matches!(self.judge, Judge::Agent(_)) {
+            return None;
+        }
         let window = self.window_tokens?;
         let reply_tokens = self.size(0)?.reply_tokens;
         (tokens_in.saturating_add(reply_tokens) > window).then(|| {
@@ -225,6 +229,8 @@ impl Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::Program;
+    use crate::reviewer::service::Api;
     use countersign_core::ids::ReviewId;
 
     fn panel(panelists: &[(&str, usize)], checks_at_once: usize) -> Panel {
@@ -265,5 +271,36 @@ mod tests {
         let mut more = panel(&[], 2);
         more.keep_slots(&before);
         assert!(is_free(&more.checks()).await);
+    }
+
+    fn panelist(judge: Judge) -> Panelist {
+        Panelist {
+            name: "p".to_owned(),
+            judge,
+            sees_project: false,
+            timeout: None,
+            concurrency: 1,
+            window_tokens: Some(20_000),
+            price: None,
+            question_microusd: None,
+            vendor: None,
+        }
+    }
+
+    #[test]
+    fn a_full_window_is_noticed_where_one_question_is_one_request() {
+        let service = panelist(Judge::Service(Service {
+            api: Api::OpenAi,
+            base_url: "http://127.0.0.1/v1".to_owned(),
+            model: "m".to_owned(),
+            key: Ok(None),
+            reply_tokens: 5_000,
+        }));
+        assert!(service.was_cut(15_000).is_none());
+        assert_eq!(service.was_cut(15_001).unwrap().why, NoVerdict::TooLong);
+        assert!(service.was_cut(u64::MAX).is_some());
+        // What a program reports is the sum of as many requests as it liked to make.
+        let agent = panelist(Judge::Agent(Agent::new(Program::Claude, None, vec![])));
+        assert!(agent.was_cut(90_000).is_none());
     }
 }

@@ -190,7 +190,9 @@ impl Planner {
         let files = materials(assignment, &prepared.submission);
         let beside = files.iter().zip(&worded.shown).filter(|(_, shown)| shown.body.is_beside());
         let beside: u64 = beside.map(|(file, _)| file.size_bytes).sum();
-        Some(beside + (worded.system_prompt.len() + worded.payload.len()) as u64 + SCHEMA_BYTES)
+        // The schema of a reply names the criteria once more.
+        let names: usize = assignment.asks(rules).map(|criterion| criterion.name.len()).sum();
+        Some(beside + (worded.system_prompt.len() + worded.payload.len() + names) as u64 + SCHEMA_BYTES)
     }
 
     /// How long a reviewer may take.

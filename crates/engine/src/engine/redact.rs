@@ -4,13 +4,18 @@
 
 use super::Engine;
 use super::ask::Asking;
+use crate::programs::Usage;
 use crate::reviewer::Told;
 use countersign_core::answer::Row;
 use countersign_core::prompt::{Body, Shown};
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::rule::Rule;
+use countersign_core::text;
 use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
+
+/// The longest name of a model that is kept.
+const MODEL_BYTES: usize = 200;
 
 impl Engine {
     /// Asks. Whatever comes back is free of secrets before anybody records or shows it.
@@ -29,7 +34,10 @@ impl Engine {
                 Err(failed)
             }
         };
-        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)), usage: told.usage }
+        let model =
+            |name: String| text::cut(&text::visible_line(&redaction.hide(&name)), MODEL_BYTES).to_owned();
+        let usage = told.usage.map(|usage| Usage { model: usage.model.map(model), ..usage });
+        Told { result, reply: told.reply.map(|reply| redaction.reply(&reply)), usage }
     }
 
     /// A text that goes on record.

@@ -1,6 +1,7 @@
 //! Calls: what questions cost, and what came back.
 
 use super::LedgerError;
+use super::schema::{self, Found};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
@@ -92,9 +93,9 @@ pub(super) async fn report(
     let done = sqlx::query(SQL)
         .bind(call.as_str())
         .bind(report.model.as_deref())
-        .bind(report.tokens_in.map(u64::cast_signed))
-        .bind(report.tokens_out.map(u64::cast_signed))
-        .bind(report.cost_microusd.map(u64::cast_signed))
+        .bind(report.tokens_in.map(signed))
+        .bind(report.tokens_out.map(signed))
+        .bind(report.cost_microusd.map(signed))
         .bind(report.reply.as_deref().map(cut))
         .execute(connection)
         .await?;
@@ -104,6 +105,12 @@ pub(super) async fn report(
     }
 }
 
+/// A count as SQLite keeps it. One that is too large must not become a negative one: reviewers say what they
+/// like, and that would give back what others have spent.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// Notes the most that a call may need.
 pub(super) async fn reserve(
     connection: &mut SqliteConnection,
@@ -111,7 +118,6 @@ pub(super) async fn reserve(
     worst: Spending,
 ) -> Result<(), LedgerError> {
     const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
-    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let query = sqlx::query(SQL).bind(call.as_str());
     query.bind(signed(worst.tokens)).bind(signed(worst.microusd)).execute(connection).await?;
     Ok(())
@@ -182,14 +188,32 @@ pub(super) async fn costs(
     connection: &mut SqliteConnection,
     since_ms: i64,
 ) -> Result<Vec<Cost>, LedgerError> {
-    const SQL: &str = "
-        SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
-               SUM(COALESCE(tokens_in, 0)) AS tokens_in, SUM(COALESCE(tokens_out, 0)) AS tokens_out,
-               SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
-               SUM(COALESCE(cost_microusd, 0)) AS microusd, SUM(cost_microusd IS NULL) AS cost_unknown
-          FROM calls WHERE asked_ms >= $1 AND reviewer <> $2
-         GROUP BY day, reviewer, model ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model";
-    let rows = sqlx::query(SQL).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
+    // Where SUM would fail TOTAL goes on, and the cast ends at the largest number there is.
+    macro_rules! sums {
+        ($calls:literal) => {
+            concat!(
+                "SELECT date(asked_ms / 1000, 'unixepoch') AS day, reviewer, model, COUNT(*) AS questions,
+                        CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in,
+                        CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
+                        SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
+                        CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd,
+                        SUM(cost_microusd IS NULL) AS cost_unknown
+                   FROM ",
+                $calls,
+                " WHERE asked_ms >= $1 AND reviewer <> $2
+                  GROUP BY day, reviewer, model
+                  ORDER BY day DESC, microusd DESC, tokens_in DESC, reviewer, model"
+            )
+        };
+    }
+    const SQL: &str = sums!("calls");
+    // One that may not be completed is read as it is: when a question was asked is what its event says.
+    const OLDER: &str = sums!(
+        "(SELECT calls.*, events.at_ms AS asked_ms FROM calls
+            JOIN events ON events.kind = 'asked' AND json_extract(events.body, '$.call') = calls.id)"
+    );
+    let sql = if schema::inspect(connection).await? == Found::Older { OLDER } else { SQL };
+    let rows = sqlx::query(sql).bind(since_ms).bind(CHECKS).fetch_all(connection).await?;
     let count =
         |row: &SqliteRow, column: &str| Ok::<_, LedgerError>(row.try_get::<i64, _>(column)?.cast_unsigned());
     let cost = |row: &SqliteRow| {
@@ -246,4 +270,40 @@ fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
 /// The beginning of a reply, never half a character.
 fn cut(reply: &str) -> &str {
     &reply[..reply.floor_char_boundary(MAX_REPLY_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Connection;
+
+    /// What two questions of a day and one of a later day leave behind, as far as costs go.
+    const ROWS: &str = "
+        INSERT INTO calls (id, review, round, reviewer, state, tokens_in, tokens_out, cost_microusd, asked_ms)
+        VALUES ('a', 'r', 1, 'main', 'answered', 5, 7, 9, 1000), ('b', 'r', 1, 'main', 'failed', NULL, 7, NULL, 2000),
+               ('c', 'r', 2, 'main', 'answered', 1, 1, 1, 90000000);
+        INSERT INTO events (stream, n, at_ms, kind, body, chain)
+        VALUES ('r', 1, 1000, 'asked', '{\"call\": \"a\"}', x''), ('r', 2, 2000, 'asked', '{\"call\": \"b\"}', x''),
+               ('r', 3, 90000000, 'asked', '{\"call\": \"c\"}', x'');
+    ";
+    const DOWN: &str = "
+        DROP INDEX calls_by_time;
+        ALTER TABLE calls DROP COLUMN asked_ms;
+        ALTER TABLE calls DROP COLUMN reserved_microusd;
+        PRAGMA user_version = 1;
+    ";
+
+    #[tokio::test]
+    async fn costs_are_told_also_of_a_ledger_that_may_not_be_completed() {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        schema::complete(&mut connection).await.unwrap();
+        sqlx::raw_sql(ROWS).execute(&mut connection).await.unwrap();
+        let now = costs(&mut connection, 0).await.unwrap();
+        let days: Vec<_> =
+            now.iter().map(|cost| (cost.day.as_str(), cost.questions, cost.tokens_unknown)).collect();
+        assert_eq!(days, [("1970-01-02", 1, 0), ("1970-01-01", 2, 1)]);
+        sqlx::raw_sql(DOWN).execute(&mut connection).await.unwrap();
+        assert_eq!(costs(&mut connection, 0).await.unwrap(), now);
+        assert_eq!(costs(&mut connection, 86_400_000).await.unwrap().len(), 1);
+    }
 }

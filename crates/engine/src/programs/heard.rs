@@ -26,6 +26,29 @@ impl Usage {
     pub fn nothing() -> Self {
         Self { model: None, tokens_in: Some(0), tokens_out: Some(0), cost_microusd: Some(0) }
     }
+
+    /// The same where the question was turned away: what is not counted was nothing.
+    pub fn of_refusal(self) -> Self {
+        let nothing = Self::nothing();
+        Self {
+            tokens_in: self.tokens_in.or(nothing.tokens_in),
+            tokens_out: self.tokens_out.or(nothing.tokens_out),
+            cost_microusd: self.cost_microusd.or(nothing.cost_microusd),
+            ..self
+        }
+    }
+
+    /// The same where there was an answer. No question and no answer is without a token: whoever says so does
+    /// not know.
+    pub fn of_answer(self) -> Self {
+        let some = |tokens: Option<u64>| tokens.filter(|tokens| *tokens > 0);
+        Self { tokens_in: some(self.tokens_in), tokens_out: some(self.tokens_out), ..self }
+    }
+}
+
+/// The sum of those counts that are there; none where none is, since what nobody said is not nothing.
+pub fn sum_known<'v>(counts: impl Iterator<Item = &'v Value>) -> Option<u64> {
+    counts.filter_map(Value::as_u64).reduce(u64::saturating_add)
 }
 
 /// What came back.
@@ -211,5 +234,25 @@ pub fn not_exited(how: &How, stderr: &str) -> Problem {
         How::GuardLost => Problem::new(Kind::Crashed, "its guard ended unexpectedly"),
         How::Signalled(signal) => Problem::new(Kind::Crashed, &format!("signal {signal} {stderr}")),
         How::Exited(code) => Problem::new(Kind::Crashed, &format!("exit code {code} {stderr}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_nobody_counted_is_not_nothing() {
+        let sum = |counts: Value| sum_known(counts.as_array().unwrap().iter());
+        assert_eq!(sum(json!([])), None);
+        assert_eq!(sum(json!([null, -5, 1.5, "7"])), None);
+        assert_eq!(sum(json!([3, null, 4])), Some(7));
+        assert_eq!(sum(json!([u64::MAX, 1])), Some(u64::MAX));
+        let usage = |tokens| Usage { tokens_in: tokens, tokens_out: tokens, ..Usage::default() };
+        assert_eq!(usage(Some(0)).of_answer(), usage(None));
+        assert_eq!(usage(Some(7)).of_answer(), usage(Some(7)));
+        assert_eq!(usage(None).of_refusal(), Usage::nothing());
+        assert_eq!(usage(Some(7)).of_refusal().tokens_in, Some(7));
     }
 }

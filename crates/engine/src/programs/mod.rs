@@ -13,7 +13,7 @@ pub mod opencode;
 
 pub use environment::{environment, kept};
 pub use facts::{Credentials, Facts, Form, Setup, Vendor};
-pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited};
+pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
 
 /// The programs there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

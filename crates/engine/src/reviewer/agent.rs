@@ -89,7 +89,8 @@ impl Agent {
         let (setup, call) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
-                return Told::failed(NoVerdict::Unavailable, format!("nothing could be prepared: {error}"));
+                let words = format!("nothing could be prepared: {error}");
+                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
             }
         };
         if setup.prompt.len() > facts.prompt_max_bytes {
@@ -167,7 +168,7 @@ fn not_in_a_project(facts: &Facts) -> Told {
          ask another reviewer",
         facts.called.name
     );
-    Told::failed(NoVerdict::Unavailable, words)
+    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }
 
 fn too_long(facts: &Facts, bytes: usize) -> Told {
@@ -180,7 +181,7 @@ fn too_long(facts: &Facts, bytes: usize) -> Told {
         "the question has {bytes} bytes and {} reads at most {most}: hand in less at once{instead}",
         facts.called.name
     );
-    Told::failed(NoVerdict::TooLong, words)
+    Told::not_asked(Failed::new(NoVerdict::TooLong, words))
 }
 
 /// What was heard, held against what was asked; a problem in the words of whoever knows who was asked.
@@ -188,7 +189,11 @@ pub(super) fn told(heard: Heard, brief: &Brief, words: impl Fn(&Problem) -> Stri
     let Heard { said, usage } = heard;
     let reply = said.as_ref().ok().map(Said::text);
     let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
-    let usage = usage.or_else(|| free.then(Usage::nothing));
+    let usage = match &said {
+        Ok(_) => usage.map(Usage::of_answer),
+        Err(_) if free => Some(usage.unwrap_or_default().of_refusal()),
+        Err(_) => usage,
+    };
     let result = match said {
         Ok(said) => ruled(&said, brief),
         Err(problem) => Err(Failed::new(problem.why(), words(&problem))),

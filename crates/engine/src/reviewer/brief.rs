@@ -100,7 +100,12 @@ impl Told {
         Self { result, reply: None, usage: None }
     }
 
-    /// Nothing came back.
+    /// Nobody was asked, so nothing was spent.
+    pub fn not_asked(failed: Failed) -> Self {
+        Self { result: Err(failed), reply: None, usage: Some(Usage::nothing()) }
+    }
+
+    /// Nothing came back, and nobody knows what that cost.
     pub fn failed(why: NoVerdict, detail: impl Into<String>) -> Self {
         Self::bare(Err(Failed::new(why, detail)))
     }

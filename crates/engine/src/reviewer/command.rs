@@ -59,7 +59,8 @@ impl Command {
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         let mut argv = self.resolved(&brief.root).into_iter();
         let Some(program) = argv.next() else {
-            return Told::failed(NoVerdict::Unavailable, "the reviewer has an empty command");
+            let words = "the reviewer has an empty command";
+            return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
         };
         let mut call = Call::new(&program);
         call.args = argv.map(Into::into).collect();

@@ -4,7 +4,7 @@
 //! `"subtype": "success"` with every kind of failure. So an answer is only what has all the marks of one.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
 use serde_json::Value;
 
 const MICRO: f64 = 1_000_000.0;
@@ -95,16 +95,14 @@ fn words(report: &Value) -> &str {
 /// By model, because `usage` leaves out the last turn of a failed call.
 fn usage(report: &Value) -> Option<Usage> {
     let models = report["modelUsage"].as_object()?;
-    let sum = |names: &[&str]| {
-        let of = |model: &Value| names.iter().filter_map(|name| model[*name].as_u64()).sum::<u64>();
-        models.values().map(of).sum()
-    };
+    let sum =
+        |names: &[&str]| sum_known(models.values().flat_map(|model| names.iter().map(|name| &model[*name])));
     let most = |(_, model): &(&String, &Value)| model["outputTokens"].as_u64();
     let cost = report["total_cost_usd"].as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
     Some(Usage {
         model: models.iter().max_by_key(most).map(|(name, _)| name.clone()),
-        tokens_in: Some(sum(&["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"])),
-        tokens_out: Some(sum(&["outputTokens"])),
+        tokens_in: sum(&["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"]),
+        tokens_out: sum(&["outputTokens"]),
         cost_microusd: cost.map(|usd| (usd * MICRO).round() as u64),
     })
 }

@@ -5,7 +5,7 @@
 //! of its service, of which the system keeps the lowest eight bits.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
 use serde_json::Value;
 
 /// Nobody is signed in.
@@ -129,14 +129,17 @@ fn of_service(message: &str) -> Option<String> {
 /// By model: one that answered has more than one that was only asked.
 fn usage(report: &Value) -> Option<Usage> {
     let models = report["stats"]["models"].as_object().filter(|models| !models.is_empty())?;
-    let of = |model: &Value, names: &[&str]| -> u64 {
-        names.iter().filter_map(|name| model["tokens"][*name].as_u64()).sum()
-    };
-    let written = |model: &Value| of(model, &["candidates", "thoughts"]);
+    fn of<'v>(model: &'v Value, names: &'static [&str]) -> impl Iterator<Item = &'v Value> {
+        names.iter().map(|name| &model["tokens"][*name])
+    }
+    const WRITTEN: &[&str] = &["candidates", "thoughts"];
     Some(Usage {
-        model: models.iter().max_by_key(|(_, model)| written(model)).map(|(name, _)| name.clone()),
-        tokens_in: Some(models.values().map(|model| of(model, &["prompt"])).sum()),
-        tokens_out: Some(models.values().map(written).sum()),
+        model: models
+            .iter()
+            .max_by_key(|(_, model)| sum_known(of(model, WRITTEN)))
+            .map(|(name, _)| name.clone()),
+        tokens_in: sum_known(models.values().flat_map(|model| of(model, &["prompt"]))),
+        tokens_out: sum_known(models.values().flat_map(|model| of(model, WRITTEN))),
         cost_microusd: None,
     })
 }

@@ -4,7 +4,7 @@
 //! tries again in silence for a minute where its service fails: then its log, on standard error, says why.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
 use serde_json::Value;
 
 const MICRO: f64 = 1_000_000.0;
@@ -131,16 +131,12 @@ fn usage(events: &[Value]) -> Option<Usage> {
     if steps.is_empty() {
         return None;
     }
-    let sum = |of: fn(&Value) -> [&Value; 3]| {
-        steps.iter().flat_map(|step| of(&step["tokens"])).filter_map(Value::as_u64).sum::<u64>()
-    };
+    let sum = |of: fn(&Value) -> [&Value; 3]| sum_known(steps.iter().flat_map(|step| of(&step["tokens"])));
     let cost: f64 = steps.iter().filter_map(|step| step["cost"].as_f64()).sum();
     Some(Usage {
         model: None,
-        tokens_in: Some(sum(|tokens| {
-            [&tokens["input"], &tokens["cache"]["read"], &tokens["cache"]["write"]]
-        })),
-        tokens_out: Some(sum(|tokens| [&tokens["output"], &tokens["reasoning"], &Value::Null])),
+        tokens_in: sum(|tokens| [&tokens["input"], &tokens["cache"]["read"], &tokens["cache"]["write"]]),
+        tokens_out: sum(|tokens| [&tokens["output"], &tokens["reasoning"], &Value::Null]),
         cost_microusd: Some(cost)
             .filter(|usd| usd.is_finite() && *usd > 0.0)
             .map(|usd| (usd * MICRO).round() as u64),

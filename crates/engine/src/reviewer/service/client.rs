@@ -10,13 +10,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// The connections to a place. A proxy of the environment is used for everything but this machine.
 pub fn client(place: &Place) -> Result<&'static Client, String> {
-    static NEAR: OnceLock<Result<Client, String>> = OnceLock::new();
-    static FAR: OnceLock<Result<Client, String>> = OnceLock::new();
-    let made = if place.is_local { NEAR.get_or_init(|| make(true)) } else { FAR.get_or_init(|| make(false)) };
-    made.as_ref().map_err(Clone::clone)
+    static CLIENTS: [OnceLock<Result<Client, String>>; 4] = [const { OnceLock::new() }; 4];
+    let which = usize::from(place.is_local) + 2 * usize::from(place.is_plain);
+    CLIENTS[which].get_or_init(|| make(place)).as_ref().map_err(Clone::clone)
 }
 
-fn make(near: bool) -> Result<Client, String> {
+fn make(place: &Place) -> Result<Client, String> {
     // Somebody else in this process may have chosen already; that is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -26,7 +25,11 @@ fn make(near: bool) -> Result<Client, String> {
         .redirect(redirect::Policy::none())
         .retry(retry::never())
         .referer(false);
-    let builder = if near { builder.no_proxy() } else { builder };
+    let builder = if place.is_local { builder.no_proxy() } else { builder };
+    // Reading every certificate the system trusts takes longer than all else before the first question. A
+    // proxy may be asked for by an encrypted address, and then they are needed all the same.
+    let trusts_nobody = place.is_plain && place.is_local;
+    let builder = if trusts_nobody { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| chain(&error))
 }
 

@@ -252,7 +252,8 @@ pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<Re
 fn no_stream(response: &Response) -> Option<Problem> {
     let kind = response.headers().get(CONTENT_TYPE)?.to_str().unwrap_or_default();
     let words = format!("it answered with `{kind}` instead of a stream of events");
-    (!kind.starts_with("text/event-stream")).then(|| Problem::new(Kind::Connection, &words))
+    (!kind.to_ascii_lowercase().starts_with("text/event-stream"))
+        .then(|| Problem::new(Kind::Connection, &words))
 }
 
 fn unreached(error: &reqwest::Error) -> Tried {

@@ -16,11 +16,10 @@ mod schema;
 mod sse;
 
 use super::agent::told;
-use super::{Brief, Told};
+use super::{Brief, Failed, Told};
 use crate::programs::{self, Heard, Kind, Problem, Said, Usage};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::{response_schema, strict_response_schema};
-use countersign_core::text;
 use exchange::{Exchange, Silence};
 use place::Place;
 use serde_json::Value;
@@ -30,10 +29,11 @@ use tokio_util::sync::CancellationToken;
 pub use crate::config::Api;
 pub use probe::Probed;
 
-/// The longest name of a model that is kept.
-const MODEL_BYTES: usize = 200;
 /// What stands for the key wherever a service repeats it.
 const KEY_MARK: &str = "(the key)";
+/// Shorter ones are no secrets: servers on one's own machine take `x`, `none` or `test` for a key, and those
+/// stand in every other reply.
+const SECRET_BYTES: usize = 8;
 
 /// A service, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Key {
 
     /// A text without it.
     fn hidden_in(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
+        if self.0.len() < SECRET_BYTES { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
     }
 }
 
@@ -107,7 +107,7 @@ impl Service {
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
         let (place, key) = match self.way() {
             Ok(way) => way,
-            Err(words) => return Told::failed(NoVerdict::Unavailable, words),
+            Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),
         };
         let schema = self.schema(brief);
         let prompt = programs::prompt(&brief.payload, false);
@@ -141,7 +141,7 @@ impl Service {
             Ok(key) => key.as_ref(),
             Err(why) => return Err(format!("{it} cannot be asked: {why}")),
         };
-        if key.is_some() && place.is_open {
+        if key.is_some() && place.is_open() {
             return Err(format!(
                 "{it} is not asked: its key would go over the network in the open; use an `https://` address"
             ));
@@ -171,7 +171,7 @@ fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
         Ok(said) => Ok(Said::Text(hide(&said.text()))),
         Err(problem) => Err(Problem { quoted: hide(&problem.quoted), ..problem }),
     };
-    let name = |model: String| text::cut(&text::visible_line(&hide(&model)), MODEL_BYTES).to_owned();
+    let name = |model: String| hide(&model);
     let usage = heard.usage.map(|usage| Usage { model: usage.model.map(name), ..usage });
     Heard { said, usage }
 }

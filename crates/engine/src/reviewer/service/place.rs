@@ -10,8 +10,8 @@ pub struct Place {
     pub host: String,
     /// Whether it is on this machine.
     pub is_local: bool,
-    /// Whether what is sent there can be read on the way.
-    pub is_open: bool,
+    /// Whether what is sent there is not encrypted.
+    pub is_plain: bool,
 }
 
 impl Place {
@@ -25,7 +25,12 @@ impl Place {
         };
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let host = format!("{}{port}", url.host_str()?);
-        Some(Self { host, is_local, is_open: url.scheme() != "https" && !is_local })
+        Some(Self { host, is_local, is_plain: url.scheme() != "https" })
+    }
+
+    /// Whether what is sent there can be read on the way.
+    pub fn is_open(&self) -> bool {
+        self.is_plain && !self.is_local
     }
 
     /// What happened and what to do, in words.
@@ -90,8 +95,9 @@ mod tests {
             ("http://127.0.0.1.example.com/v1", "127.0.0.1.example.com", false, true),
         ];
         for (address, host, is_local, is_open) in table {
-            let place = Place { host: host.to_owned(), is_local, is_open };
-            assert_eq!(Place::of(address), Some(place), "{address}");
+            let place = Place::of(address).unwrap();
+            assert_eq!((place.host.as_str(), place.is_local, place.is_open()), (host, is_local, is_open));
+            assert_eq!(place.is_plain, address.starts_with("http:"), "{address}");
         }
         assert_eq!(Place::of("nowhere"), None);
     }

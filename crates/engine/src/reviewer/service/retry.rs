@@ -49,8 +49,8 @@ fn jittered(wait: Duration, seed: &str) -> Duration {
 /// What a `Retry-After` says: seconds, or a date.
 pub fn wait(retry_after: &str, now: SystemTime) -> Option<Duration> {
     let text = retry_after.trim();
-    if let Ok(seconds) = text.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = UNIX_EPOCH + Duration::from_secs(unix_seconds(text)?);
     Some(date.duration_since(now).unwrap_or_default())
@@ -135,6 +135,8 @@ mod tests {
         let table = [
             ("7", Some(7)),
             (" 0 ", Some(0)),
+            ("99999999999999999999", Some(u64::MAX)),
+            ("+7", None),
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
             ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
             ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),

@@ -153,7 +153,7 @@ fn what_it_cost_is_known_as_soon_as_it_is_said() {
 
 #[test]
 fn a_key_is_neither_printed_nor_repeated() {
-    let key = Key::new("s3cret");
+    let key = Key::new("s3cret-of-mine");
     let service = Service {
         api: Api::OpenAi,
         base_url: "https://x/v1".to_owned(),
@@ -162,12 +162,25 @@ fn a_key_is_neither_printed_nor_repeated() {
         reply_tokens: 1,
     };
     assert!(!format!("{service:?}").contains("s3cret"));
-    let usage = Usage { model: Some("s3cret-model".to_owned()), ..Usage::default() };
-    let spoken = [Ok(Said::Text("it is s3cret".to_owned())), Err(Problem::new(Kind::Rejected, "bad s3cret"))];
+    let usage = Usage { model: Some("s3cret-of-mine-model".to_owned()), ..Usage::default() };
+    let spoken = [
+        Ok(Said::Text("it is s3cret-of-mine".to_owned())),
+        Err(Problem::new(Kind::Rejected, "bad s3cret-of-mine")),
+    ];
     for said in spoken {
         let heard = without_key(Heard { said, usage: Some(usage.clone()) }, Some(&key));
         assert!(!format!("{heard:?}").contains("s3cret") && format!("{heard:?}").contains(KEY_MARK));
     }
+}
+
+/// Servers of one's own take anything for a key, and people give them words.
+#[test]
+fn a_word_that_stands_for_a_key_is_no_secret() {
+    for key in ["x", "none", "test", "ollama"] {
+        let said = format!("the {key} is fine");
+        assert_eq!(Key::new(key).hidden_in(&said), said);
+    }
+    assert_eq!(Key::new("sk-12345").hidden_in("it is sk-12345."), format!("it is {KEY_MARK}."));
 }
 
 #[test]

@@ -89,6 +89,26 @@ fn rules_know_their_places() {
     assert_eq!(source.reviewer, None);
 }
 
+/// However it is typed, it is one place, and the path of a question goes behind it.
+#[test]
+fn an_address_is_the_one_that_is_connected_to() {
+    for (typed, meant) in [
+        ("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"),
+        (" http://127.0.0.1:1/v1/ ", "http://127.0.0.1:1/v1"),
+        ("http://127.0.0.1:1//", "http://127.0.0.1:1"),
+        ("HTTPS://API.OpenAI.com:443/v1", "https://api.openai.com/v1"),
+        ("http://[0:0::1]:8080/v1", "http://[::1]:8080/v1"),
+        ("http://bücher.example/v 1", "http://xn--bcher-kva.example/v%201"),
+        ("http://@127.0.0.1/v1", "http://127.0.0.1/v1"),
+    ] {
+        let config =
+            read(format!("{RULES}reviewers: [{{name: a, use: openai, model: m, base_url: '{typed}'}}]\n"));
+        let reviewer = config.unwrap().reviewers.remove(0);
+        let ReviewerKind::Service(service) = reviewer.kind else { panic!("{reviewer:?}") };
+        assert_eq!(service.base_url.as_deref(), Some(meant), "{typed:?}");
+    }
+}
+
 #[test]
 fn reviewers_become_reviewers() {
     let config = read(format!(
