@@ -1,6 +1,6 @@
 //! The tools of workflows: agents work through a job step by step, and every step is judged before the next begins.
 
-use super::{Call, Hints, Reply, Running, Tool, schema};
+use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::cli::Failure;
 use crate::mcp::options::Options;
 use crate::mcp::progress::{Followed, follow};
@@ -36,7 +36,7 @@ pub const TOOLS: &[Tool] = &[
 Lists the jobs of this project and their workflows: what can be started, in one line each, and how. Call it first, when a task \
 may be covered by a workflow. `errors` names jobs that cannot be read, with what is wrong and where; tell the user about them.",
         input: schema::<Nothing>,
-        output: schema::<Workflows>,
+        output: answer_schema::<Workflows>,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
         run: |call| -> Running { Box::pin(get_workflows(call)) },
     },
@@ -53,7 +53,7 @@ workflow_name. Keep `begin_step.session_id` and pass it to every later call. Sta
 the new one on top (`stack`); the one below goes on when it is finished or aborted. A subagent that works beside you passes an \
 `agent_id` of its own to every call and so has a stack of its own.",
         input: schema::<StartWorkflow>,
-        output: schema::<Started>,
+        output: answer_schema::<Started>,
         hints: CHANGES,
         run: |call| -> Running { Box::pin(start_workflow(call)) },
     },
@@ -83,7 +83,7 @@ finished_step again with `quality_review_override_reason` and `self_review` {tok
 `quality_review_override_reason` alone overrides the review, where the project allows that; it is recorded as an override and \
 shown in every report, so use it only for a reason a person would accept.",
         input: schema::<FinishedStep>,
-        output: schema::<Finished>,
+        output: answer_schema::<Finished>,
         hints: Hints { open_world: true, ..CHANGES },
         run: |call| -> Running { Box::pin(finished_step(call)) },
     },
@@ -95,7 +95,7 @@ Gives the current workflow up, with an `explanation` for the record. The workflo
 (`resumed_workflow`, `resumed_step`). Files stay as they are. Do this only if the user wants it, or if the workflow turned out \
 to be the wrong one: a step that is hard to pass is no reason.",
         input: schema::<AbortWorkflow>,
-        output: schema::<Aborted>,
+        output: answer_schema::<Aborted>,
         hints: Hints { destructive: true, ..CHANGES },
         run: |call| -> Running { Box::pin(abort_workflow(call)) },
     },
@@ -107,7 +107,7 @@ Goes back to an earlier step of the current workflow, or begins the current one 
 done again (`invalidated_steps`); files stay as they are. Steps that come later cannot be reached this way: they begin when those \
 before them have passed. Tries that were used up stay used up.",
         input: schema::<GoToStep>,
-        output: schema::<WentTo>,
+        output: answer_schema::<WentTo>,
         hints: CHANGES,
         run: |call| -> Running { Box::pin(go_to_step(call)) },
     },

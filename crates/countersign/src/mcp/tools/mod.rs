@@ -153,16 +153,27 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TABLES.iter().copied().flatten().find(|tool| tool.name == name)
 }
 
-/// The JSON schema of a type, whole: clients do not all follow references.
+/// The JSON schema of the arguments of a tool.
 pub fn schema<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = whole::<T>(SchemaSettings::draft2020_12());
+    schema.values_mut().for_each(without_null);
+    schema
+}
+
+/// The JSON schema of an answer: every key is there, and what is absent is null.
+pub fn answer_schema<T: JsonSchema>() -> Map<String, Value> {
+    whole::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+/// The JSON schema of a type, in one piece: clients do not all follow references.
+fn whole<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
     let mut schema = match settings.into_generator().into_root_schema_for::<T>().to_value() {
         Value::Object(map) => map,
         _ => Map::new(),
     };
     schema.remove("title");
     schema.remove("description");
-    schema.values_mut().for_each(without_null);
     schema
 }
 

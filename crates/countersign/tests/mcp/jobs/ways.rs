@@ -227,3 +227,33 @@ fn a_workflow_goes_on_as_it_was_started() {
     // Those that were started go on.
     assert_eq!(client.good("finished_step", pages(&session, &["a.md"]))["status"], "workflow_complete");
 }
+
+/// Clients check answers against the schemas of the tools, and agents never see what does not fit.
+#[test]
+fn every_answer_is_what_its_tool_says() {
+    let (project, _) = guide();
+    let mut client = external(&project, &[]);
+    let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut fits = |client: &mut Client, name: &str, arguments: Value| {
+        let result = client.call(name, arguments);
+        let tool = listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+        let problems: Vec<_> =
+            schema.iter_errors(&result["structuredContent"]).map(|one| one.to_string()).collect();
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+        result["structuredContent"].clone()
+    };
+    fits(&mut client, "get_workflows", json!({}));
+    let started = fits(&mut client, "start_workflow", started_with("guide"));
+    let session = started["begin_step"]["session_id"].as_str().unwrap().to_owned();
+    project.write("plan.md", "BAD");
+    assert_eq!(fits(&mut client, "finished_step", plan(&session))["status"], "needs_work");
+    project.write("plan.md", "fine");
+    assert_eq!(fits(&mut client, "finished_step", plan(&session))["status"], "next_step");
+    fits(&mut client, "go_to_step", json!({ "step_id": "plan", "session_id": session }));
+    fits(&mut client, "finished_step", plan(&session));
+    assert!(fits(&mut client, "finished_step", pages(&session, &["none.md"]))["error"].is_object());
+    assert_eq!(fits(&mut client, "finished_step", pages(&session, &["a.md"]))["status"], "workflow_complete");
+    fits(&mut client, "start_workflow", started_with("guide"));
+    fits(&mut client, "abort_workflow", json!({ "explanation": "enough" }));
+}
