@@ -43,6 +43,9 @@ steps:
         quality_criteria: {Complete: Is the page complete in every part?}
 "#;
 
+/// How the longest description of our tools ends: some programs cut what is too long for them.
+const END_OF_THE_LONGEST: &str = "so use it only for a reason a person would accept.";
+
 #[test]
 fn claude_with_a_reviewer() {
     finishes::<MessagesApi>(&CLAUDE, &WITH_A_REVIEWER);
@@ -100,6 +103,7 @@ fn finishes<D: Dialect>(agent: &'static Agent, mode: &'static Mode) {
     let heard = questions.last().map(|last| statuses(&last.text)).unwrap_or_default();
     assert_eq!(heard, mode.heard, "\n{}\n{}", ran.stdout, ran.stderr);
     assert_eq!(questions.len(), heard.len() + 2, "it starts, hands in and ends");
+    assert!(questions[0].text.contains(END_OF_THE_LONGEST), "descriptions arrive whole");
     assert!(ran.stdout.contains(model::LAST_WORDS), "{}", ran.stdout);
     assert_eq!(recorded(&bench.project), ["workflow_started", "step_finished", "step_finished"]);
     assert_eq!(rulings(&bench.project), mode.rulings.map(|(by, outcome)| json!([by, outcome])));
