@@ -13,7 +13,10 @@ use countersign_core::text::{visible, visible_line};
 use countersign_engine::engine::is_for_the_day;
 use countersign_engine::ledger::Stored;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How many names are listed before the others are only counted.
+const LISTED: usize = 5;
 
 /// An outcome in words for people.
 pub fn outcome_words(standing: Option<Outcome>) -> String {
@@ -101,15 +104,43 @@ fn push_unanswered(out: &mut String, round: &Round) {
     if round.end == Some(RoundEnd::Superseded) {
         out.push_str("\nOther work was handed in meanwhile.\n");
     }
+    for (targets, why, details) in reasons(round) {
+        let words = format!("{}: {}", listed(&targets), why.words());
+        out.push_str(&format!("\n{} {}\n", bold("no verdict"), visible_line(&words)));
+        for detail in details {
+            out.push_str(&format!("         {}\n", visible_line(&detail)));
+        }
+    }
+}
+
+/// Why there are no rulings, each reason once, with all it is the reason for.
+fn reasons(round: &Round) -> Vec<(Vec<String>, NoVerdict, Vec<String>)> {
+    let mut reasons: Vec<(Vec<String>, NoVerdict, Vec<String>)> = vec![];
+    let mut known: HashMap<(NoVerdict, Vec<String>), usize> = HashMap::new();
     for unanswered in &round.judgement.unanswered {
         let Some(assignment) = round.assignments.get(unanswered.assignment) else { continue };
-        let words = format!("{}: {}", assignment.target_words(), unanswered.why.words());
-        out.push_str(&format!("\n{} {}\n", bold("no verdict"), visible_line(&words)));
         let several = round.failures_of(assignment).count() > 1;
-        for (candidate, failure) in round.failures_of(assignment) {
-            let who = if several { format!("{}: ", candidate.reviewer) } else { String::new() };
-            out.push_str(&format!("         {}\n", visible_line(&format!("{who}{}", failure.detail))));
+        let detail = |(candidate, failure): (&Candidate, &Failure)| match several {
+            true => format!("{}: {}", candidate.reviewer, failure.detail),
+            false => failure.detail.clone(),
+        };
+        let details: Vec<String> = round.failures_of(assignment).map(detail).collect();
+        let place = *known.entry((unanswered.why, details.clone())).or_insert(reasons.len());
+        if place == reasons.len() {
+            reasons.push((vec![], unanswered.why, details));
         }
+        reasons[place].0.push(assignment.target_words());
+    }
+    reasons
+}
+
+/// Names, as many as anybody reads; all of them are in the JSON.
+fn listed(names: &[String]) -> String {
+    match names.get(..LISTED) {
+        Some(first) if names.len() > LISTED => {
+            format!("{} and {} more", first.join(", "), names.len() - LISTED)
+        }
+        _ => names.join(", "),
     }
 }
 
@@ -309,7 +340,9 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
                 State::Settled(_) => vec![raise],
                 // That of the day is no part of a review: it holds as it is written now.
                 _ if reasons.all(of_day) => {
-                    vec![format!("{raise}; another day (UTC) has a budget of its own")]
+                    vec![format!(
+                        "{raise}; other reviews may leave room when they end, and another day (UTC) has a budget of its own"
+                    )]
                 }
                 // What a review was opened under holds until it is over; only people give it more.
                 _ => vec![anew],

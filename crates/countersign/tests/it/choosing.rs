@@ -57,6 +57,25 @@ fn with_all_of_them_down_each_reason_is_told() {
     assert_eq!(who, ["first", "second"]);
 }
 
+/// However many questions it is the reason for.
+#[test]
+fn a_reason_is_told_once() {
+    let (project, ..) = two(LIMITED, "echo 'out of order' >&2; exit 3");
+    let config = project.read("countersign.yml").replace("for: ['*.md'],", "for: ['*.md'], each: file,");
+    project.write("countersign.yml", config);
+    for n in 0..30 {
+        project.write(&format!("b{n}.md"), "text");
+    }
+    let text = project.run(&["review"]).exits(4).stdout;
+    assert_eq!(text.matches("resets at 5 pm").count(), 1, "{text}");
+    assert!(
+        text.contains("no verdict a.md, b0.md, b1.md, b10.md, b11.md and 26 more: the reviewer"),
+        "{text}"
+    );
+    let json = project.run(&["show", "--json"]).json();
+    assert_eq!(json["assignments"].as_array().unwrap().len(), 31);
+}
+
 #[test]
 fn nobody_else_is_asked_because_of_an_inconvenient_verdict() {
     for (first, code) in [(FAIL, 1), ("echo nonsense", 4)] {

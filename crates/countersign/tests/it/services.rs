@@ -438,3 +438,28 @@ fn a_key_is_read_from_a_file_or_not_at_all() {
     bench.run(&["review"]).exits(0);
     assert!(service.asked()[0].headers.contains(&format!("Bearer {KEY}\r\n")));
 }
+
+/// What does not fit is split where the rule allows it, and otherwise not asked: never cut.
+#[test]
+fn a_window_is_held_to() {
+    for (each, window, code, asked, words) in [
+        ("fit", 13_000, 0, 1, ""),
+        ("fit", 8_000, 0, 3, ""),
+        ("fit", 4_000, 4, 0, "one file is too much for it"),
+        ("all", 8_000, 4, 0, "`each: fit` or `each: file`"),
+    ] {
+        let service = Chat::always(passing());
+        let bench = Bench::new("openai", &service.url());
+        for name in ["a.md", "b.md", "c.md"] {
+            bench.project.write(name, "x".repeat(9_000));
+        }
+        bench.configure(&format!(", reply_tokens: 1000, window_tokens: {window}"), "");
+        let config = bench.project.read("countersign.yml");
+        bench
+            .project
+            .write("countersign.yml", config.replace("'*.md'],", &format!("'*.md'], each: {each},")));
+        let ran = bench.run(&["review"]).exits(code);
+        assert_eq!(service.asked().len(), asked, "{each} {window}");
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    }
+}

@@ -132,7 +132,9 @@ impl Engine {
         let mut question = question.await.map_err(stale)?;
         let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
         let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
-        if let Some(failed) = panelist.and_then(|panelist| panelist.refuse(bytes)) {
+        if let Some(failed) =
+            panelist.and_then(|panelist| panelist.refuse(bytes, asking.assignment.files.len()))
+        {
             return Err(failed);
         }
         let broken = |error: std::io::Error| {

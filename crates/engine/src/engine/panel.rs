@@ -86,14 +86,19 @@ impl Panelist {
         window.into_iter().chain(prompt).min()
     }
 
-    /// Why a question of so many bytes is not put to them.
-    pub(super) fn refuse(&self, bytes: u64) -> Option<Failed> {
+    /// Why a question of so many bytes, about so many files, is not put to them.
+    pub(super) fn refuse(&self, bytes: u64, files: usize) -> Option<Failed> {
         let window = self.window_tokens?;
         let needs = self.size(bytes)?.likely_tokens();
         (needs > window).then(|| {
+            let instead = match files {
+                0 | 1 => "one file is too much for it: shorten the file, or ask a reviewer with a larger window",
+                // What is split by `fit` goes by the reviewer that is asked first, which this one may not be.
+                _ => "hand in less at once, or let the rule split it with `each: fit` or `each: file`",
+            };
             let words = format!(
                 "the question and its reply need about {needs} tokens, and `window_tokens` of reviewer `{}` is \
-                 {window}: hand in less at once, or let the rule split it by file with `each: fit`",
+                 {window}: {instead}",
                 self.name
             );
             Failed::new(NoVerdict::TooLong, words)

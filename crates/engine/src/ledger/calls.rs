@@ -7,7 +7,10 @@ use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
 use countersign_core::review::{By, Event, Review};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
+
+/// How many calls one statement begins.
+const CHUNK_CALLS: usize = 100;
 
 /// Longer replies are cut.
 pub const MAX_REPLY_BYTES: usize = 64 * 1024;
@@ -55,30 +58,51 @@ pub struct Call {
     pub report: Report,
 }
 
-/// Follows an event: a question begins a call, an answer or a failure ends it.
+/// Follows events: a question begins a call, an answer or a failure ends it.
 pub(super) async fn follow(
     connection: &mut SqliteConnection,
     review: &Review,
-    event: &Event,
+    events: &[Event],
     at_ms: i64,
 ) -> Result<(), LedgerError> {
-    const ASKED: &str = "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms)
-        VALUES ($1, $2, $3, $4, $5, 'asked', $6)";
-    const ENDED: &str = "UPDATE calls SET state = $2 WHERE id = $1";
-    let (call, state) = match event {
-        Event::Asked { round, call, key, reviewer } => {
+    begin(connection, review, events, at_ms).await?;
+    for event in events {
+        let (call, state) = match event {
+            Event::Answered { by: By::Call { call, .. }, .. } => (call, "answered"),
+            Event::AskFailed { call, .. } => (call, "failed"),
+            _ => continue,
+        };
+        let ended = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
+        ended.bind(call.as_str()).bind(state).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Begins the calls of all questions. A round asks everything at once, and the first answer waits for this.
+async fn begin(
+    connection: &mut SqliteConnection,
+    review: &Review,
+    events: &[Event],
+    at_ms: i64,
+) -> Result<(), LedgerError> {
+    let asked = |event| match event {
+        &Event::Asked { round, ref call, ref key, ref reviewer } => Some((round, call, key, reviewer)),
+        _ => None,
+    };
+    let asked: Vec<_> = events.iter().filter_map(asked).collect();
+    for chunk in asked.chunks(CHUNK_CALLS) {
+        let mut insert = QueryBuilder::<Sqlite>::new(
+            "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms) ",
+        );
+        insert.push_values(chunk, |mut row, (round, call, key, reviewer)| {
             let round_asked = review.rounds.iter().find(|known| known.n == *round);
             let asks = round_asked.and_then(|round| round.asking(key).next());
             let assignment = asks.and_then(|(index, _)| u32::try_from(index).ok());
-            let insert = sqlx::query(ASKED).bind(call.as_str()).bind(review.id.as_str()).bind(round);
-            insert.bind(assignment).bind(reviewer).bind(at_ms).execute(connection).await?;
-            return Ok(());
-        }
-        Event::Answered { by: By::Call { call, .. }, .. } => (call, "answered"),
-        Event::AskFailed { call, .. } => (call, "failed"),
-        _ => return Ok(()),
-    };
-    sqlx::query(ENDED).bind(call.as_str()).bind(state).execute(connection).await?;
+            row.push_bind(call.as_str()).push_bind(review.id.as_str()).push_bind(*round);
+            row.push_bind(assignment).push_bind(reviewer.as_str()).push("'asked'").push_bind(at_ms);
+        });
+        insert.build().execute(&mut *connection).await?;
+    }
     Ok(())
 }
 

@@ -202,8 +202,8 @@ async fn write(connection: &mut SqliteConnection, draft: Draft) -> Result<Stored
     // What a round asks never changes, so the review after all of them tells as much as after each.
     for (n, event) in (before + 1..).zip(&events) {
         rulings::index(connection, &stored.review, n, event).await?;
-        calls::follow(connection, &stored.review, event, at_ms).await?;
     }
+    calls::follow(connection, &stored.review, &events, at_ms).await?;
     projection::write(connection, &Row::of(&stored, first)).await?;
     Ok(stored)
 }
