@@ -22,10 +22,12 @@ use tokio_util::sync::CancellationToken;
 /// How many answers may wait to be written.
 const RECEIPTS_MAX: usize = 1024;
 
-const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". When you have finished a piece of \
-work, hand the files in with review_submit, wait for the verdict with review_wait, fix what the findings say, and hand in \
-again under the same subject until the outcome is passed. Work that has not passed is not done. The verdict is about \
-exactly the bytes you handed in: do not edit those files while a review runs.";
+const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". Two ways to use it. Workflows: when a \
+task may be covered by a workflow of this project, call get_workflows first, then start_workflow, do the step it gives you, and \
+hand it in with finished_step, until the workflow is complete. Anything else: when you have finished a piece of work, hand the \
+files in with review_submit, wait for the verdict with review_wait, fix what the findings say, and hand in again under the same \
+subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you handed \
+in: do not edit those files while a review runs.";
 
 /// One client's view of the server.
 #[derive(Clone)]

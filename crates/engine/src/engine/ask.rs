@@ -71,6 +71,9 @@ impl Engine {
         if asking.reviewer == CHECKS {
             let slots = self.0.planner.panel.checks();
             let _slot = slots.acquire(&asking.review).await;
+            if cancel.is_cancelled() {
+                return not_put();
+            }
             self.say_asked(asking);
             let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
             let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
@@ -80,6 +83,9 @@ impl Engine {
             return not_configured(&asking.reviewer);
         };
         let _slot = slots.acquire(&asking.review).await;
+        if cancel.is_cancelled() {
+            return not_put();
+        }
         self.say_asked(asking);
         match &panelist.judge {
             Judge::Command(command) => match self.private_brief(asking, panelist.sees_project).await {
@@ -216,6 +222,11 @@ impl Engine {
             most_microusd: self.most_microusd(asking),
         }
     }
+}
+
+/// Its turn came when nobody wanted the answer any more.
+fn not_put() -> Told {
+    Told::failed(NoVerdict::Unavailable, "it was cancelled before it was asked")
 }
 
 /// What the ledger keeps of what came back, beside the answer.
