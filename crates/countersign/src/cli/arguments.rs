@@ -283,9 +283,9 @@ Examples:
   countersign mcp                                      over standard input and output, for the project around here
   countersign mcp --path ../shop                       for another project
   countersign mcp --transport http --port 7331         over HTTP on loopback, with a token
-  claude mcp add countersign -- countersign mcp        how an agent is told of it
+  countersign init --agent claude                      tells an agent to start it in this project
 
-Nothing but the protocol is written to standard output. docs/mcp.md has the tools and the configuration of agents.";
+Nothing but the protocol is written to standard output. docs/mcp.md has the tools, docs/agents.md the agents.";
 
 #[derive(Debug, Args)]
 #[command(after_help = MCP_HELP)]
