@@ -26,8 +26,8 @@ fn make(place: &Place) -> Result<Client, String> {
         .retry(retry::never())
         .referer(false);
     let builder = if place.is_local { builder.no_proxy() } else { builder };
-    // Reading every certificate the system trusts takes longer than all else before the first question. A
-    // proxy may be asked for by an encrypted address, and then they are needed all the same.
+    // Certificates are of no use where nothing is encrypted, and the system has many files of them. To other
+    // machines there may be a proxy that is reached by an encrypted address.
     let trusts_nobody = place.is_plain && place.is_local;
     let builder = if trusts_nobody { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| chain(&error))
