@@ -104,7 +104,7 @@ fn the_command_line_is_held_to_the_same() {
     project.write("a.md", "x");
     // No program is to be found by chance.
     let said = |args: &[&str]| Running::start(project.command(args).env("PATH", "")).wait().exits(2).stderr;
-    assert!(said(&["review"]).contains("name files, with --criterion"));
+    assert!(said(&["review"]).contains("--criterion NAME=QUESTION"));
     assert!(said(&["review", "a.md"]).contains("criterion 'Complete' of rule 'change' needs a reviewer"));
     assert!(said(&["review", "a.md", "--criterion", "Complete"]).contains("is not NAME=QUESTION"));
     assert!(
