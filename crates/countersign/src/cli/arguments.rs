@@ -68,7 +68,7 @@ pub enum Command {
     Validate,
     /// Show the settings in force
     Config(ConfigOptions),
-    /// Serve agents over MCP: tools to hand work in and wait for the verdict
+    /// Serve agents over MCP: tools to hand work in, and to work through jobs
     Mcp(McpOptions),
     /// See a submission judged, sent back, fixed and passed, without any model
     Demo(DemoOptions),
