@@ -22,7 +22,11 @@ struct Needed {
 const NEEDED: &[Needed] = &[
     Needed { program: "git", debian_package: "git" },
     Needed { program: "sh", debian_package: "dash" },
+    Needed { program: "bash", debian_package: "bash" },
+    Needed { program: "mkfifo", debian_package: "coreutils" },
+    Needed { program: "mount", debian_package: "mount" },
     Needed { program: "sqlite3", debian_package: "sqlite3" },
+    Needed { program: "unshare", debian_package: "util-linux" },
 ];
 
 /// What brings the agent programs, where tests drive them.

@@ -4,10 +4,10 @@ use crate::cli::{Failure, installed};
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{
-    self, Api, Asked, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees, ServiceReviewer,
+    self, Asked, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees, ServiceReviewer,
 };
 use countersign_engine::engine::{Judge, Panelist};
-use countersign_engine::programs::{Program, Vendor};
+use countersign_engine::programs::{Api, Program, Vendor};
 use countersign_engine::reviewer::service::Key;
 use countersign_engine::reviewer::{Agent, Command, Service, replay};
 use std::io::Read;

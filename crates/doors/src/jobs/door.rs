@@ -397,6 +397,7 @@ impl Jobs {
             Outcome::Stopped(Stop::Withdrawn) => {
                 Err(Refusal::NoVerdict("the review was withdrawn meanwhile: call again".to_owned()))
             }
+            Outcome::BudgetReached => Err(Refusal::NoVerdict(words::budget_reached(review, work.step))),
             Outcome::Stopped(why) => Err(Refusal::Blocked(words::blocked(review, work.step, why))),
             _ => Err(Refusal::NoVerdict(words::no_verdict(review, work.step))),
         }

@@ -112,6 +112,16 @@ pub fn no_verdict(review: &Review, step: &Step) -> String {
     )
 }
 
+/// A budget does not cover what is still to be asked.
+pub fn budget_reached(review: &Review, step: &Step) -> String {
+    format!(
+        "BUDGET REACHED: {}. The step stays as it is and what was judged is kept, but calling again does not help: a person \
+         raises the budget, or gives this review its budget anew with `countersign unblock {} --reason TEXT`. Tell the person.",
+        unanswered(review, step).join("; "),
+        review.id
+    )
+}
+
 /// The step is blocked until a person lets it go on.
 pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =

@@ -27,7 +27,7 @@ pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
 pub use reviewers::{
-    AUTO, Api, Asked, CommandReviewer, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees,
+    AUTO, Asked, CommandReviewer, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees,
     ServiceReviewer,
 };
 pub use rules::{CheckProblem, RuleSource};

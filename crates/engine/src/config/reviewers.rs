@@ -1,7 +1,7 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
 use super::written::{WrittenPrice, WrittenReviewer, WrittenSees, WrittenUse};
-use crate::programs::Program;
+use crate::programs::{Api, Program};
 use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::cost::{MICRO, Price};
 use std::ops::Range;
@@ -113,15 +113,6 @@ pub struct ServiceReviewer {
     pub reply_tokens: u32,
     /// How it is asked; it has a model.
     pub asked: Asked,
-}
-
-/// What a service speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI-compatible chat completions.
-    OpenAi,
 }
 
 /// Where a key is. Keys themselves are never part of a configuration.
@@ -322,6 +313,13 @@ fn command(
 
 fn program(sink: &mut Sink, program: Program, written: &WrittenReviewer) -> Option<ReviewerKind> {
     let asked = asked(sink, written, Asked::program());
+    let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(WrittenSees::Project)));
+    if let Some(at) = sees.filter(|_| !program.may_see_project()) {
+        let name = program.facts().name;
+        let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
+        sink.report_with_hint("bad-sees", &at.span, message, "leave `sees` away, or ask another reviewer");
+        return None;
+    }
     let (base_url, key_env) = (base_url(sink, written), key_env(sink, written));
     Some(ReviewerKind::Program(ProgramReviewer {
         program,

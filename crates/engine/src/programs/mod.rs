@@ -3,6 +3,7 @@
 //! What they have in common is here: the environment they get, the ways in which they fail, and the shape of
 //! the [`Facts`] that make one program differ from the next.
 
+mod api;
 pub mod claude;
 pub mod codex;
 mod environment;
@@ -11,6 +12,7 @@ pub mod gemini;
 mod heard;
 pub mod opencode;
 
+pub use api::Api;
 pub use environment::{environment, kept};
 pub use facts::{Credentials, Facts, Form, Setup, Vendor};
 pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};

@@ -1,10 +1,10 @@
 //! The tools of workflows: agents work through a job step by step, and every step is judged before the next begins.
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
+use crate::author;
 use crate::cli::Failure;
 use crate::mcp::options::Options;
 use crate::mcp::progress::{Followed, follow};
-use crate::mcp::server::Server;
 use crate::project::{Project, environment};
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
@@ -209,13 +209,13 @@ struct GoToStep {
 
 async fn get_workflows(mut call: Call) -> Result<Reply, Failure> {
     let Nothing {} = call.arguments()?;
-    let project = project(&call.server)?;
+    let project = project(&call)?;
     Reply::new(&call.server.jobs(&project).workflows())
 }
 
 async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
     let StartWorkflow { goal, job_name, workflow_name, session_id, agent_id } = call.arguments()?;
-    let jobs = open(&call.server).await?;
+    let jobs = open(&call).await?;
     let started =
         jobs.start_workflow(StartCall { goal, job_name, workflow_name, session_id, agent_id }).await;
     Reply::new(&started.map_err(failure)?)
@@ -223,7 +223,7 @@ async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
 
 async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
     let given: FinishedStep = call.arguments()?;
-    let jobs = open(&call.server).await?;
+    let jobs = open(&call).await?;
     let handed_in = FinishedCall {
         outputs: given.outputs,
         session_id: given.session_id,
@@ -246,14 +246,14 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
 
 async fn abort_workflow(mut call: Call) -> Result<Reply, Failure> {
     let AbortWorkflow { explanation, session_id, agent_id } = call.arguments()?;
-    let jobs = open(&call.server).await?;
+    let jobs = open(&call).await?;
     let aborted = jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await;
     Reply::new(&aborted.map_err(failure)?)
 }
 
 async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
     let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
-    let jobs = open(&call.server).await?;
+    let jobs = open(&call).await?;
     let went = jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await;
     Reply::new(&went.map_err(failure)?)
 }
@@ -273,14 +273,17 @@ fn results(given: SelfReview) -> SelfReviewResults {
 }
 
 /// The project as the workflows of this server see it: with their runner, or with the author as reviewer.
-fn project(server: &Server) -> Result<Project, Failure> {
-    let Options { folder, global, external_runner, .. } = server.options();
+fn project(call: &Call) -> Result<Project, Failure> {
+    let Options { folder, global, external_runner, .. } = call.server.options();
     let reviewer = external_runner.clone().unwrap_or_else(|| SELF.to_owned());
-    Project::find_at(folder.clone(), global, Some(reviewer), &environment())
+    let mut project = Project::find_at(folder.clone(), global, Some(reviewer), &environment())?;
+    project.author = author::of_client(&call.client).or(project.author);
+    Ok(project)
 }
 
-async fn open(server: &Server) -> Result<Jobs, Failure> {
-    let project = project(server)?;
+async fn open(call: &Call) -> Result<Jobs, Failure> {
+    let project = project(call)?;
+    let server = &call.server;
     let engine = server.engine(&project).await?;
     let options = server.options();
     let judged = match (options.quality_gate, &options.external_runner) {

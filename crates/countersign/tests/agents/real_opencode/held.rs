@@ -1,7 +1,7 @@
 //! What is judged is data: nothing beside it reaches the service, and nothing in it acts.
 
 use super::OPENCODE;
-use crate::bench::{Bench, Driven, detail};
+use crate::bench::{Bench, Driven};
 use countersign_testkit::{Act, Chat, ChatApi};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -97,9 +97,8 @@ fn it_is_not_let_into_a_project() {
     let bench = super::passing();
     hostile(&bench);
     bench.configure(", sees: project", "");
-    let json = bench.run_configured(&["a.md"]).exits(4).json();
-    assert_eq!(json["reason"], "unavailable");
-    assert!(detail(&json).contains("leave away `sees: project`"), "{}", detail(&json));
+    let json = bench.run_configured(&["a.md"]).exits(2).json();
+    assert_eq!(json["error"]["code"], "bad-sees");
     assert!(bench.service.asked().is_empty());
     assert_held(&bench);
 }

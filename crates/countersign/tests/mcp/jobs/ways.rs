@@ -234,7 +234,7 @@ fn every_answer_is_what_its_tool_says() {
     let (project, _) = guide();
     let mut client = external(&project, &[]);
     let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    let mut fits = |client: &mut Client, name: &str, arguments: Value| {
+    let fits = |client: &mut Client, name: &str, arguments: Value| {
         let result = client.call(name, arguments);
         let tool = listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
         let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();

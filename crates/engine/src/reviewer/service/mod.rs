@@ -26,7 +26,7 @@ use serde_json::Value;
 use std::fmt;
 use tokio_util::sync::CancellationToken;
 
-pub use crate::config::Api;
+pub use crate::programs::Api;
 pub use probe::Probed;
 
 /// What stands for the key wherever a service repeats it.

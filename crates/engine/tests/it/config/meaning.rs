@@ -7,10 +7,10 @@ use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
-    Api, Asked, CommandReviewer, Config, Environment, FileBytes, Flags, KeySource, Limits, Problems,
+    Asked, CommandReviewer, Config, Environment, FileBytes, Flags, KeySource, Limits, Problems,
     ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, resolve,
 };
-use countersign_engine::programs::Program;
+use countersign_engine::programs::{Api, Program};
 
 const RULES: &str = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
 

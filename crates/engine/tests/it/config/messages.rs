@@ -192,7 +192,8 @@ fn services_have_models_addresses_and_keys_elsewhere() {
          - {name: f, use: anthropic, model: m, key_env: sk-secret}\n\
          - {name: g, use: anthropic, model: m, key_env: A, key_file: b}\n\
          - {name: h, use: claude, base_url: 'http://x', price: {input_usd_per_million: -1}}\n\
-         - {name: i, use: openai, model: m, sees: project, question_usd: 1, price: 3}\n",
+         - {name: i, use: openai, model: m, sees: project, question_usd: 1, price: 3}\n\
+         - {name: j, use: opencode, sees: project}\n",
         "
 5:3: a reviewer with `use: openai` has no `model`
 6:46: `base_url` is no address
@@ -214,7 +215,9 @@ fn services_have_models_addresses_and_keys_elsewhere() {
   it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
 13:65: `question_usd` means nothing for `use: openai`
   it belongs to `use:` `claude`
-13:75: `price` must be a price, a mapping with `input_usd_per_million` and `output_usd_per_million`, not 3",
+13:75: `price` must be a price, a mapping with `input_usd_per_million` and `output_usd_per_million`, not 3
+14:34: `opencode` cannot be kept from instructions that lie about in a project
+  leave `sees` away, or ask another reviewer",
     );
 }
 
