@@ -22,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 /// How many answers may wait to be written.
 const RECEIPTS_MAX: usize = 1024;
 
-const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". When you have finished a piece of \
+const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". Where get_workflows lists a workflow \
+for your task, begin it with start_workflow and hand every step in with finished_step, which judges it. For other work: when you have finished a piece of \
 work, hand the files in with review_submit, wait for the verdict with review_wait, fix what the findings say, and hand in \
 again under the same subject until the outcome is passed. Work that has not passed is not done. The verdict is about \
 exactly the bytes you handed in: do not edit those files while a review runs.";
