@@ -182,7 +182,9 @@ fn the_gate_can_be_left_out_and_that_is_on_record() {
     let mut client = external(&project, &["--no-quality-gate"]);
     let session = start(&mut client);
     project.write("plan.md", "BAD");
-    assert_eq!(client.good("finished_step", plan(&session))["status"], "next_step");
+    let passed = client.good("finished_step", plan(&session));
+    assert_eq!(passed["status"], "next_step");
+    assert!(passed["feedback"].as_str().unwrap().starts_with("Not judged"), "{passed}");
     assert_eq!(judge.asked().len(), 0);
     // What is handed in is looked at all the same.
     assert!(
@@ -195,6 +197,14 @@ fn the_gate_can_be_left_out_and_that_is_on_record() {
     let file = project.path(".countersign/ledger.db");
     let out = std::process::Command::new("sqlite3").arg("-readonly").arg(file).arg(sql).output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains("\"gate\":\"off\""));
+    // And everybody who looks is told.
+    let status = project.run(&["status", "--json"]).json();
+    assert_eq!(status["workflows"][0]["not_judged"], json!(["plan"]));
+    assert!(project.run(&["status"]).stdout.contains("not judged: plan"));
+    let done = client.good("finished_step", pages(&session, &["a.md"]));
+    assert!(done["summary"].as_str().unwrap().contains("2 of them without being judged"), "{done}");
+    let again = client.good("start_workflow", started_with("guide"));
+    assert!(again["important_note"].as_str().unwrap().contains("not judged"), "{again}");
 }
 
 /// An edit of the job's files does not change what is under way; the next start sees it.
