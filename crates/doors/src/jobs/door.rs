@@ -31,6 +31,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MAIN: &str = "main";
 /// How many sessions are looked through for the one that is meant.
 const MAX_SESSIONS: u32 = 200;
+/// How many sessions that were begun here are kept in mind.
+const MAX_BEGUN: usize = 20;
 /// What reviews of this door are recorded under when an agent overrides them.
 const AGENT: &str = "agent";
 
@@ -52,7 +54,7 @@ pub struct Options {
     pub judged: Judged,
     /// When a step is blocked, and who may override.
     pub policy: Policy,
-    /// Whether calls without a session mean the one this door started last: so for one client per process.
+    /// Whether calls without a session mean the latest that was begun here: so for one client per process.
     pub one_client: bool,
 }
 
@@ -68,13 +70,14 @@ pub struct Jobs {
 /// What a door knows from one call to the next, and could find out again.
 pub struct Memory {
     library: Library,
-    latest: Mutex<Option<String>>,
+    /// Sessions that were begun here, the latest last.
+    begun: Mutex<Vec<String>>,
 }
 
 impl Memory {
     /// Nothing but where jobs are.
     pub fn new(library: Library) -> Self {
-        Self { library, latest: Mutex::default() }
+        Self { library, begun: Mutex::default() }
     }
 
     /// What can be started.
@@ -207,6 +210,9 @@ struct Delivery {
     ticket: Option<Ticket>,
 }
 
+/// Whether a call could be about a session.
+type Could<'a> = &'a (dyn Fn(&Session) -> bool + Sync);
+
 /// An open step and everything that is handed in for it.
 struct Work<'a> {
     session_id: &'a str,
@@ -235,7 +241,7 @@ impl Jobs {
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
         let started = Happened::WorkflowStarted { agent: agent.clone(), goal, job, workflow };
         let (session, _) = self.record(&session_id, |_| Ok(vec![started.clone()])).await?;
-        *self.latest() = Some(session_id.clone());
+        self.remember(&session_id);
         let frame = session.current(&agent)?;
         let begin_step = answer::begin(&session_id, frame, None);
         let begin_step = begin_step.ok_or_else(|| NotTaken("the workflow has no steps".to_owned()))?;
@@ -259,9 +265,10 @@ impl Jobs {
         let agent = agent(call.agent_id.as_deref())?;
         let notes = call.notes.as_deref().map(|notes| hand_in::text("notes", notes, MAX_NOTES_BYTES));
         let notes = notes.transpose()?.filter(|notes| !notes.trim().is_empty());
-        let (session_id, session) = self.session(call.session_id.as_deref()).await?;
         let given = hand_in::outputs(&call.outputs)?;
         let arguments = session::arguments(&given, notes.as_deref());
+        let meant = |session: &Session| session.is_at_work(&agent) || session.has_lost(&agent, &arguments);
+        let (session_id, session) = self.session(call.session_id.as_deref(), &meant).await?;
         let named = call.step_id.as_deref().map(hand_in::step_id).transpose()?;
         let (number, step) = match session.about(&agent, named.as_deref(), &given, &arguments)? {
             About::Open { frame, step } => (frame, step),
@@ -316,7 +323,7 @@ impl Jobs {
     ) -> Result<Aborted, Refusal> {
         let agent = agent(agent_id)?;
         let explanation = self.engine.hide(&hand_in::words("explanation", explanation, MAX_TEXT_BYTES)?);
-        let (session_id, before) = self.session(session_id).await?;
+        let (session_id, before) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
         let (session, events) =
             self.record(&session_id, |session| Ok(vec![session.abort(&agent, &explanation)?])).await?;
         let aborted = events.first().and_then(|event| answer::aborted(&before, &session, event));
@@ -332,7 +339,7 @@ impl Jobs {
     ) -> Result<WentTo, Refusal> {
         let agent = agent(agent_id)?;
         let step = hand_in::step_id(step)?;
-        let (session_id, _) = self.session(session_id).await?;
+        let (session_id, _) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
         let (session, events) =
             self.record(&session_id, |session| Ok(vec![session.go_to(&agent, &step)?])).await?;
         let invalidated_steps = match events.into_iter().next() {
@@ -609,11 +616,11 @@ impl Jobs {
         Ok((Box::new((**job).clone()), workflow))
     }
 
-    /// The session that is meant, and its state.
-    async fn session(&self, given: Option<&str>) -> Result<(String, Session), Refusal> {
+    /// The session that is meant, and its state. Without a name it is the latest that `could` be.
+    async fn session(&self, given: Option<&str>, could: Could<'_>) -> Result<(String, Session), Refusal> {
         let id = match given {
             Some(given) => hand_in::id("session_id", given)?,
-            None => self.meant().await?,
+            None => self.meant(could).await?,
         };
         let session = fold(&self.engine.ledger().notes(&stream(&id)).await?)?;
         if session.n == 0 {
@@ -622,10 +629,15 @@ impl Jobs {
         Ok((id, session))
     }
 
-    async fn meant(&self) -> Result<String, Refusal> {
-        let latest = self.latest().clone();
-        if let Some(latest) = latest.filter(|_| self.options.one_client) {
-            return Ok(latest);
+    async fn meant(&self, could: Could<'_>) -> Result<String, Refusal> {
+        let begun = if self.options.one_client { self.begun().clone() } else { vec![] };
+        for id in begun.iter().rev() {
+            if could(&fold(&self.engine.ledger().notes(&stream(id)).await?)?) {
+                return Ok(id.clone());
+            }
+        }
+        if let Some(latest) = begun.last() {
+            return Ok(latest.clone());
         }
         let ledger = self.engine.ledger();
         let mut active = vec![];
@@ -670,8 +682,16 @@ impl Jobs {
         Ok((session, events))
     }
 
-    fn latest(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        self.memory.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remember(&self, session_id: &str) {
+        let mut begun = self.begun();
+        begun.retain(|known| known != session_id);
+        begun.push(session_id.to_owned());
+        let before = begun.len().saturating_sub(MAX_BEGUN);
+        begun.drain(..before);
+    }
+
+    fn begun(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.memory.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

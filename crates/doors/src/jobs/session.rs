@@ -249,6 +249,17 @@ impl Session {
         self.stack(agent).last().ok_or_else(none)
     }
 
+    /// Whether an agent has a workflow under way.
+    pub fn is_at_work(&self, agent: &str) -> bool {
+        self.current(agent).is_ok()
+    }
+
+    /// Whether the answer to this very call of an agent was lost on the way.
+    pub fn has_lost(&self, agent: &str, arguments: &Digest) -> bool {
+        let same = self.same(agent, arguments);
+        same.and_then(|same| self.done(&same)).is_some_and(|done| !done.delivered)
+    }
+
     /// Whether anybody works on anything.
     pub fn is_active(&self) -> bool {
         self.frames.iter().any(Frame::is_active)

@@ -103,6 +103,29 @@ fn workflows_nest_subagents_have_their_own_and_a_parent_goes_on() {
     );
 }
 
+/// An agent that never names a session: when what it began last is over, it goes on with what it began before.
+#[test]
+fn without_a_session_the_latest_that_is_under_way_is_meant() {
+    let (project, _) = guide();
+    let mut client = external(&project, &[]);
+    let plan = || json!({ "outputs": { "plan": "plan.md" } });
+    let pages = |file: &str| json!({ "outputs": { "pages": [file] } });
+    let outer = start(&mut client);
+    client.good("finished_step", plan());
+    let inner = start(&mut client);
+    assert_eq!(client.good("finished_step", plan())["begin_step"]["session_id"], json!(inner));
+    assert_eq!(client.good("finished_step", pages("a.md"))["status"], "workflow_complete");
+    let back = client.good("go_to_step", json!({ "step_id": "pages" }));
+    assert_eq!(back["begin_step"]["session_id"], json!(outer));
+    assert_eq!(client.good("finished_step", pages("b.md"))["status"], "workflow_complete");
+    assert!(
+        client.bad("abort_workflow", json!({ "explanation": "x" }))["message"]
+            .as_str()
+            .unwrap()
+            .contains("no workflow")
+    );
+}
+
 #[test]
 fn going_back_keeps_what_was_used_up() {
     let (project, judge) = guide();
