@@ -4,8 +4,9 @@ use super::arguments::ShowOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::Project;
-use countersign_core::ids::ReviewId;
+use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
+use countersign_doors::jobs::overview::review_named;
 use countersign_engine::ledger::{Filter, Ledger};
 
 /// Shows a review.
@@ -26,8 +27,11 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     Ok(answer)
 }
 
-/// The review somebody means by an id or a unique beginning of it.
+/// The review somebody means by an id or a unique beginning of it, by its subject, or by what a dialect calls it.
 pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
+    if typed.contains('/') {
+        return named(ledger, typed).await;
+    }
     match ledger.find(typed).await?.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(not_found(typed)),
@@ -37,6 +41,15 @@ pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
                 .hint(format!("type more of it: {}", ids.join(", "))))
         }
     }
+}
+
+/// By its subject, as `log` shows it, or as `SESSION/STEP` of a workflow.
+async fn named(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
+    if let Some(stored) = ledger.latest_for(&Subject::from_text(typed)).await? {
+        return Ok(stored.review.id);
+    }
+    let found = review_named(ledger, typed).await;
+    found.map_err(|refusal| Failure::internal(refusal.to_string()))?.ok_or_else(|| not_found(typed))
 }
 
 async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {

@@ -2,21 +2,27 @@
 
 use super::log::{review_json, review_line};
 use super::{Failure, Global};
-use crate::output::{Answer, ago, bold, dim, outcome_words};
+use crate::output::{Answer, ago, bold, dim, outcome_words, rfc3339};
 use crate::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
+use countersign_core::text::visible_line;
+use countersign_doors::jobs::overview::{OpenStep, UnderWay, under_way};
 use countersign_engine::ledger::{Count, Filter, Ledger, Row, is_alive};
 use serde_json::{Value, json};
 
 /// How many open reviews are listed.
 const OPEN_ROWS: u32 = 50;
+/// How many sessions are looked at for workflows under way.
+const SESSIONS: u32 = 50;
+/// How much of a goal is shown.
+const GOAL_CHARS: usize = 100;
 
 /// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
     let Some(ledger) = project.existing_ledger().await? else {
-        let json = json!({ "open": [], "open_more": false, "ended": {} });
+        let json = json!({ "open": [], "open_more": false, "ended": {}, "workflows": [] });
         return Ok(Answer::new(Outcome::Passed, "nothing has been judged in this project yet\n", json));
     };
     let answer = status(&ledger).await?;
@@ -43,6 +49,15 @@ async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
             }
         }
     }
+    let workflows =
+        under_way(ledger, SESSIONS).await.map_err(|refusal| Failure::internal(refusal.to_string()))?;
+    if !workflows.is_empty() {
+        text.push_str(&format!("{}\n", bold("workflows")));
+        text.extend(workflows.iter().take(OPEN_ROWS as usize).map(workflow_text));
+        if let Some(more @ 1..) = workflows.len().checked_sub(OPEN_ROWS as usize) {
+            text.push_str(&format!("  and {more} more: --json lists them\n"));
+        }
+    }
     let (ended_text, ended) = ended(&counts);
     text.push_str(&ended_text);
     let open: Vec<Value> = open
@@ -53,7 +68,67 @@ async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
             value
         })
         .collect();
-    Ok(Answer::new(Outcome::Passed, text, json!({ "open": open, "open_more": more, "ended": ended })))
+    let workflows: Vec<Value> = workflows.iter().map(workflow_json).collect();
+    let json = json!({ "open": open, "open_more": more, "ended": ended, "workflows": workflows });
+    Ok(Answer::new(Outcome::Passed, text, json))
+}
+
+/// A workflow that is under way: where it is, and what it waits for.
+fn workflow_text(workflow: &UnderWay) -> String {
+    let UnderWay { session_id, agent, workflow: title, steps_done, steps, open, .. } = workflow;
+    let agent = if agent == "main" { String::new() } else { format!(", agent {agent}") };
+    let mut text = format!(
+        "  {title}  {steps_done} of {steps} steps done  {}\n",
+        dim(&format!("session {session_id}{agent}, {}", ago(workflow.changed_ms)))
+    );
+    let goal: String = workflow.goal.chars().take(GOAL_CHARS).collect();
+    text.push_str(&dim(&format!("    goal: {}\n", visible_line(&goal))));
+    text.extend(open.iter().map(step_text));
+    if !workflow.not_judged.is_empty() {
+        text.push_str(&format!("    not judged: {} (--no-quality-gate)\n", workflow.not_judged.join(", ")));
+    }
+    text
+}
+
+fn step_text(step: &OpenStep) -> String {
+    let failed = match step.attempts {
+        0 => String::new(),
+        1 => ", 1 failed attempt".to_owned(),
+        several => format!(", {several} failed attempts"),
+    };
+    let (stands, unblock) = match &step.review {
+        None => ("not handed in yet".to_owned(), None),
+        Some(review) if step.is_blocked() => (
+            format!("blocked, {}", outcome_words(step.standing)),
+            Some(format!("      `countersign unblock {review} --reason TEXT` lets it go on\n")),
+        ),
+        Some(_) => (outcome_words(step.standing), None),
+    };
+    format!("    step {}: {stands}{failed}\n{}", step.step_id, unblock.unwrap_or_default())
+}
+
+fn workflow_json(workflow: &UnderWay) -> Value {
+    let open = workflow.open.iter().map(|step| {
+        json!({
+            "step_id": step.step_id,
+            "review": step.review,
+            "outcome": step.standing.map(Outcome::name),
+            "reason": step.standing.and_then(Outcome::reason),
+            "attempts": step.attempts,
+            "blocked": step.is_blocked(),
+        })
+    });
+    json!({
+        "workflow": workflow.workflow,
+        "session_id": workflow.session_id,
+        "agent_id": workflow.agent,
+        "goal": workflow.goal,
+        "steps_done": workflow.steps_done,
+        "steps": workflow.steps,
+        "open_steps": open.collect::<Vec<_>>(),
+        "not_judged": workflow.not_judged,
+        "changed_at": rfc3339(workflow.changed_ms),
+    })
 }
 
 /// Whether a round is under way that nobody performs any more.

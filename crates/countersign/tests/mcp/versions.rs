@@ -39,6 +39,7 @@ fn every_version_with_a_handshake_is_served_as_asked() {
         assert_eq!(server["serverInfo"]["name"], "countersign");
         assert_eq!(server["capabilities"], json!({ "tools": {} }));
         assert!(server["instructions"].as_str().unwrap().contains("review_submit"));
+        assert!(server["instructions"].as_str().unwrap().contains("start_workflow"));
         let listed = client.request("tools/list", json!({}));
         assert_eq!(names(&listed), TOOLS);
         assert!(listed["result"].get("resultType").is_none());

@@ -262,8 +262,12 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
     }
     let outputs = frame.done.iter().map(|(step, done)| (step.clone(), done.outputs.clone())).collect();
     let resumed = stack.last().map(|parent| format!(" {} goes on at step {}.", parent.workflow, parent.step));
+    let not_judged = match frame.not_judged().len() {
+        0 => String::new(),
+        count => format!(" {count} of them without being judged (--no-quality-gate)."),
+    };
     let summary = format!(
-        "{}: all {} steps are finished. Goal: {}{}",
+        "{}: all {} steps are finished.{not_judged} Goal: {}{}",
         frame.title(),
         frame.done.len(),
         frame.goal,

@@ -6,12 +6,13 @@
 
 use super::answer::{self, Aborted, Finished, JobError, JobInfo, Started, WentTo, WorkflowInfo, Workflows};
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
+use super::instructions;
 use super::job::{Job, Step};
 use super::library::Library;
 use super::session::{self, About, Frame, Gate, Happened, NotTaken, Outputs, Session};
 use super::words;
 use countersign_core::digest::Digest;
-use countersign_core::ids::{ID_LETTERS, Subject, letters};
+use countersign_core::ids::{ID_LETTERS, ReviewId, Subject, letters};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
 use countersign_core::policy::{Overrides, Policy};
@@ -19,9 +20,9 @@ use countersign_core::prompt::self_review_instructions;
 use countersign_core::review::{Actor, Refused, Verb};
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::ledger::{LedgerError, Stored};
-use countersign_engine::workspace::{self, Root};
+use countersign_engine::workspace::Root;
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,6 +31,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MAIN: &str = "main";
 /// How many sessions are looked through for the one that is meant.
 const MAX_SESSIONS: u32 = 200;
+/// How many sessions that were begun here are kept in mind.
+const MAX_BEGUN: usize = 20;
 /// What reviews of this door are recorded under when an agent overrides them.
 const AGENT: &str = "agent";
 
@@ -51,7 +54,7 @@ pub struct Options {
     pub judged: Judged,
     /// When a step is blocked, and who may override.
     pub policy: Policy,
-    /// Whether calls without a session mean the one this door started last: so for one client per process.
+    /// Whether calls without a session mean the latest that was begun here: so for one client per process.
     pub one_client: bool,
 }
 
@@ -67,13 +70,14 @@ pub struct Jobs {
 /// What a door knows from one call to the next, and could find out again.
 pub struct Memory {
     library: Library,
-    latest: Mutex<Option<String>>,
+    /// Sessions that were begun here, the latest last.
+    begun: Mutex<Vec<String>>,
 }
 
 impl Memory {
     /// Nothing but where jobs are.
     pub fn new(library: Library) -> Self {
-        Self { library, latest: Mutex::default() }
+        Self { library, begun: Mutex::default() }
     }
 
     /// What can be started.
@@ -206,6 +210,9 @@ struct Delivery {
     ticket: Option<Ticket>,
 }
 
+/// Whether a call could be about a session.
+type Could<'a> = &'a (dyn Fn(&Session) -> bool + Sync);
+
 /// An open step and everything that is handed in for it.
 struct Work<'a> {
     session_id: &'a str,
@@ -226,7 +233,7 @@ impl Jobs {
     /// Begins a workflow, on top of what the agent has under way.
     pub async fn start_workflow(&self, call: StartCall) -> Result<Started, Refusal> {
         let agent = agent(call.agent_id.as_deref())?;
-        let goal = hand_in::words("goal", &call.goal, MAX_TEXT_BYTES)?;
+        let goal = self.engine.hide(&hand_in::words("goal", &call.goal, MAX_TEXT_BYTES)?);
         let session_id = match call.session_id.as_deref() {
             Some(given) => hand_in::id("session_id", given)?,
             None => new_id()?,
@@ -234,14 +241,18 @@ impl Jobs {
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
         let started = Happened::WorkflowStarted { agent: agent.clone(), goal, job, workflow };
         let (session, _) = self.record(&session_id, |_| Ok(vec![started.clone()])).await?;
-        *self.latest() = Some(session_id.clone());
+        self.remember(&session_id);
         let frame = session.current(&agent)?;
         let begin_step = answer::begin(&session_id, frame, None);
         let begin_step = begin_step.ok_or_else(|| NotTaken("the workflow has no steps".to_owned()))?;
         Ok(Started {
             begin_step,
             stack: answer::stack(&session, &agent),
-            important_note: words::IMPORTANT_NOTE.to_owned(),
+            important_note: match self.options.judged {
+                Judged::ByNobody => words::NOTE_WITHOUT_GATE,
+                _ => words::IMPORTANT_NOTE,
+            }
+            .to_owned(),
         })
     }
 
@@ -254,10 +265,12 @@ impl Jobs {
         let agent = agent(call.agent_id.as_deref())?;
         let notes = call.notes.as_deref().map(|notes| hand_in::text("notes", notes, MAX_NOTES_BYTES));
         let notes = notes.transpose()?.filter(|notes| !notes.trim().is_empty());
-        let (session_id, session) = self.session(call.session_id.as_deref()).await?;
         let given = hand_in::outputs(&call.outputs)?;
         let arguments = session::arguments(&given, notes.as_deref());
-        let (number, step) = match session.about(&agent, call.step_id.as_deref(), &given, &arguments)? {
+        let meant = |session: &Session| session.is_at_work(&agent) || session.has_lost(&agent, &arguments);
+        let (session_id, session) = self.session(call.session_id.as_deref(), &meant).await?;
+        let named = call.step_id.as_deref().map(hand_in::step_id).transpose()?;
+        let (number, step) = match session.about(&agent, named.as_deref(), &given, &arguments)? {
             About::Open { frame, step } => (frame, step),
             About::Again { frame, step } => return self.again(session_id, &session, frame, step),
         };
@@ -275,7 +288,9 @@ impl Jobs {
             notes,
         };
         match self.options.judged {
-            Judged::ByNobody => self.advance(&work, Gate::Off, None, None).await,
+            Judged::ByNobody => {
+                self.advance(&work, Gate::Off, Some(words::NOT_JUDGED.to_owned()), None).await
+            }
             _ if found.reviews.is_empty() => self.advance(&work, Gate::NoReviews, None, None).await,
             _ => self.judge(&work, call, waiting).await,
         }
@@ -307,8 +322,8 @@ impl Jobs {
         agent_id: Option<&str>,
     ) -> Result<Aborted, Refusal> {
         let agent = agent(agent_id)?;
-        let explanation = hand_in::words("explanation", explanation, MAX_TEXT_BYTES)?;
-        let (session_id, before) = self.session(session_id).await?;
+        let explanation = self.engine.hide(&hand_in::words("explanation", explanation, MAX_TEXT_BYTES)?);
+        let (session_id, before) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
         let (session, events) =
             self.record(&session_id, |session| Ok(vec![session.abort(&agent, &explanation)?])).await?;
         let aborted = events.first().and_then(|event| answer::aborted(&before, &session, event));
@@ -323,8 +338,8 @@ impl Jobs {
         agent_id: Option<&str>,
     ) -> Result<WentTo, Refusal> {
         let agent = agent(agent_id)?;
-        let step = hand_in::words("step_id", step, MAX_TEXT_BYTES)?;
-        let (session_id, _) = self.session(session_id).await?;
+        let step = hand_in::step_id(step)?;
+        let (session_id, _) = self.session(session_id, &|session| session.is_at_work(&agent)).await?;
         let (session, events) =
             self.record(&session_id, |session| Ok(vec![session.go_to(&agent, &step)?])).await?;
         let invalidated_steps = match events.into_iter().next() {
@@ -439,7 +454,10 @@ impl Jobs {
         let by = Actor::new(AGENT, false);
         match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
             // What has passed needs nobody to override it.
-            Ok(_) | Err(EngineError::Refused(Refused::Settled(Outcome::Passed | Outcome::Overridden))) => {}
+            Ok(_)
+            | Err(EngineError::Refused(Refused::Settled(
+                Outcome::Passed | Outcome::Overridden | Outcome::Skipped,
+            ))) => {}
             Err(error) => return Err(error.into()),
         }
         let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
@@ -543,22 +561,32 @@ impl Jobs {
         let (mut document, token) =
             document.ok_or_else(|| NotTaken("no self-review is waited for".to_owned()))?;
         document.handing_in = Some(words::handing_in(&stored.review, &token));
-        let folder = self.root.path().join(".deepwork/tmp");
-        let name = format!("quality_review_{}_{}.md", work.session_id, file_name(&work.step.id));
-        let path = folder.join(name);
-        let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(&folder)?;
-            let ignore = folder.join(".gitignore");
-            if !ignore.exists() {
-                std::fs::write(ignore, "*\n")?;
-            }
-            workspace::write_atomically(&path, &self_review_instructions(&document))
-        };
-        write().map_err(|error| EngineError::Io {
-            what: format!("could not write {}", path.display()),
+        let text = self_review_instructions(&document);
+        let failed = |error| EngineError::Io {
+            what: format!("could not write the instructions of step '{}'", work.step.id),
             error,
-        })?;
+        };
+        let folder = instructions::folder(&self.root).map_err(failed)?;
+        let (session, step, review) = (work.session_id, &work.step.id, &stored.review.id);
+        let mut path = folder.join(instructions::name(session, step));
+        if self.is_still_read(&path, work, review).await? {
+            path = folder.join(instructions::other_name(session, step, review));
+        }
+        instructions::write(&path, &text, review).map_err(failed)?;
         Ok(path)
+    }
+
+    /// Whether the instructions at a place are for somebody else who is to read them yet.
+    async fn is_still_read(&self, path: &Path, work: &Work<'_>, own: &ReviewId) -> Result<bool, Refusal> {
+        let Some(other) = instructions::review_at(path).filter(|other| other != own) else {
+            return Ok(false);
+        };
+        let Some(other) = self.engine.ledger().review(&other).await? else { return Ok(false) };
+        let over = |frame: &Frame| {
+            !frame.is_active()
+                && subject(work.session_id, frame.number, &work.step.id) == other.review.subject
+        };
+        Ok(other.review.waits_for_self_review() && !work.session.frames.iter().any(over))
     }
 
     fn find(&self, job_name: &str, workflow_name: &str) -> Result<(Box<Job>, String), Refusal> {
@@ -589,11 +617,11 @@ impl Jobs {
         Ok((Box::new((**job).clone()), workflow))
     }
 
-    /// The session that is meant, and its state.
-    async fn session(&self, given: Option<&str>) -> Result<(String, Session), Refusal> {
+    /// The session that is meant, and its state. Without a name it is the latest that `could` be.
+    async fn session(&self, given: Option<&str>, could: Could<'_>) -> Result<(String, Session), Refusal> {
         let id = match given {
             Some(given) => hand_in::id("session_id", given)?,
-            None => self.meant().await?,
+            None => self.meant(could).await?,
         };
         let session = fold(&self.engine.ledger().notes(&stream(&id)).await?)?;
         if session.n == 0 {
@@ -602,10 +630,15 @@ impl Jobs {
         Ok((id, session))
     }
 
-    async fn meant(&self) -> Result<String, Refusal> {
-        let latest = self.latest().clone();
-        if let Some(latest) = latest.filter(|_| self.options.one_client) {
-            return Ok(latest);
+    async fn meant(&self, could: Could<'_>) -> Result<String, Refusal> {
+        let begun = if self.options.one_client { self.begun().clone() } else { vec![] };
+        for id in begun.iter().rev() {
+            if could(&fold(&self.engine.ledger().notes(&stream(id)).await?)?) {
+                return Ok(id.clone());
+            }
+        }
+        if let Some(latest) = begun.last() {
+            return Ok(latest.clone());
         }
         let ledger = self.engine.ledger();
         let mut active = vec![];
@@ -650,19 +683,27 @@ impl Jobs {
         Ok((session, events))
     }
 
-    fn latest(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        self.memory.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remember(&self, session_id: &str) {
+        let mut begun = self.begun();
+        begun.retain(|known| known != session_id);
+        begun.push(session_id.to_owned());
+        let before = begun.len().saturating_sub(MAX_BEGUN);
+        begun.drain(..before);
+    }
+
+    fn begun(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.memory.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Where sessions are kept in the ledger.
-const STREAM: &str = "session/";
+pub(super) const STREAM: &str = "session/";
 
-fn stream(session_id: &str) -> String {
+pub(super) fn stream(session_id: &str) -> String {
     format!("{STREAM}{session_id}")
 }
 
-fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session, Refusal> {
+pub(super) fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session, Refusal> {
     let mut session = Session::default();
     for note in notes {
         let event = serde_json::from_str(&note.body).map_err(|error| {
@@ -677,7 +718,7 @@ fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session, Refusal> 
 }
 
 /// What a step is in the ledger: the same over retries, and over going back.
-fn subject(session_id: &str, frame: u32, step: &str) -> Subject {
+pub(super) fn subject(session_id: &str, frame: u32, step: &str) -> Subject {
     Subject::new("jobs", [session_id, &frame.to_string(), step])
 }
 
@@ -690,12 +731,6 @@ fn new_id() -> Result<String, Refusal> {
     getrandom::fill(&mut bytes)
         .map_err(|error| EngineError::Internal(format!("no random numbers: {error}")))?;
     Ok(letters(bytes))
-}
-
-/// A step's id as part of a file's name: whatever a job calls its steps, it stays in the folder.
-fn file_name(step: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
-    countersign_core::text::cut(step, 100).chars().map(plain).collect()
 }
 
 fn listed(names: &[&str]) -> String {

@@ -138,7 +138,20 @@ fn file(path: &str, root: &Root) -> Result<String, String> {
     }
     let relative = root.relative(root.path(), Path::new(path)).map_err(|problem| problem.to_string())?;
     workspace::require_file(root, &relative).map_err(|problem| problem.to_string())?;
+    if is_ours(&relative, root) {
+        let shown = countersign_core::text::visible_line(&relative).into_owned();
+        return Err(format!("`{shown}` is a file of Countersign's own, which changes while it is judged"));
+    }
     Ok(relative)
+}
+
+/// Whether a file is of the ledger, or the instructions of a self-review, by whatever link it is named.
+fn is_ours(relative: &str, root: &Root) -> bool {
+    let Ok(real) = root.join(relative).canonicalize() else { return false };
+    let Ok(inside) = real.strip_prefix(root.path()) else { return false };
+    let named = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("quality_review_");
+    inside.starts_with(".countersign")
+        || inside.starts_with(".deepwork/tmp") && inside.file_name().is_some_and(named)
 }
 
 fn cut(text: &str) -> &str {
@@ -158,6 +171,12 @@ pub fn id(what: &str, given: &str) -> Result<String, NotTaken> {
             "{what} must have 1 to {MAX_ID_BYTES} letters, digits or `-._:@`, no `..`, and not begin with a dot"
         ))
     })
+}
+
+/// The name of a step, as it is shown where there is no such step.
+pub fn step_id(given: &str) -> Result<String, NotTaken> {
+    let shown = countersign_core::text::visible_line(cut(given.trim())).into_owned();
+    if shown.is_empty() { Err(NotTaken("step_id is empty".to_owned())) } else { Ok(shown) }
 }
 
 /// A text of bounded length without a zero byte.
@@ -243,8 +262,18 @@ mod tests {
             0,
         );
         fifo.unwrap();
+        for (file, link) in
+            [(".countersign/ledger.db", "l.md"), (".deepwork/tmp/quality_review_s_t.md", "q.md")]
+        {
+            std::fs::create_dir_all(dir.path().join(file).parent().unwrap()).unwrap();
+            std::fs::write(dir.path().join(file), "ours").unwrap();
+            std::os::unix::fs::symlink(file, dir.path().join(link)).unwrap();
+        }
         let long = "x".repeat(10_000_000);
         let table = [
+            (json!({ "plan": ".countersign/ledger.db", "docs": ["docs/a.md"] }), "of Countersign's own"),
+            (json!({ "plan": "l.md", "docs": ["docs/a.md"] }), "of Countersign's own"),
+            (json!({ "plan": "plan.md", "docs": ["q.md"] }), "of Countersign's own"),
             (json!({ "docs": ["docs/a.md"] }), "output 'plan' is missing"),
             (json!({ "plan": "", "docs": ["docs/a.md"] }), "output 'plan' is empty"),
             (json!({ "plan": "plan.md", "docs": [] }), "output 'docs' is empty"),

@@ -4,8 +4,10 @@ pub mod answer;
 mod door;
 mod folder;
 mod hand_in;
+mod instructions;
 pub mod job;
 pub mod library;
+pub mod overview;
 pub mod session;
 mod words;
 

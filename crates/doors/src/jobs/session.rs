@@ -249,6 +249,17 @@ impl Session {
         self.stack(agent).last().ok_or_else(none)
     }
 
+    /// Whether an agent has a workflow under way.
+    pub fn is_at_work(&self, agent: &str) -> bool {
+        self.current(agent).is_ok()
+    }
+
+    /// Whether the answer to this very call of an agent was lost on the way.
+    pub fn has_lost(&self, agent: &str, arguments: &Digest) -> bool {
+        let same = self.same(agent, arguments);
+        same.and_then(|same| self.done(&same)).is_some_and(|done| !done.delivered)
+    }
+
     /// Whether anybody works on anything.
     pub fn is_active(&self) -> bool {
         self.frames.iter().any(Frame::is_active)
@@ -263,11 +274,8 @@ impl Session {
         arguments: &Digest,
     ) -> Result<About, NotTaken> {
         let again = |(frame, step): &(u32, String)| About::Again { frame: *frame, step: step.clone() };
-        let last = self.last.get(agent);
-        let same = last.filter(|last| self.done(last).is_some_and(|done| done.arguments == *arguments));
-        if let Some(step) = named {
-            return self.about_named(agent, step, arguments);
-        }
+        let same = self.same(agent, arguments);
+        let same = same.as_ref().filter(|(_, step)| named.is_none_or(|named| named == step));
         // The answer was lost on the way, and this is the same call once more.
         if let Some(lost) = same.filter(|last| self.done(last).is_some_and(|done| !done.delivered)) {
             return Ok(again(lost));
@@ -276,6 +284,9 @@ impl Session {
             Ok(frame) => frame,
             Err(none) => return same.map(again).ok_or(none),
         };
+        if let Some(step) = named {
+            return frame.about(step, arguments).or_else(|none| same.map(again).ok_or(none));
+        }
         let open = frame.open_steps();
         let fits =
             |step: &&Step| outputs.keys().all(|name| step.outputs.iter().any(|output| output.name == *name));
@@ -295,34 +306,14 @@ impl Session {
         }
     }
 
-    fn about_named(&self, agent: &str, step: &str, arguments: &Digest) -> Result<About, NotTaken> {
-        let frame = match self.current(agent) {
-            Ok(frame) => frame,
-            Err(none) => {
-                let last = self.last.get(agent).filter(|(_, last)| last == step);
-                let same =
-                    last.filter(|last| self.done(last).is_some_and(|done| done.arguments == *arguments));
-                let again =
-                    |(frame, step): &(u32, String)| About::Again { frame: *frame, step: step.clone() };
-                return same.map(again).ok_or(none);
-            }
-        };
-        let open = frame.open_steps();
-        if open.iter().any(|known| known.id == step) {
-            return Ok(About::Open { frame: frame.number, step: step.to_owned() });
-        }
-        match frame.done.get(step) {
-            Some(done) if done.arguments == *arguments => {
-                Ok(About::Again { frame: frame.number, step: step.to_owned() })
-            }
-            Some(_) => Err(NotTaken(format!(
-                "step '{step}' is finished already: to do it again, call go_to_step with it first"
-            ))),
-            None => Err(NotTaken(format!(
-                "step '{step}' is not open; open now: {}",
-                open.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", ")
-            ))),
-        }
+    /// The step an agent finished last by this very call, or one that was to be done beside it.
+    fn same(&self, agent: &str, arguments: &Digest) -> Option<(u32, String)> {
+        let (number, last) = self.last.get(agent)?;
+        let frame = self.frame(*number)?;
+        let beside = frame.workflow.entries.iter().find(|entry| entry.contains(last));
+        let mut steps = std::iter::once(last).chain(beside.into_iter().flatten());
+        let same = steps.find(|step| frame.done.get(*step).is_some_and(|done| done.arguments == *arguments));
+        same.map(|step| (*number, step.clone()))
     }
 
     fn done(&self, (frame, step): &(u32, String)) -> Option<&Done> {
@@ -402,6 +393,32 @@ impl Frame {
         let entry = self.entry().and_then(|entry| self.workflow.entries.get(entry));
         let open = entry.into_iter().flatten().filter(|step| !self.done.contains_key(*step));
         open.filter_map(|step| self.job.step(step)).collect()
+    }
+
+    /// The steps that were finished while the gate was off.
+    pub fn not_judged(&self) -> Vec<&str> {
+        let off = self.done.iter().filter(|(_, done)| done.gate == Gate::Off);
+        off.map(|(step, _)| step.as_str()).collect()
+    }
+
+    /// What a call that names a step is about.
+    fn about(&self, step: &str, arguments: &Digest) -> Result<About, NotTaken> {
+        let open = self.open_steps();
+        if open.iter().any(|known| known.id == step) {
+            return Ok(About::Open { frame: self.number, step: step.to_owned() });
+        }
+        match self.done.get(step) {
+            Some(done) if done.arguments == *arguments => {
+                Ok(About::Again { frame: self.number, step: step.to_owned() })
+            }
+            Some(_) => Err(NotTaken(format!(
+                "step '{step}' is finished already: to do it again, call go_to_step with it first"
+            ))),
+            None => Err(NotTaken(format!(
+                "step '{step}' is not open; open now: {}",
+                open.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", ")
+            ))),
+        }
     }
 
     /// How people and answers call it.

@@ -13,6 +13,14 @@ pub const IMPORTANT_NOTE: &str = "Do what step_instructions say, write the expec
      finished_step with their paths. The step is judged by its reviews before the next one begins; what fails comes \
      back as needs_work, with findings to be fixed.";
 
+/// The same where nobody judges.
+pub const NOTE_WITHOUT_GATE: &str = "Do what step_instructions say, write the expected outputs as files inside the project, then call \
+     finished_step with their paths. This server was started with --no-quality-gate: steps are not judged, and that is \
+     recorded for each of them.";
+
+/// With a step that nobody judged.
+pub const NOT_JUDGED: &str = "Not judged: the server was started with --no-quality-gate. This is recorded.";
+
 /// While reviewers are still at work.
 pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
      again with the same arguments to wait for them. Nothing is counted and nobody is asked twice.";
@@ -48,7 +56,10 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
 
 /// The recorded answer of a step that was handed in before.
 pub fn again(step: &str) -> String {
-    format!("Step '{step}' had passed already with exactly these outputs; this is the same answer again.")
+    format!(
+        "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
+         since, nobody has judged that: hand them in again after go_to_step."
+    )
 }
 
 /// The findings of a round, what has no verdict, and how to go on.

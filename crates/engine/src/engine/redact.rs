@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// A text that goes on record.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub fn hide(&self, text: &str) -> String {
         self.0.planner.redaction.hide(text)
     }
 

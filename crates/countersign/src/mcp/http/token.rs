@@ -46,11 +46,13 @@ pub fn provide(folder: &Path) -> Result<Token, Failure> {
 
 /// The token in the file, if it is one and nobody else can read it.
 fn kept(path: &Path) -> Option<Token> {
-    let mut file = OpenOptions::new().read(true).custom_flags(nofollow()).open(path).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting()).open(path).ok()?;
     let found = file.metadata().ok()?;
-    let private = found.is_file() && found.mode() & 0o077 == 0 && found.len() <= 4096;
+    if !found.is_file() || found.mode() & 0o077 != 0 || found.len() > 4096 {
+        return None;
+    }
     let mut text = String::new();
-    file.read_to_string(&mut text).ok().filter(|_| private)?;
+    file.take(4096).read_to_string(&mut text).ok()?;
     let text = text.trim_end();
     let whole = text.len() == BYTES * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     whole.then(|| Token(text.to_owned()))
@@ -73,8 +75,9 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn nofollow() -> i32 {
-    rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+/// No link is followed, and no pipe waited for.
+fn without_waiting() -> i32 {
+    (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed()
 }
 
 #[cfg(test)]
@@ -113,5 +116,16 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         fs::write(&path, "short").unwrap();
         assert_eq!(provide(folder.path()).unwrap().0.len(), 64);
+        // A pipe in its place is nothing to wait for, and a link leads to no token and is replaced.
+        fs::remove_file(&path).unwrap();
+        let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+        assert_eq!(provide(folder.path()).unwrap().0.len(), 64);
+        let planted = folder.path().join("planted");
+        fs::rename(&path, &planted).unwrap();
+        std::os::unix::fs::symlink(&planted, &path).unwrap();
+        let own = provide(folder.path()).unwrap().0;
+        assert_ne!(fs::read_to_string(&planted).unwrap().trim_end(), own);
+        assert!(!path.is_symlink());
     }
 }

@@ -62,6 +62,11 @@ fn bad_input_is_a_clear_error_and_changes_nothing() {
         ("finished_step", step(json!({ "outputs": { "plan": ".deepwork" } })), "is a directory"),
         ("finished_step", step(json!({ "step_id": "pages" })), "not open"),
         ("finished_step", step(json!({ "step_id": "../x" })), "not open"),
+        ("finished_step", step(json!({ "step_id": "x".repeat(1_000_000) })), "not open"),
+        ("finished_step", step(json!({ "step_id": " " })), "step_id is empty"),
+        ("finished_step", step(json!({ "step_id": long })), "bytes"),
+        ("finished_step", step(json!({ "step_id": "plan\u{1b}[2J" })), "not open"),
+        ("go_to_step", json!({ "step_id": "y".repeat(60_000), "session_id": session }), "has no step 'yyy"),
         ("finished_step", step(json!({ "agent_id": ".." })), "agent_id must have"),
         ("finished_step", step(json!({ "notes": long })), "bytes"),
         (

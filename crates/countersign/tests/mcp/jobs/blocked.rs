@@ -26,7 +26,28 @@ fn the_third_failing_call_blocks_until_a_person_lifts_it() {
     overridden["quality_review_override_reason"] = json!("it is fine");
     assert_eq!(client.bad("finished_step", overridden)["code"], "blocked");
     assert_eq!(judge.asked().len(), asked, "blocked means blocked");
-    let review = project.run(&["log", "--json"]).json()["reviews"][0]["id"].as_str().unwrap().to_owned();
+    // People see it, and what to do.
+    let status = project.run(&["status", "--json"]).json();
+    let (shown, step) = (&status["workflows"][0], &status["workflows"][0]["open_steps"][0]);
+    assert_eq!((&shown["workflow"], &shown["session_id"]), (&json!("guide/write"), &json!(session)));
+    assert_eq!(
+        (&shown["agent_id"], &shown["steps_done"], &shown["steps"]),
+        (&json!("main"), &json!(0), &json!(2))
+    );
+    assert_eq!(
+        (&step["step_id"], &step["attempts"], &step["blocked"]),
+        (&json!("plan"), &json!(3), &json!(true))
+    );
+    let text = project.run(&["status"]).stdout;
+    assert!(text.contains("step plan: blocked") && text.contains("3 failed attempts"), "{text}");
+    // The step is named as the dialect does, or as the log shows it.
+    let review = format!("{session}/plan");
+    for name in [review.clone(), format!("jobs/{session}/1/plan")] {
+        assert_eq!(project.run(&["show", &name, "--json"]).exits(0).json()["review"]["id"], step["review"]);
+    }
+    for nobody in ["nobody/plan", &format!("{session}/none"), "../x", "/"] {
+        project.run(&["show", nobody]).exits(2);
+    }
     // An agent cannot lift it: there is no terminal here.
     project.run(&["unblock", &review, "--reason", "go on"]).exits(2);
     let mut person = rexpect::session::spawn_command(

@@ -4,7 +4,7 @@ use super::*;
 use countersign_testkit::eventually;
 
 /// A reviewer that answers once `.go` is there.
-fn slow(project: &Project) -> Judge {
+pub(super) fn slow(project: &Project) -> Judge {
     let body = format!(
         r#"while [ ! -e '{}' ]; do sleep 0.01; done
 printf '{{"passed": true, "feedback": "f", "criteria_results": [{{"criterion": "Complete", "passed": true}}]}}'"#,

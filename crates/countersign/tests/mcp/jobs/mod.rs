@@ -2,8 +2,10 @@
 
 mod bad_calls;
 mod blocked;
+mod defects;
 mod faults;
 mod lost_answers;
+mod races;
 mod self_review;
 mod together;
 mod ways;

@@ -157,3 +157,59 @@ fn a_self_review_that_fails_counts_like_any_other() {
     assert_eq!(failed["failed_reviews"][0]["criteria_results"][0]["feedback"], "half of it is missing");
     assert!(failed["feedback"].as_str().unwrap().contains("2 tries are left"));
 }
+
+/// The folder of instructions may be a link that came with the project; nothing is written where it leads.
+#[test]
+fn instructions_are_never_written_outside() {
+    let (project, _) = guide();
+    let outside = project.home().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, project.path(".deepwork/tmp")).unwrap();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    let error = client.bad("finished_step", plan(&session));
+    assert!(error["message"].as_str().unwrap().contains("outside the project root"), "{error}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    std::fs::remove_file(project.path(".deepwork/tmp")).unwrap();
+    assert_eq!(client.good("finished_step", plan(&session))["status"], "needs_work");
+}
+
+/// Two agents of one session are at the same step: each gets instructions of its own, and its token is good.
+#[test]
+fn instructions_that_are_still_read_are_not_written_over() {
+    let (project, _) = guide();
+    let mut client = own(&project, &[]);
+    let session = start(&mut client);
+    let mut begin = started_with("guide");
+    (begin["session_id"], begin["agent_id"]) = (json!(session), json!("helper"));
+    client.good("start_workflow", begin);
+    let of = |agent: &str| {
+        let mut call = plan(&session);
+        call["agent_id"] = json!(agent);
+        call
+    };
+    let mut tokens = vec![];
+    for agent in ["main", "helper"] {
+        let asked = client.good("finished_step", of(agent));
+        let feedback = asked["feedback"].as_str().unwrap();
+        let file = feedback.split_once("1. read ").unwrap().1.split_once(",\n").unwrap().0;
+        tokens.push((agent, token(&std::fs::read_to_string(file).unwrap())));
+    }
+    // The other's token is no good.
+    let with = |agent: &str, token: &str| {
+        let mut call = of(agent);
+        call["self_review"] =
+            json!({ "token": token, "results": [{ "criterion": "Complete", "passed": true }] });
+        call
+    };
+    assert!(
+        client.bad("finished_step", with("main", &tokens[1].1))["message"]
+            .as_str()
+            .unwrap()
+            .contains("token")
+    );
+    assert_eq!(token(&instructions(&project, &session, "plan")), tokens[0].1, "the first has the plain name");
+    for (agent, token) in &tokens {
+        assert_eq!(client.good("finished_step", with(agent, token))["status"], "next_step");
+    }
+}

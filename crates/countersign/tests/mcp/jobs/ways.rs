@@ -103,6 +103,29 @@ fn workflows_nest_subagents_have_their_own_and_a_parent_goes_on() {
     );
 }
 
+/// An agent that never names a session: when what it began last is over, it goes on with what it began before.
+#[test]
+fn without_a_session_the_latest_that_is_under_way_is_meant() {
+    let (project, _) = guide();
+    let mut client = external(&project, &[]);
+    let plan = || json!({ "outputs": { "plan": "plan.md" } });
+    let pages = |file: &str| json!({ "outputs": { "pages": [file] } });
+    let outer = start(&mut client);
+    client.good("finished_step", plan());
+    let inner = start(&mut client);
+    assert_eq!(client.good("finished_step", plan())["begin_step"]["session_id"], json!(inner));
+    assert_eq!(client.good("finished_step", pages("a.md"))["status"], "workflow_complete");
+    let back = client.good("go_to_step", json!({ "step_id": "pages" }));
+    assert_eq!(back["begin_step"]["session_id"], json!(outer));
+    assert_eq!(client.good("finished_step", pages("b.md"))["status"], "workflow_complete");
+    assert!(
+        client.bad("abort_workflow", json!({ "explanation": "x" }))["message"]
+            .as_str()
+            .unwrap()
+            .contains("no workflow")
+    );
+}
+
 #[test]
 fn going_back_keeps_what_was_used_up() {
     let (project, judge) = guide();
@@ -182,7 +205,9 @@ fn the_gate_can_be_left_out_and_that_is_on_record() {
     let mut client = external(&project, &["--no-quality-gate"]);
     let session = start(&mut client);
     project.write("plan.md", "BAD");
-    assert_eq!(client.good("finished_step", plan(&session))["status"], "next_step");
+    let passed = client.good("finished_step", plan(&session));
+    assert_eq!(passed["status"], "next_step");
+    assert!(passed["feedback"].as_str().unwrap().starts_with("Not judged"), "{passed}");
     assert_eq!(judge.asked().len(), 0);
     // What is handed in is looked at all the same.
     assert!(
@@ -195,6 +220,14 @@ fn the_gate_can_be_left_out_and_that_is_on_record() {
     let file = project.path(".countersign/ledger.db");
     let out = std::process::Command::new("sqlite3").arg("-readonly").arg(file).arg(sql).output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains("\"gate\":\"off\""));
+    // And everybody who looks is told.
+    let status = project.run(&["status", "--json"]).json();
+    assert_eq!(status["workflows"][0]["not_judged"], json!(["plan"]));
+    assert!(project.run(&["status"]).stdout.contains("not judged: plan"));
+    let done = client.good("finished_step", pages(&session, &["a.md"]));
+    assert!(done["summary"].as_str().unwrap().contains("2 of them without being judged"), "{done}");
+    let again = client.good("start_workflow", started_with("guide"));
+    assert!(again["important_note"].as_str().unwrap().contains("not judged"), "{again}");
 }
 
 /// An edit of the job's files does not change what is under way; the next start sees it.

@@ -142,6 +142,27 @@ fn a_call_whose_answer_was_lost_gets_it_again() {
     assert!(story.about(None, &["y"]).is_err());
 }
 
+/// Steps that are done beside each other are handed in by calls beside each other: each may lose its answer.
+#[test]
+fn a_lost_answer_is_given_again_also_to_a_sibling_and_below_a_parent() {
+    let mut story = Story::begun();
+    story.finish("a", &["x"]);
+    story.deliver("a");
+    story.finish("b", &["y"]);
+    story.finish("c", &["z"]);
+    let again = |frame, step: &str| Ok(About::Again { frame, step: step.to_owned() });
+    assert_eq!((story.about(None, &["y"]), story.about(None, &["z"])), (again(1, "b"), again(1, "c")));
+    // A workflow on top is over, and its last step is named.
+    story.start("main");
+    for (step, names) in [("a", ["x"]), ("b", ["y"]), ("c", ["z"]), ("d", ["x"])] {
+        story.finish(step, &names);
+    }
+    assert_eq!(story.open(), ["d"], "of the parent");
+    assert_eq!(story.about(Some("d"), &["x"]), again(2, "d"));
+    story.deliver("d");
+    story.opens(Some("d"), &["x"], "d");
+}
+
 #[test]
 fn going_back_undoes_what_rests_on_it() {
     let mut story = Story::begun();
