@@ -273,6 +273,26 @@ fn what_is_no_message_is_refused() {
     assert!(text.starts_with("HTTP/1.1 404"), "{text}");
 }
 
+/// Whoever opens connections and says nothing, or half of something, keeps nobody else out.
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let connect = |n: usize| {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        if n % 2 == 1 {
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: 127").unwrap();
+        }
+        stream
+    };
+    let silent: Vec<_> = (0..200).map(connect).collect();
+    let (message, headers) = newest("tools/list", None, json!({}));
+    let before = std::time::Instant::now();
+    assert_eq!(server.post(&with(&[], &headers), &message).status, 200);
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    drop(silent);
+}
+
 #[test]
 fn a_port_that_is_taken_is_told() {
     let (project, _) = judged();
