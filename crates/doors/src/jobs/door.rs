@@ -373,7 +373,7 @@ impl Jobs {
         let reason =
             reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
         let ticket = match (call.self_review, reason.transpose()?) {
-            (Some(results), _) => self.self_reviewed(prepared, results).await?,
+            (Some(results), _) => self.self_reviewed(work.step, prepared, results).await?,
             (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
             (None, None) => self.engine.submit(prepared).await?,
         };
@@ -417,7 +417,12 @@ impl Jobs {
         }
     }
 
-    async fn self_reviewed(&self, prepared: Prepared, results: SelfReviewResults) -> Result<Ticket, Refusal> {
+    async fn self_reviewed(
+        &self,
+        step: &Step,
+        prepared: Prepared,
+        results: SelfReviewResults,
+    ) -> Result<Ticket, Refusal> {
         let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
         let Some(latest) = latest else {
             return Err(NotTaken(
@@ -425,7 +430,18 @@ impl Jobs {
             )
             .into());
         };
-        Ok(self.engine.self_reviewed_as(&latest.review.id, prepared, results).await?)
+        match self.engine.self_reviewed_as(&latest.review.id, prepared, results).await {
+            Err(EngineError::Refused(Refused::WrongToken)) => {
+                Err(NotTaken(words::WRONG_TOKEN.to_owned()).into())
+            }
+            Err(EngineError::Refused(Refused::Settled(Outcome::Stopped(why)))) if why != Stop::Withdrawn => {
+                Err(Refusal::Blocked(words::blocked(&latest.review, step, why)))
+            }
+            Err(EngineError::Refused(Refused::Settled(_) | Refused::NotNow(_))) => {
+                Err(NotTaken(words::TOKEN_IS_USED.to_owned()).into())
+            }
+            taken => Ok(taken?),
+        }
     }
 
     /// An agent lets its own work pass: recorded as such, where the policy allows it at all.

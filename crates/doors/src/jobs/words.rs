@@ -33,6 +33,14 @@ pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overr
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
+/// A self-review with the token of another.
+pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it is in the instructions file that the last answer to \
+     finished_step for this step named";
+
+/// A self-review that comes too late, or twice.
+pub const TOKEN_IS_USED: &str = "no self-review is waited for with this token, because results were taken for it already: call \
+     finished_step without self_review, and follow the instructions it then gives, which have a new token";
+
 /// What to call to start a workflow.
 pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
