@@ -239,6 +239,7 @@ impl Jobs {
             None => new_id()?,
         };
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
+        self.refuse_blocked(&session_id, &job, &workflow).await?;
         let started = Happened::WorkflowStarted { agent: agent.clone(), goal, job, workflow };
         let (session, _) = self.record(&session_id, |_| Ok(vec![started.clone()])).await?;
         self.remember(&session_id);
@@ -254,6 +255,27 @@ impl Jobs {
             }
             .to_owned(),
         })
+    }
+
+    /// A step that is blocked stays so until a person lifts it: in its session the workflow is not begun anew, which
+    /// would give all tries back. Not for another name of the agent either.
+    async fn refuse_blocked(&self, session_id: &str, job: &Job, workflow: &str) -> Result<(), Refusal> {
+        let ledger = self.engine.ledger();
+        let session = fold(&ledger.notes(&stream(session_id)).await?)?;
+        let same = |frame: &&Frame| frame.job.name == job.name && frame.workflow.name == workflow;
+        for frame in session.frames.iter().filter(same) {
+            for step in frame.open_steps() {
+                let stored = ledger.latest_for(&subject(session_id, frame.number, &step.id)).await?;
+                let review = stored.map(|stored| stored.review);
+                if let Some((review, Outcome::Stopped(why))) =
+                    review.as_ref().and_then(|review| Some((review, review.standing()?)))
+                    && why != Stop::Withdrawn
+                {
+                    return Err(Refusal::Blocked(words::blocked(review, step, why)));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Hands a step in; the next one begins once it has passed.

@@ -93,7 +93,8 @@ shown in every report, so use it only for a reason a person would accept.",
         description: "\
 Gives the current workflow up, with an `explanation` for the record. The workflow below it, if any, goes on \
 (`resumed_workflow`, `resumed_step`). Files stay as they are. Do this only if the user wants it, or if the workflow turned out \
-to be the wrong one: a step that is hard to pass is no reason.",
+to be the wrong one: a step that is hard to pass is no reason, and one that is blocked stays blocked: its workflow is not \
+started again in the session until a person lets it go on.",
         input: schema::<AbortWorkflow>,
         output: schema::<Aborted>,
         hints: Hints { destructive: true, ..CHANGES },
