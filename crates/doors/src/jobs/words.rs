@@ -6,6 +6,7 @@ use countersign_core::ids::Token;
 use countersign_core::outcome::Stop;
 use countersign_core::plan::Target;
 use countersign_core::review::Review;
+use countersign_core::text::visible_line;
 use serde_json::json;
 
 /// With the first step.
@@ -100,6 +101,8 @@ fn findings(review: &Review) -> String {
             Target::Output(name) => format!("output '{name}'"),
             _ => "all outputs together".to_owned(),
         });
+        // A name with line breaks in it must not look like another finding.
+        let place = visible_line(&place);
         let criterion = finding.criterion.as_deref().unwrap_or("the whole");
         out.push_str(&format!("- {place}: {criterion}: {}\n", finding.feedback.trim()));
     }
@@ -114,7 +117,8 @@ fn unanswered(review: &Review, step: &Step) -> Vec<String> {
             .failures_of(assignment)
             .map(|(candidate, failure)| format!("{}: {}", candidate.reviewer, failure.detail))
             .collect();
-        Some(format!("{} ({})", unit(review, assignment, step), reasons.join(", then ")))
+        let unit = unit(review, assignment, step);
+        Some(format!("{} ({})", visible_line(&unit), reasons.join(", then ")))
     };
     round.judgement.unanswered.iter().filter_map(|one| words(one.assignment)).collect()
 }

@@ -10,6 +10,7 @@ use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::policy::{Attempts, Overrides, Policy};
+use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
 use countersign_doors::jobs::{self as door, FinishedCall, Jobs, Judged, Refusal, StartCall, Waiting};
 use countersign_engine::config::{Config, Origin};
@@ -240,7 +241,7 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
     Ok(reply.delivered(async move {
         // Not noted means that the same call gets the same answer once more, which does no harm.
         if let Err(error) = jobs.delivered(&answered).await {
-            eprintln!("countersign mcp: {error}");
+            eprintln!("countersign mcp: {}", visible_line(&error.to_string()));
         }
     }))
 }
