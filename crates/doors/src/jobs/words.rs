@@ -67,7 +67,7 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
 pub fn again(step: &str) -> String {
     format!(
         "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
-         since, nobody has judged that: hand them in again after go_to_step."
+         since, nobody has judged that: while the workflow is under way, go_to_step lets you hand them in again."
     )
 }
 
