@@ -212,7 +212,7 @@ pub struct ReviewOptions {
 
 #[derive(Debug, Args)]
 pub struct ShowOptions {
-    /// The review: its id or a unique beginning of it; without one, the latest
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow; without one, the latest
     pub id: Option<String>,
 }
 
@@ -246,7 +246,7 @@ pub struct CostsOptions {
 
 #[derive(Debug, Args)]
 pub struct RuleOptions {
-    /// The review: its id or a unique beginning of it
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
     pub id: String,
     /// The results, as the instructions of the self-review describe them; - for standard input
     #[arg(long, value_name = "FILE")]
@@ -255,7 +255,7 @@ pub struct RuleOptions {
 
 #[derive(Debug, Args)]
 pub struct DecideOptions {
-    /// The review: its id or a unique beginning of it
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
     pub id: String,
     /// Why; it is kept with the decision
     #[arg(long, value_name = "TEXT")]
@@ -264,7 +264,7 @@ pub struct DecideOptions {
 
 #[derive(Debug, Args)]
 pub struct WithdrawOptions {
-    /// The review: its id or a unique beginning of it
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
     pub id: String,
 }
 

@@ -102,6 +102,7 @@ fn step_text(step: &OpenStep) -> String {
             format!("blocked, {}", outcome_words(step.standing)),
             Some(format!("      `countersign unblock {review} --reason TEXT` lets it go on\n")),
         ),
+        Some(_) if step.self_review => ("the author's own review is waited for".to_owned(), None),
         Some(_) => (outcome_words(step.standing), None),
     };
     format!("    step {}: {stands}{failed}\n{}", step.step_id, unblock.unwrap_or_default())
@@ -116,6 +117,7 @@ fn workflow_json(workflow: &UnderWay) -> Value {
             "reason": step.standing.and_then(Outcome::reason),
             "attempts": step.attempts,
             "blocked": step.is_blocked(),
+            "self_review": step.self_review,
         })
     });
     json!({

@@ -25,10 +25,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 const PATH: &str = "/mcp";
-/// How many connections are served at once; more wait.
-const CONNECTIONS_MAX: usize = 64;
+/// How many connections are served at once; more wait. Clients of older versions keep one open for as long as they are
+/// there, so it must be more than there are clients, and less than a process may have files.
+const CONNECTIONS_MAX: usize = 400;
 /// How long a client may take for the head of a request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client of an older version may be silent before it has to begin anew: agents think for long.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 

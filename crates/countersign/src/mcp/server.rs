@@ -5,6 +5,7 @@ use crate::cli::Failure;
 use crate::project::{Project, environment};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
 use countersign_doors::jobs::Memory;
 use countersign_engine::engine::{Engine, EngineError, Happening, Ticket};
 use countersign_engine::ledger::{Ledger, Stored};
@@ -112,7 +113,7 @@ impl Server {
                 && !matches!(error, EngineError::Interrupted)
             {
                 // Whoever waits reads the ledger, where this review stands as interrupted.
-                eprintln!("countersign mcp: review {}: {error}", ticket.review);
+                eprintln!("countersign mcp: review {}: {}", ticket.review, visible_line(&error.to_string()));
             }
         });
     }

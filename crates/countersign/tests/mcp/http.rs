@@ -41,7 +41,7 @@ impl Server {
         Self { child, port, said }
     }
 
-    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let own = format!("127.0.0.1:{}", self.port);
@@ -66,7 +66,7 @@ impl Server {
         Answer::of(&String::from_utf8_lossy(&bytes))
     }
 
-    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answer {
+    pub fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answer {
         self.send("POST", headers, &message.to_string())
     }
 
@@ -89,8 +89,8 @@ impl Drop for Server {
 }
 
 #[derive(Debug)]
-struct Answer {
-    status: u16,
+pub struct Answer {
+    pub status: u16,
     head: String,
     body: String,
 }
@@ -109,7 +109,7 @@ impl Answer {
     }
 
     /// The message in it, whether it came alone or as an event.
-    fn message(&self) -> Value {
+    pub fn message(&self) -> Value {
         let line = self
             .body
             .lines()
@@ -119,7 +119,7 @@ impl Answer {
     }
 }
 
-fn newest(method: &str, name: Option<&str>, params: Value) -> (Value, Vec<(&'static str, String)>) {
+pub fn newest(method: &str, name: Option<&str>, params: Value) -> (Value, Vec<(&'static str, String)>) {
     let mut params = params;
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": NEWEST,
@@ -131,7 +131,10 @@ fn newest(method: &str, name: Option<&str>, params: Value) -> (Value, Vec<(&'sta
     (json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }), headers)
 }
 
-fn with<'a>(more: &[(&'a str, &'a str)], headers: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
+pub fn with<'a>(
+    more: &[(&'a str, &'a str)],
+    headers: &'a [(&'static str, String)],
+) -> Vec<(&'a str, &'a str)> {
     more.iter().copied().chain(headers.iter().map(|(name, value)| (*name, value.as_str()))).collect()
 }
 
@@ -271,6 +274,26 @@ fn what_is_no_message_is_refused() {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 404"), "{text}");
+}
+
+/// Whoever opens connections and says nothing, or half of something, keeps nobody else out.
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let (project, _) = judged();
+    let server = Server::start(&project, &["--no-token"], &[]);
+    let connect = |n: usize| {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        if n % 2 == 1 {
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: 127").unwrap();
+        }
+        stream
+    };
+    let silent: Vec<_> = (0..200).map(connect).collect();
+    let (message, headers) = newest("tools/list", None, json!({}));
+    let before = std::time::Instant::now();
+    assert_eq!(server.post(&with(&[], &headers), &message).status, 200);
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    drop(silent);
 }
 
 #[test]

@@ -239,6 +239,7 @@ impl Jobs {
             None => new_id()?,
         };
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
+        self.refuse_blocked(&session_id, &job, &workflow).await?;
         let started = Happened::WorkflowStarted { agent: agent.clone(), goal, job, workflow };
         let (session, _) = self.record(&session_id, |_| Ok(vec![started.clone()])).await?;
         self.remember(&session_id);
@@ -254,6 +255,27 @@ impl Jobs {
             }
             .to_owned(),
         })
+    }
+
+    /// A step that is blocked stays so until a person lifts it: in its session the workflow is not begun anew, which
+    /// would give all tries back. Not for another name of the agent either.
+    async fn refuse_blocked(&self, session_id: &str, job: &Job, workflow: &str) -> Result<(), Refusal> {
+        let ledger = self.engine.ledger();
+        let session = fold(&ledger.notes(&stream(session_id)).await?)?;
+        let same = |frame: &&Frame| frame.job.name == job.name && frame.workflow.name == workflow;
+        for frame in session.frames.iter().filter(same) {
+            for step in frame.open_steps() {
+                let stored = ledger.latest_for(&subject(session_id, frame.number, &step.id)).await?;
+                let review = stored.map(|stored| stored.review);
+                if let Some((review, Outcome::Stopped(why))) =
+                    review.as_ref().and_then(|review| Some((review, review.standing()?)))
+                    && why != Stop::Withdrawn
+                {
+                    return Err(Refusal::Blocked(words::blocked(review, step, why)));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Hands a step in; the next one begins once it has passed.
@@ -373,7 +395,7 @@ impl Jobs {
         let reason =
             reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
         let ticket = match (call.self_review, reason.transpose()?) {
-            (Some(results), _) => self.self_reviewed(prepared, results).await?,
+            (Some(results), _) => self.self_reviewed(work.step, prepared, results).await?,
             (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
             (None, None) => self.engine.submit(prepared).await?,
         };
@@ -418,7 +440,12 @@ impl Jobs {
         }
     }
 
-    async fn self_reviewed(&self, prepared: Prepared, results: SelfReviewResults) -> Result<Ticket, Refusal> {
+    async fn self_reviewed(
+        &self,
+        step: &Step,
+        prepared: Prepared,
+        results: SelfReviewResults,
+    ) -> Result<Ticket, Refusal> {
         let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
         let Some(latest) = latest else {
             return Err(NotTaken(
@@ -426,7 +453,18 @@ impl Jobs {
             )
             .into());
         };
-        Ok(self.engine.self_reviewed_as(&latest.review.id, prepared, results).await?)
+        match self.engine.self_reviewed_as(&latest.review.id, prepared, results).await {
+            Err(EngineError::Refused(Refused::WrongToken)) => {
+                Err(NotTaken(words::WRONG_TOKEN.to_owned()).into())
+            }
+            Err(EngineError::Refused(Refused::Settled(Outcome::Stopped(why)))) if why != Stop::Withdrawn => {
+                Err(Refusal::Blocked(words::blocked(&latest.review, step, why)))
+            }
+            Err(EngineError::Refused(Refused::Settled(_) | Refused::NotNow(_))) => {
+                Err(NotTaken(words::TOKEN_IS_USED.to_owned()).into())
+            }
+            taken => Ok(taken?),
+        }
     }
 
     /// An agent lets its own work pass: recorded as such, where the policy allows it at all.

@@ -40,6 +40,8 @@ pub struct OpenStep {
     pub attempts: u32,
     /// How that stands.
     pub standing: Option<Outcome>,
+    /// Whether the author was asked for a review of its own.
+    pub self_review: bool,
 }
 
 impl OpenStep {
@@ -72,6 +74,7 @@ async fn one(ledger: &Ledger, session_id: &str, frame: &Frame, changed_ms: i64) 
             step_id: step.id.clone(),
             attempts: review.as_ref().map_or(0, |review| review.attempts),
             standing: review.as_ref().and_then(|review| review.standing()),
+            self_review: review.as_ref().is_some_and(|review| review.waits_for_self_review()),
             review: review.map(|review| review.id),
         });
     }

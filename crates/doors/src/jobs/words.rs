@@ -6,6 +6,7 @@ use countersign_core::ids::Token;
 use countersign_core::outcome::Stop;
 use countersign_core::plan::Target;
 use countersign_core::review::Review;
+use countersign_core::text::visible_line;
 use serde_json::json;
 
 /// With the first step.
@@ -33,6 +34,14 @@ pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overr
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
+/// A self-review with the token of another.
+pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it is in the instructions file that the last answer to \
+     finished_step for this step named";
+
+/// A self-review that comes too late, or twice.
+pub const TOKEN_IS_USED: &str = "no self-review is waited for with this token, because results were taken for it already: call \
+     finished_step without self_review, and follow the instructions it then gives, which have a new token";
+
 /// What to call to start a workflow.
 pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
@@ -58,7 +67,7 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
 pub fn again(step: &str) -> String {
     format!(
         "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
-         since, nobody has judged that: hand them in again after go_to_step."
+         since, nobody has judged that: while the workflow is under way, go_to_step lets you hand them in again."
     )
 }
 
@@ -92,6 +101,8 @@ fn findings(review: &Review) -> String {
             Target::Output(name) => format!("output '{name}'"),
             _ => "all outputs together".to_owned(),
         });
+        // A name with line breaks in it must not look like another finding.
+        let place = visible_line(&place);
         let criterion = finding.criterion.as_deref().unwrap_or("the whole");
         out.push_str(&format!("- {place}: {criterion}: {}\n", finding.feedback.trim()));
     }
@@ -106,7 +117,8 @@ fn unanswered(review: &Review, step: &Step) -> Vec<String> {
             .failures_of(assignment)
             .map(|(candidate, failure)| format!("{}: {}", candidate.reviewer, failure.detail))
             .collect();
-        Some(format!("{} ({})", unit(review, assignment, step), reasons.join(", then ")))
+        let unit = unit(review, assignment, step);
+        Some(format!("{} ({})", visible_line(&unit), reasons.join(", then ")))
     };
     round.judgement.unanswered.iter().filter_map(|one| words(one.assignment)).collect()
 }

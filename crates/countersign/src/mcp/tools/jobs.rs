@@ -10,6 +10,7 @@ use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::policy::{Attempts, Overrides, Policy};
+use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
 use countersign_doors::jobs::{self as door, FinishedCall, Jobs, Judged, Refusal, StartCall, Waiting};
 use countersign_engine::config::{Config, Origin};
@@ -93,7 +94,8 @@ shown in every report, so use it only for a reason a person would accept.",
         description: "\
 Gives the current workflow up, with an `explanation` for the record. The workflow below it, if any, goes on \
 (`resumed_workflow`, `resumed_step`). Files stay as they are. Do this only if the user wants it, or if the workflow turned out \
-to be the wrong one: a step that is hard to pass is no reason.",
+to be the wrong one: a step that is hard to pass is no reason, and one that is blocked stays blocked: its workflow is not \
+started again in the session until a person lets it go on.",
         input: schema::<AbortWorkflow>,
         output: answer_schema::<Aborted>,
         hints: Hints { destructive: true, ..CHANGES },
@@ -239,7 +241,7 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
     Ok(reply.delivered(async move {
         // Not noted means that the same call gets the same answer once more, which does no harm.
         if let Err(error) = jobs.delivered(&answered).await {
-            eprintln!("countersign mcp: {error}");
+            eprintln!("countersign mcp: {}", visible_line(&error.to_string()));
         }
     }))
 }

@@ -60,6 +60,35 @@ fn the_third_failing_call_blocks_until_a_person_lifts_it() {
     assert_eq!(client.good("finished_step", plan(&session))["status"], "next_step");
 }
 
+/// Giving up and beginning anew in the session, also under another name, does not give the tries back.
+#[test]
+fn a_blocked_workflow_is_not_begun_anew_in_its_session() {
+    let (project, judge) = guide();
+    write_job(&project, "other", &JOB.replace("name: guide", "name: other"));
+    let mut client = external(&project, &["--max-quality-attempts", "1"]);
+    let session = start(&mut client);
+    project.write("plan.md", "BAD");
+    assert_eq!(status(&client.call("finished_step", plan(&session))), "blocked");
+    let begin = |job: &str, agent: &str| {
+        let mut call = started_with(job);
+        (call["session_id"], call["agent_id"]) = (json!(session), json!(agent));
+        call
+    };
+    let refused = |client: &mut Client| {
+        for agent in ["main", "fresh"] {
+            let error = client.bad("start_workflow", begin("guide", agent));
+            assert_eq!(error["code"], "blocked");
+            assert!(error["message"].as_str().unwrap().contains("countersign unblock rv-"), "{error}");
+        }
+    };
+    refused(&mut client);
+    client.good("abort_workflow", json!({ "explanation": "too hard", "session_id": session }));
+    refused(&mut client);
+    assert_eq!((judge.asked().len(), count(&project, "workflow_started")), (1, 1));
+    // Another workflow is another matter.
+    client.good("start_workflow", begin("other", "main"));
+}
+
 #[test]
 fn the_number_of_attempts_is_settable() {
     let (project, _) = guide();

@@ -1,7 +1,9 @@
 //! Long reviews, clients that vanish, and the same call once more.
 
 use super::*;
+use crate::http::{Server, newest, with};
 use countersign_testkit::eventually;
+use std::io::Write;
 
 /// A reviewer that answers once `.go` is there.
 pub(super) fn slow(project: &Project) -> Judge {
@@ -83,4 +85,55 @@ fn killed_while_a_reviewer_works_it_goes_on_elsewhere() {
         other.good("finished_step", json!({ "outputs": { "pages": ["a.md"] } }))["status"],
         "workflow_complete"
     );
+}
+
+/// Over HTTP: a client hangs up while the reviewer works. What it comes back for is the recorded answer, and nobody is
+/// asked twice; whoever has another session meanwhile is served.
+#[test]
+fn who_hangs_up_over_http_gets_the_recorded_answer() {
+    let (project, _) = guide();
+    let judge = slow(&project);
+    let server = Server::start(&project, &["--no-token", "--external-runner", "command:./judge.sh"], &[]);
+    let call = |name: &str, arguments: Value| {
+        let (message, headers) =
+            newest("tools/call", Some(name), json!({ "name": name, "arguments": arguments }));
+        let answer = server.post(&with(&[], &headers), &message);
+        answer.message()["result"].clone()
+    };
+    let begin = || {
+        let started = call("start_workflow", started_with("guide"));
+        started["structuredContent"]["begin_step"]["session_id"].as_str().unwrap().to_owned()
+    };
+    let (session, other) = (begin(), begin());
+    let (message, headers) = newest(
+        "tools/call",
+        Some("finished_step"),
+        json!({ "name": "finished_step", "arguments": plan(&session) }),
+    );
+    let body = message.to_string();
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let own: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nContent-Length: {}\r\n{own}\r\n",
+        server.port,
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    eventually("the reviewer is asked", || !judge.asked().is_empty());
+    drop(stream);
+    // Without a session it is not guessed whose is meant.
+    let nobodys = call("finished_step", json!({ "outputs": { "plan": "plan.md" } }));
+    assert!(
+        nobodys["structuredContent"]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("name one with session_id")
+    );
+    let went = call("go_to_step", json!({ "step_id": "plan", "session_id": other }));
+    assert_eq!(went["structuredContent"]["begin_step"]["step_id"], "plan");
+    project.write(".go", "");
+    let again = call("finished_step", plan(&session));
+    assert_eq!(status(&again), "next_step", "{again}");
+    assert_eq!((judge.asked().len(), count(&project, "step_finished")), (1, 1));
 }

@@ -150,12 +150,39 @@ fn a_self_review_that_fails_counts_like_any_other() {
     let mut client = own(&project, &[]);
     let session = start(&mut client);
     client.good("finished_step", plan(&session));
+    let first = token(&instructions(&project, &session, "plan"));
     let mut call = plan(&session);
-    call["self_review"] = json!({ "token": token(&instructions(&project, &session, "plan")), "results": [{ "criterion": "Complete", "passed": false, "feedback": "half of it is missing" }] });
+    call["self_review"] = json!({ "token": first, "results": [{ "criterion": "Complete", "passed": false, "feedback": "half of it is missing" }] });
     let failed = client.good("finished_step", call);
     assert_eq!(failed["status"], "needs_work");
     assert_eq!(failed["failed_reviews"][0]["criteria_results"][0]["feedback"], "half of it is missing");
     assert!(failed["feedback"].as_str().unwrap().contains("2 tries are left"));
+    // A token is good once: the fixed work needs a review of its own.
+    project.write("plan.md", "a whole plan");
+    let again = |token: &str| {
+        let mut call = plan(&session);
+        call["self_review"] =
+            json!({ "token": token, "results": [{ "criterion": "Complete", "passed": true }] });
+        call
+    };
+    let used = client.bad("finished_step", again(&first))["message"].as_str().unwrap().to_owned();
+    assert!(used.contains("call finished_step without self_review"), "{used}");
+    client.good("finished_step", plan(&session));
+    assert!(project.run(&["status"]).stdout.contains("step plan: the author's own review is waited for"));
+    let wrong = client.bad("finished_step", again(&first))["message"].as_str().unwrap().to_owned();
+    assert!(wrong.contains("instructions file"), "{wrong}");
+    let second = token(&instructions(&project, &session, "plan"));
+    assert_eq!(client.good("finished_step", again(&second))["status"], "next_step");
+    // Nor for a step that is done again.
+    client.good("go_to_step", json!({ "step_id": "plan", "session_id": session }));
+    project.write("plan.md", "another plan");
+    assert!(
+        client.bad("finished_step", again(&second))["message"]
+            .as_str()
+            .unwrap()
+            .contains("taken for it already")
+    );
+    assert_eq!(count(&project, "step_finished"), 1);
 }
 
 /// The folder of instructions may be a link that came with the project; nothing is written where it leads.
