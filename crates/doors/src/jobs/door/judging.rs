@@ -1,0 +1,268 @@
+//! A step that was handed in: judged, overridden or reviewed by its author, and what follows from that.
+
+use super::*;
+
+impl Jobs {
+    pub(super) async fn judge(
+        &self,
+        work: &Work<'_>,
+        call: FinishedCall,
+        waiting: &dyn Waiting,
+    ) -> Result<Answered, Refusal> {
+        let prepared = match self.engine.planner().prepare(self.request(work)).await {
+            Ok(prepared) => prepared,
+            // Every review is for an output that is optional and was not handed in.
+            Err(EngineError::Plan(PlanError::NothingToJudge)) => {
+                let names: Vec<_> =
+                    work.step.reviews.iter().map(|one| one.run_each.text().to_owned()).collect();
+                let feedback = words::not_applicable(&names);
+                return self.advance(work, Gate::NotApplicable(names), feedback, None).await;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let not_applicable = self.not_applicable(work, &prepared);
+        let reason = call.quality_review_override_reason.as_deref();
+        let reason =
+            reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
+        let ticket = match (call.self_review, reason.transpose()?) {
+            (Some(results), _) => self.self_reviewed(work.step, prepared, results).await?,
+            (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
+            (None, None) => self.engine.submit(prepared).await?,
+        };
+        match waiting.wait(&self.engine, &ticket).await? {
+            Some(stored) => self.conclude(work, ticket, &stored, not_applicable).await,
+            None => Ok(self.still_running(work)),
+        }
+    }
+
+    /// The end of a round, in the words of this door.
+    pub(super) async fn conclude(
+        &self,
+        work: &Work<'_>,
+        ticket: Ticket,
+        stored: &Stored,
+        not_applicable: Vec<String>,
+    ) -> Result<Answered, Refusal> {
+        let review = &stored.review;
+        match ticket.outcome(stored) {
+            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
+                let feedback = words::passed(review, &not_applicable);
+                let gate = Gate::Review { review: review.id.clone(), not_applicable };
+                self.advance(work, gate, feedback, Some(ticket)).await
+            }
+            Outcome::NeedsWork => {
+                let round = review.round();
+                let failed = round.map(|round| answer::failed_reviews(review, round, work.step));
+                let feedback = words::needs_work(review, work.step, &not_applicable);
+                Ok(self.needs_work(work, feedback, failed.unwrap_or_default(), Some(ticket)))
+            }
+            Outcome::AwaitingPerson => {
+                let file = self.write_instructions(work, stored).await?;
+                let feedback = words::self_review(&file.display().to_string());
+                Ok(self.needs_work(work, feedback, vec![], None))
+            }
+            Outcome::Stopped(Stop::Withdrawn) => {
+                Err(Refusal::NoVerdict("the review was withdrawn meanwhile: call again".to_owned()))
+            }
+            Outcome::BudgetReached => Err(Refusal::NoVerdict(words::budget_reached(review, work.step))),
+            Outcome::Stopped(why) => Err(Refusal::Blocked(words::blocked(review, work.step, why))),
+            _ => Err(Refusal::NoVerdict(words::no_verdict(review, work.step))),
+        }
+    }
+
+    pub(super) async fn self_reviewed(
+        &self,
+        step: &Step,
+        prepared: Prepared,
+        results: SelfReviewResults,
+    ) -> Result<Ticket, Refusal> {
+        let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
+        let Some(latest) = latest else {
+            return Err(NotTaken(
+                "no self-review was asked for yet: call finished_step without self_review first".to_owned(),
+            )
+            .into());
+        };
+        match self.engine.self_reviewed_as(&latest.review.id, prepared, results).await {
+            Err(EngineError::Refused(Refused::WrongToken)) => {
+                Err(NotTaken(words::WRONG_TOKEN.to_owned()).into())
+            }
+            Err(EngineError::Refused(Refused::Settled(Outcome::Stopped(why)))) if why != Stop::Withdrawn => {
+                Err(Refusal::Blocked(words::blocked(&latest.review, step, why)))
+            }
+            Err(EngineError::Refused(Refused::Settled(_) | Refused::NotNow(_))) => {
+                Err(NotTaken(words::TOKEN_IS_USED.to_owned()).into())
+            }
+            taken => Ok(taken?),
+        }
+    }
+
+    /// An agent lets its own work pass: recorded as such, where the policy allows it at all.
+    pub(super) async fn overridden(
+        &self,
+        work: &Work<'_>,
+        prepared: Prepared,
+        reason: String,
+        not_applicable: Vec<String>,
+    ) -> Result<Answered, Refusal> {
+        let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
+        let latest = latest.as_ref().map(|stored| &stored.review);
+        if let Some((review, Outcome::Stopped(why))) =
+            latest.and_then(|review| Some((review, review.standing()?)))
+            && why != Stop::Withdrawn
+        {
+            return Err(Refusal::Blocked(words::blocked(review, work.step, why)));
+        }
+        let open = latest.filter(|review| !matches!(review.standing(), Some(Outcome::Stopped(_))));
+        let policy = open.map_or(&self.options.policy, |review| &review.policy);
+        if policy.overrides != Overrides::Allow {
+            return Err(NotTaken(words::OVERRIDES_NOT_ALLOWED.to_owned()).into());
+        }
+        let ticket = self.engine.submit(prepared).await?;
+        let by = Actor::new(AGENT, false);
+        match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
+            // What has passed needs nobody to override it.
+            Ok(_)
+            | Err(EngineError::Refused(Refused::Settled(
+                Outcome::Passed | Outcome::Overridden | Outcome::Skipped,
+            ))) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
+        self.advance(work, gate, Some(words::OVERRIDDEN.to_owned()), Some(ticket)).await
+    }
+
+    /// Records that a step has passed, unless somebody did so already, and says what follows.
+    pub(super) async fn advance(
+        &self,
+        work: &Work<'_>,
+        gate: Gate,
+        feedback: Option<String>,
+        ticket: Option<Ticket>,
+    ) -> Result<Answered, Refusal> {
+        let (number, step) = (work.frame.number, work.step.id.as_str());
+        let (session, _) = self
+            .record(work.session_id, |session| {
+                let (outputs, arguments) = (work.outputs.clone(), work.arguments.clone());
+                Ok(session.finish(number, step, outputs, arguments, gate.clone()).into_iter().collect())
+            })
+            .await?;
+        let frame = session.frame(number).ok_or_else(|| NotTaken("the workflow is gone".to_owned()))?;
+        if frame.aborted.is_some() || !frame.done.contains_key(step) {
+            return Err(NotTaken(
+                "the workflow was changed meanwhile: look where it is with go_to_step".to_owned(),
+            )
+            .into());
+        }
+        let answer = answer::after(work.session_id, &session, frame, feedback);
+        let passed = Some((number, step.to_owned()));
+        let delivery = Delivery { session_id: work.session_id.to_owned(), passed, ticket };
+        Ok(Answered { answer, delivery: Some(delivery) })
+    }
+
+    /// The recorded answer to a step that has passed.
+    pub(super) fn again(
+        &self,
+        session_id: String,
+        session: &Session,
+        frame: u32,
+        step: String,
+    ) -> Result<Answered, Refusal> {
+        let found = session.frame(frame).ok_or_else(|| NotTaken("the workflow is gone".to_owned()))?;
+        let answer = answer::after(&session_id, session, found, Some(words::again(&step)));
+        let delivery = Delivery { session_id, passed: Some((frame, step)), ticket: None };
+        Ok(Answered { answer, delivery: Some(delivery) })
+    }
+
+    pub(super) fn needs_work(
+        &self,
+        work: &Work<'_>,
+        feedback: String,
+        failed: Vec<answer::FailedReview>,
+        ticket: Option<Ticket>,
+    ) -> Answered {
+        let stack = answer::stack(work.session, &work.frame.agent);
+        let answer = Finished {
+            status: "needs_work",
+            feedback: Some(feedback),
+            failed_reviews: Some(failed),
+            stack,
+            ..Finished::default()
+        };
+        let delivery = Delivery { session_id: work.session_id.to_owned(), passed: None, ticket };
+        Answered { answer, delivery: Some(delivery) }
+    }
+
+    pub(super) fn still_running(&self, work: &Work<'_>) -> Answered {
+        let answered = self.needs_work(work, words::RUNNING.to_owned(), vec![], None);
+        Answered { delivery: None, ..answered }
+    }
+
+    pub(super) fn request(&self, work: &Work<'_>) -> Request {
+        let names: Vec<_> = work.step.outputs.iter().map(|output| output.name.as_str()).collect();
+        let index = |name: &str| names.iter().position(|known| *known == name).unwrap_or_default();
+        let files = work.outputs.iter().flat_map(|(name, files)| {
+            let output = index(name);
+            files.iter().map(move |file| (file.clone(), output))
+        });
+        Request {
+            subject: subject(work.session_id, work.frame.number, &work.step.id),
+            rules: work.step.rules(),
+            policy: self.options.policy.clone(),
+            outputs: work.step.engine_outputs(),
+            files: files.collect(),
+            notes: work.notes.clone(),
+            fresh: false,
+        }
+    }
+
+    /// The reviews of a step that have nothing to look at, by what they are for.
+    pub(super) fn not_applicable(&self, work: &Work<'_>, prepared: &Prepared) -> Vec<String> {
+        let rules = work.step.rules().into_iter().zip(&work.step.reviews);
+        let absent = rules.filter(|(rule, _)| prepared.plan.not_applicable.contains(&rule.name));
+        absent.map(|(_, review)| review.run_each.text().to_owned()).collect()
+    }
+
+    /// Writes the instructions of a self-review where agents look for them.
+    pub(super) async fn write_instructions(
+        &self,
+        work: &Work<'_>,
+        stored: &Stored,
+    ) -> Result<PathBuf, Refusal> {
+        let document = self.engine.self_review_document(&stored.review, work.notes.as_deref());
+        let (mut document, token) =
+            document.ok_or_else(|| NotTaken("no self-review is waited for".to_owned()))?;
+        document.handing_in = Some(words::handing_in(&stored.review, &token));
+        let text = self_review_instructions(&document);
+        let failed = |error| EngineError::Io {
+            what: format!("could not write the instructions of step '{}'", work.step.id),
+            error,
+        };
+        let folder = instructions::folder(&self.root).map_err(failed)?;
+        let (session, step, review) = (work.session_id, &work.step.id, &stored.review.id);
+        let mut path = folder.join(instructions::name(session, step));
+        if self.is_still_read(&path, work, review).await? {
+            path = folder.join(instructions::other_name(session, step, review));
+        }
+        instructions::write(&path, &text, review).map_err(failed)?;
+        Ok(path)
+    }
+
+    /// Whether the instructions at a place are for somebody else who is to read them yet.
+    pub(super) async fn is_still_read(
+        &self,
+        path: &Path,
+        work: &Work<'_>,
+        own: &ReviewId,
+    ) -> Result<bool, Refusal> {
+        let Some(other) = instructions::review_at(path).filter(|other| other != own) else {
+            return Ok(false);
+        };
+        let Some(other) = self.engine.ledger().review(&other).await? else { return Ok(false) };
+        let over = |frame: &Frame| {
+            !frame.is_active()
+                && subject(work.session_id, frame.number, &work.step.id) == other.review.subject
+        };
+        Ok(other.review.waits_for_self_review() && !work.session.frames.iter().any(over))
+    }
+}

@@ -1,0 +1,115 @@
+//! Which job and which session is meant, and what is recorded in it.
+
+use super::*;
+
+impl Jobs {
+    pub(super) fn find(&self, job_name: &str, workflow_name: &str) -> Result<(Box<Job>, String), Refusal> {
+        let listing = self.memory.library.look();
+        let Some(job) = listing.jobs.iter().find(|job| job.name == job_name) else {
+            let broken = listing.errors.iter().find(|error| error.job_name == job_name);
+            let shown =
+                countersign_core::text::visible_line(countersign_core::text::cut(job_name, 200)).into_owned();
+            let words = match broken {
+                Some(broken) => format!("job '{shown}' cannot be read:\n{}", broken.problems),
+                None => {
+                    let known: Vec<_> = listing.jobs.iter().map(|job| job.name.as_str()).collect();
+                    format!("there is no job '{shown}'; jobs: {}", listed(&known))
+                }
+            };
+            return Err(NotTaken(words).into());
+        };
+        let named = job.workflows.iter().find(|workflow| workflow.name == workflow_name);
+        let workflow = match (named, job.workflows.as_slice()) {
+            (Some(workflow), _) | (None, [workflow]) => workflow.name.clone(),
+            (None, several) => {
+                let known: Vec<_> = several.iter().map(|workflow| workflow.name.as_str()).collect();
+                let words =
+                    format!("job '{job_name}' has no such workflow; its workflows: {}", listed(&known));
+                return Err(NotTaken(words).into());
+            }
+        };
+        Ok((Box::new((**job).clone()), workflow))
+    }
+
+    /// The session that is meant, and its state. Without a name it is the latest that `could` be.
+    pub(super) async fn session(
+        &self,
+        given: Option<&str>,
+        could: Could<'_>,
+    ) -> Result<(String, Session), Refusal> {
+        let id = match given {
+            Some(given) => hand_in::id("session_id", given)?,
+            None => self.meant(could).await?,
+        };
+        let session = fold(&self.engine.ledger().notes(&stream(&id)).await?)?;
+        if session.n == 0 {
+            return Err(NotTaken(format!("there is no session '{id}': call start_workflow first")).into());
+        }
+        Ok((id, session))
+    }
+
+    pub(super) async fn meant(&self, could: Could<'_>) -> Result<String, Refusal> {
+        let begun = if self.options.one_client { self.begun().clone() } else { vec![] };
+        for id in begun.iter().rev() {
+            if could(&fold(&self.engine.ledger().notes(&stream(id)).await?)?) {
+                return Ok(id.clone());
+            }
+        }
+        if let Some(latest) = begun.last() {
+            return Ok(latest.clone());
+        }
+        let ledger = self.engine.ledger();
+        let mut active = vec![];
+        for stream in ledger.streams(STREAM, MAX_SESSIONS).await? {
+            if fold(&ledger.notes(&stream).await?)?.is_active() {
+                active.push(stream[STREAM.len()..].to_owned());
+            }
+        }
+        match active.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(NotTaken("no workflow is under way: call start_workflow first".to_owned()).into()),
+            several => {
+                let several: Vec<_> = several.iter().map(String::as_str).collect();
+                Err(NotTaken(format!(
+                    "several sessions are under way: name one with session_id ({})",
+                    listed(&several)
+                ))
+                .into())
+            }
+        }
+    }
+
+    /// Appends what `decide` makes of the session as it is now. Nobody else can write in between.
+    pub(super) async fn record(
+        &self,
+        session_id: &str,
+        decide: impl Fn(&Session) -> Result<Vec<Happened>, NotTaken>,
+    ) -> Result<(Session, Vec<Happened>), Refusal> {
+        let stream = stream(session_id);
+        let mut transaction = self.engine.ledger().transaction().await?;
+        let mut session = fold(&transaction.notes(&stream).await?)?;
+        let events = decide(&session)?;
+        if events.is_empty() {
+            return Ok((session, events));
+        }
+        let body = |event: &Happened| Ok((event.kind(), serde_json::to_string(event)?));
+        let notes: Result<Vec<_>, serde_json::Error> = events.iter().map(body).collect();
+        let notes = notes.map_err(|error| EngineError::Internal(error.to_string()))?;
+        transaction.note(&stream, session.n, &notes, now_ms()).await?;
+        transaction.commit().await?;
+        events.iter().for_each(|event| session.apply(event));
+        Ok((session, events))
+    }
+
+    pub(super) fn remember(&self, session_id: &str) {
+        let mut begun = self.begun();
+        begun.retain(|known| known != session_id);
+        begun.push(session_id.to_owned());
+        let before = begun.len().saturating_sub(MAX_BEGUN);
+        begun.drain(..before);
+    }
+
+    pub(super) fn begun(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.memory.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
