@@ -7,7 +7,7 @@
 //! # How tools are added
 //!
 //! A tool is a [`tools::Tool`]: name, description, schemas, hints, and an async function from a [`tools::Call`] to a
-//! [`tools::Reply`] or a [`Failure`](crate::cli::Failure). A file in `tools/` has a table of them
+//! [`tools::Reply`] or a [`Failure`]. A file in `tools/` has a table of them
 //! (`pub const TOOLS: &[Tool]`), and [`tools::TABLES`] lists the tables. That is all: listing, calling, checking
 //! names, schemas and bounds, progress, cancelling and errors are done here for every table.
 //!

@@ -1,7 +1,7 @@
 //! A service as a reviewer: one question, one request over HTTP.
 //!
-//! [`messages`] and [`chat`] say what is asked and what a reply means, [`retry`] and [`refusal`] what comes of
-//! a reply that is none; all of them pure. [`exchange`] does the talking.
+//! `messages` and `chat` say what is asked and what a reply means, `retry` and `refusal` what comes of
+//! a reply that is none; all of them pure. `exchange` does the talking.
 
 mod chat;
 mod client;
