@@ -166,6 +166,8 @@ impl<D: Dialect> Loopback<D> {
 impl<D: Dialect> State<D> {
     /// One connection: question after question, until one side has had enough.
     fn serve(&self, mut connection: TcpStream) {
+        // What is written in pieces must not wait for the client to acknowledge the first: that is no model's time.
+        let _ = connection.set_nodelay(true);
         while let Some(asked) = wire::read(&mut connection) {
             let done = match self.dialect.is_question(&asked) {
                 true => self.act(asked, &mut connection),

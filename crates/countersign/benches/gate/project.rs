@@ -81,7 +81,8 @@ impl Project {
             };
             let steps: String = (0..steps).map(step).collect();
             let name = format!("job_{n}");
-            let text = head(&name, &"word ".repeat(bytes.saturating_sub(steps.len()) / 5)) + &steps;
+            let words = (bytes.saturating_sub(steps.len()) / 5).max(1);
+            let text = head(&name, &"word ".repeat(words)) + &steps;
             add(&name, text)?;
         }
         let criteria = "{Complete: Is every section written out?, Clear: Would a newcomer understand it?}";
