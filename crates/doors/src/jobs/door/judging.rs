@@ -120,13 +120,17 @@ impl Jobs {
         }
         let ticket = self.engine.submit(prepared).await?;
         let by = Actor::new(AGENT, false);
-        match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
+        let stored = match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
+            Ok(stored) => stored,
             // What has passed needs nobody to override it.
-            Ok(_)
-            | Err(EngineError::Refused(Refused::Settled(
+            Err(EngineError::Refused(Refused::Settled(
                 Outcome::Passed | Outcome::Overridden | Outcome::Skipped,
-            ))) => {}
+            ))) => self.engine.get(&ticket.review).await?,
             Err(error) => return Err(error.into()),
+        };
+        // Other work may have been handed in just now, and what was decided is about that then.
+        if !matches!(ticket.outcome(&stored), Outcome::Passed | Outcome::Overridden | Outcome::Skipped) {
+            return Err(NotTaken("other files were handed in meanwhile: call again".to_owned()).into());
         }
         let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
         self.advance(work, gate, Some(words::OVERRIDDEN.to_owned()), Some(ticket)).await

@@ -1,3 +1,5 @@
+//! Stories of a session, and any order of calls.
+
 use super::*;
 use crate::jobs::job::StepOutput;
 use countersign_core::submission::OutputKind;
