@@ -47,7 +47,13 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             }
         }
         Event::RoundJudged { end, judgement, at_ms, .. } => judged(&mut review, *end, judgement, *at_ms),
-        Event::Decided { decision } => review.decisions.push(decision.clone()),
+        Event::PersonAsked { .. } => review.state = State::AwaitingPerson,
+        Event::Decided { decision } => {
+            review.decisions.push(decision.clone());
+            if decision.verb == super::Verb::Fix {
+                review.state = State::NeedsWork;
+            }
+        }
         Event::Lifted { by, reason } => {
             review.lifts.push((by.clone(), reason.clone()));
             if matches!(review.state, State::Settled(_)) {

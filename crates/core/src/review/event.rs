@@ -89,6 +89,11 @@ pub enum Event {
         /// When.
         at_ms: i64,
     },
+    /// A round has ended, and a person has the last word on it.
+    PersonAsked {
+        /// The round.
+        round: u32,
+    },
     /// A person, or somebody the policy allows to, decided.
     Decided {
         /// What and who.
@@ -124,6 +129,7 @@ impl Event {
             Self::AskFailed { .. } => "ask_failed",
             Self::SelfReviewAsked { .. } => "self_review_asked",
             Self::RoundJudged { .. } => "round_judged",
+            Self::PersonAsked { .. } => "person_asked",
             Self::Decided { .. } => "decided",
             Self::Lifted { .. } => "lifted",
             Self::Settled { .. } => "settled",
@@ -208,6 +214,8 @@ pub enum Verb {
     Reject,
     /// Let it pass without a review.
     Skip,
+    /// Send it back, with what was found.
+    Fix,
 }
 
 impl Verb {
@@ -217,6 +225,7 @@ impl Verb {
             Self::Approve => "approve",
             Self::Reject => "reject",
             Self::Skip => "skip",
+            Self::Fix => "fix",
         }
     }
 }

@@ -76,6 +76,8 @@ pub enum State {
     NeedsWork,
     /// The last round had no verdict.
     NoVerdict(NoVerdict),
+    /// The last round has ended, and a person has not said yet what becomes of it.
+    AwaitingPerson,
     /// It is over.
     Settled(Outcome),
 }
@@ -149,6 +151,7 @@ impl Review {
             State::Judging => None,
             State::NeedsWork => Some(Outcome::NeedsWork),
             State::NoVerdict(why) => Some(why.outcome()),
+            State::AwaitingPerson => Some(Outcome::AwaitingPerson),
             State::Settled(outcome) => Some(outcome),
         }
     }

@@ -37,7 +37,8 @@ pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment
         State::Judging if same => Route::Attach,
         State::Judging => Route::Supersede,
         State::NeedsWork if same && undelivered => Route::Recorded,
-        State::NeedsWork | State::NoVerdict(_) => Route::NextRound,
+        State::AwaitingPerson if same => Route::Recorded,
+        State::NeedsWork | State::NoVerdict(_) | State::AwaitingPerson => Route::NextRound,
         State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
         State::Settled(Outcome::Stopped(_)) => Route::Recorded,
         // A person who looked once and got no pass starts anew; only what passed is answered from memory.

@@ -374,8 +374,14 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     };
     let ended = Event::RoundJudged { round: round.n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
+    let n = round.n;
     let mut events = vec![ended];
-    events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));
+    // What is gone is nobody's to decide about.
+    if review.policy.asks_person && end != RoundEnd::Stale {
+        events.push(Event::PersonAsked { round: n });
+    } else {
+        events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));
+    }
     Ok(events)
 }
 
@@ -422,8 +428,16 @@ fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
     if review.digest() != Some(&decision.digest) {
         return Err(Refused::Stale);
     }
-    let overrides = matches!(decision.verb, Verb::Approve | Verb::Skip);
+    // Where a person has the last word, what passed is approved without overriding anybody.
+    let awaited = review.state == State::AwaitingPerson;
+    let passed = awaited && review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
+    let overrides = match decision.verb {
+        Verb::Approve => !passed,
+        Verb::Skip => true,
+        Verb::Reject | Verb::Fix => false,
+    };
     match review.policy.overrides {
+        _ if awaited && !decision.by.may_decide() => return Err(Refused::Forbidden("an agent")),
         Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
         Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
             return Err(Refused::Forbidden("an agent"));
@@ -431,15 +445,21 @@ fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
         _ => {}
     }
     let outcome = match decision.verb {
-        Verb::Approve => Outcome::Overridden,
-        Verb::Skip => Outcome::Skipped,
-        Verb::Reject => Outcome::Stopped(Stop::Rejected),
+        Verb::Approve if passed => Some(Outcome::Passed),
+        Verb::Approve => Some(Outcome::Overridden),
+        Verb::Skip => Some(Outcome::Skipped),
+        Verb::Reject => Some(Outcome::Stopped(Stop::Rejected)),
+        Verb::Fix if review.state == State::Judging => {
+            return Err(Refused::NotNow("the round is still under way"));
+        }
+        Verb::Fix => None,
     };
     let mut events = match stopped {
         true => lifted(review, decision.by.clone(), decision.reason.clone())?,
         false => vec![],
     };
-    events.extend([Event::Decided { decision }, Event::Settled { outcome }]);
+    events.push(Event::Decided { decision });
+    events.extend(outcome.map(|outcome| Event::Settled { outcome }));
     Ok(events)
 }
 

@@ -60,6 +60,8 @@ pub enum Command {
     Reject(DecideOptions),
     /// Let a review pass without a verdict (people only, recorded)
     Skip(DecideOptions),
+    /// Send a review back to its author with what was found (people only, recorded)
+    Fix(DecideOptions),
     /// Let a stopped review go on (people only, recorded)
     Unblock(DecideOptions),
     /// Take a submission back; after a failing round people only
@@ -91,6 +93,7 @@ impl Command {
             Self::Approve(_) => "approve",
             Self::Reject(_) => "reject",
             Self::Skip(_) => "skip",
+            Self::Fix(_) => "fix",
             Self::Unblock(_) => "unblock",
             Self::Withdraw(_) => "withdraw",
             Self::Validate => "validate",

@@ -1,4 +1,4 @@
-//! `approve`, `reject`, `skip`, `unblock`, `withdraw`: what people do with a review. Who, when, why and about
+//! `approve`, `reject`, `skip`, `fix`, `unblock`, `withdraw`: what people do with a review. Who, when, why and about
 //! which bytes is recorded.
 
 use super::arguments::{DecideOptions, WithdrawOptions};
@@ -27,6 +27,11 @@ pub async fn reject(global: &Global, options: DecideOptions) -> Result<Answer, F
 /// Lets a review pass without a verdict.
 pub async fn skip(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
     decide(global, options, Verb::Skip).await
+}
+
+/// Sends a review back with what was found.
+pub async fn fix(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
+    decide(global, options, Verb::Fix).await
 }
 
 /// Lets a stopped review go on.

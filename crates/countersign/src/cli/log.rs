@@ -109,6 +109,7 @@ fn event_line(entry: &Entry) -> String {
         E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
         E::Settled { outcome } => outcome.to_string(),
         E::ReviewOpened { subject, .. } => subject.to_string(),
+        E::PersonAsked { round } => format!("round {round}"),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),
     };
     let at = rfc3339(entry.at_ms).unwrap_or_default();

@@ -66,6 +66,7 @@ async fn dispatch(
         Command::Approve(options) => decide::approve(&global, options).await,
         Command::Reject(options) => decide::reject(&global, options).await,
         Command::Skip(options) => decide::skip(&global, options).await,
+        Command::Fix(options) => decide::fix(&global, options).await,
         Command::Unblock(options) => decide::unblock(&global, options).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer),

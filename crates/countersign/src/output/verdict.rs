@@ -348,6 +348,9 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
                 _ => vec![anew],
             }
         }
+        Some(Outcome::AwaitingPerson) if review.state == State::AwaitingPerson => {
+            vec![format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")]
+        }
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
         Some(Outcome::Stopped(_)) => {
             let approve = match review.policy.overrides {

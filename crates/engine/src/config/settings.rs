@@ -149,6 +149,7 @@ impl Merge<'_> {
                 tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
                 microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
             },
+            asks_person: false,
         }
     }
 

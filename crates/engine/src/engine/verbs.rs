@@ -2,8 +2,10 @@
 
 use super::{Engine, EngineError, Ticket, now_ms};
 use crate::ledger::{Ledger, Stored};
+use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
-use countersign_core::review::{Actor, Decision, Input, Verb, step};
+use countersign_core::review::{Actor, Decision, Input, State, Verb, step};
+use tokio_util::sync::CancellationToken;
 
 impl Engine {
     /// A review as it stands.
@@ -40,8 +42,39 @@ impl Engine {
         let Some(digest) = stored.review.digest().cloned() else {
             return Err(EngineError::NotFound(id.to_string()));
         };
+        self.decide_about(id, digest, verb, by, reason).await
+    }
+
+    /// Somebody decides about the work they had before them; where it is other work by now, that is refused.
+    pub async fn decide_about(
+        &self,
+        id: &ReviewId,
+        digest: Digest,
+        verb: Verb,
+        by: Actor,
+        reason: String,
+    ) -> Result<Stored, EngineError> {
         let reason = self.hide(&reason);
         self.one(id, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() })).await
+    }
+
+    /// Waits until a person has said what becomes of a round that has ended, in whichever process.
+    pub async fn until_decided(
+        &self,
+        id: &ReviewId,
+        cancel: &CancellationToken,
+    ) -> Result<Stored, EngineError> {
+        let mut changes = self.0.ledger.watch().await?;
+        loop {
+            let stored = self.get(id).await?;
+            if stored.review.state != State::AwaitingPerson {
+                return Ok(stored);
+            }
+            tokio::select! {
+                () = changes.changed() => {}
+                () = cancel.cancelled() => return Err(EngineError::Interrupted),
+            }
+        }
     }
 
     /// Somebody lets a stopped review go on.

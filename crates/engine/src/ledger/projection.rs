@@ -182,6 +182,7 @@ fn state_text(state: State) -> &'static str {
         State::Judging => "judging",
         State::NeedsWork => "needs_work",
         State::NoVerdict(_) => "no_verdict",
+        State::AwaitingPerson => "awaiting_person",
         State::Settled(_) => "settled",
     }
 }
@@ -205,6 +206,7 @@ fn state(row: &SqliteRow) -> Option<(State, Option<Outcome>)> {
         ("unopened", None) => State::Unopened,
         ("judging", _) => State::Judging,
         ("needs_work", _) => State::NeedsWork,
+        ("awaiting_person", _) => State::AwaitingPerson,
         ("no_verdict", Some(Outcome::NoVerdict(why))) => State::NoVerdict(why),
         ("no_verdict", Some(Outcome::BudgetReached)) => State::NoVerdict(NoVerdict::Budget),
         ("settled", Some(outcome)) => State::Settled(outcome),

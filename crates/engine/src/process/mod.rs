@@ -14,10 +14,12 @@ mod guard;
 mod output;
 mod report;
 mod run;
+mod tap;
 mod tree;
 
 pub use guard::guard_main;
 pub use run::run;
+pub use tap::Tap;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,8 +52,12 @@ pub struct Call {
     pub stdin: Vec<u8>,
     /// How long it may take.
     pub timeout: Duration,
-    /// The most it may write; more ends it.
+    /// The most that is kept of what it writes.
     pub stdout_limit_bytes: usize,
+    /// What becomes of one that writes more.
+    pub surplus: Surplus,
+    /// Who else hears what it writes, as it comes.
+    pub tap: Option<Tap>,
     /// How much is kept of the end of its error output.
     pub stderr_tail_bytes: usize,
     /// How long it has between TERM and KILL.
@@ -72,11 +78,22 @@ impl Call {
             stdin: vec![],
             timeout: Duration::from_secs(240),
             stdout_limit_bytes: 1024 * 1024,
+            surplus: Surplus::Ends,
+            tap: None,
             stderr_tail_bytes: 4096,
             grace: DEFAULT_GRACE,
             scratch: None,
         }
     }
+}
+
+/// What becomes of a program that writes more than is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surplus {
+    /// It is ended: half a reply is none.
+    Ends,
+    /// The end of its output is kept: what tests and builds say last is what counts.
+    Forgets,
 }
 
 /// How a program ended.

@@ -1,5 +1,6 @@
 //! Reading what a program writes, within bounds.
 
+use super::Tap;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 const PIECE_BYTES: usize = 64 * 1024;
@@ -9,6 +10,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(super) async fn read_limited(
     mut from: impl AsyncRead + Unpin,
     limit_bytes: usize,
+    tap: Option<&Tap>,
     into: &mut Vec<u8>,
 ) -> bool {
     let mut piece = vec![0; PIECE_BYTES];
@@ -16,6 +18,9 @@ pub(super) async fn read_limited(
         let Ok(n) = from.read(&mut piece).await else { return true };
         if n == 0 {
             return false;
+        }
+        if let Some(tap) = tap {
+            tap.hear(&piece[..n]);
         }
         let room = limit_bytes - into.len();
         into.extend_from_slice(&piece[..n.min(room)]);
@@ -26,11 +31,19 @@ pub(super) async fn read_limited(
 }
 
 /// Reads all and keeps the end.
-pub(super) async fn read_tail(mut from: impl AsyncRead + Unpin, tail_bytes: usize, into: &mut Vec<u8>) {
+pub(super) async fn read_tail(
+    mut from: impl AsyncRead + Unpin,
+    tail_bytes: usize,
+    tap: Option<&Tap>,
+    into: &mut Vec<u8>,
+) {
     let mut piece = vec![0; PIECE_BYTES];
     while let Ok(n) = from.read(&mut piece).await {
         if n == 0 {
             return;
+        }
+        if let Some(tap) = tap {
+            tap.hear(&piece[..n]);
         }
         into.extend_from_slice(&piece[..n]);
         let surplus = into.len().saturating_sub(tail_bytes);

@@ -3,7 +3,7 @@
 use super::output::{read_limited, read_tail};
 use super::report::Report;
 use super::tree;
-use super::{Call, Ended, GUARD_ARG, GuardProgram, How};
+use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus};
 use rustix::process::Pid;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -109,15 +109,20 @@ async fn talk(
         std::future::pending::<()>().await;
     };
     let read_out = async {
-        if let Some(out) = out
-            && read_limited(out, call.stdout_limit_bytes, stdout).await
-        {
-            too_much.cancel();
+        let (limit, tap) = (call.stdout_limit_bytes, call.tap.as_ref());
+        match (out, call.surplus) {
+            (Some(out), Surplus::Forgets) => read_tail(out, limit, tap, stdout).await,
+            (Some(out), Surplus::Ends) => {
+                if read_limited(out, limit, tap, stdout).await {
+                    too_much.cancel();
+                }
+            }
+            (None, _) => {}
         }
     };
     let read_err = async {
         if let Some(err) = err {
-            read_tail(err, call.stderr_tail_bytes, stderr).await;
+            read_tail(err, call.stderr_tail_bytes, call.tap.as_ref(), stderr).await;
         }
     };
     // The guard goes last, and with it every writer: its report means that the output is complete.

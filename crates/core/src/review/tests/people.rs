@@ -128,3 +128,69 @@ fn a_person_may_approve_what_was_stopped() {
     story.take(Input::Decided(decision(true))).stands(Outcome::Overridden);
     assert_eq!(story.review.lifts.len(), 1);
 }
+
+/// What a person who has the last word makes of each end of a round.
+#[test]
+fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
+    let policy = || Policy { asks_person: true, attempts: Attempts::AtMost(1), ..Policy::default() };
+    let asked = |judged: Option<bool>| {
+        let mut story = Story::new();
+        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy(), 0))));
+        match judged {
+            Some(passed) => story.answered("a@1", answer(passed, true)),
+            None => story.failed("a@1", NoVerdict::Timeout),
+        };
+        story.confirmed().stands(Outcome::AwaitingPerson);
+        story
+    };
+    let say = |story: &mut Story, verb, person| {
+        let digest = story.review.digest().unwrap().clone();
+        let by = Actor::new("x", person);
+        story.input(Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })).map(drop)
+    };
+    let rejected = Outcome::Stopped(Stop::Rejected);
+    let table = [
+        (Some(true), Verb::Approve, Outcome::Passed),
+        (Some(true), Verb::Reject, rejected),
+        (Some(true), Verb::Skip, Outcome::Skipped),
+        (Some(true), Verb::Fix, Outcome::NeedsWork),
+        (Some(false), Verb::Approve, Outcome::Overridden),
+        (Some(false), Verb::Reject, rejected),
+        (Some(false), Verb::Skip, Outcome::Skipped),
+        (Some(false), Verb::Fix, Outcome::NeedsWork),
+        (None, Verb::Approve, Outcome::Overridden),
+        (None, Verb::Fix, Outcome::NeedsWork),
+    ];
+    for (judged, verb, outcome) in table {
+        let mut story = asked(judged);
+        assert_eq!(say(&mut story, verb, false).err(), Some(Refused::Forbidden("an agent")), "{verb:?}");
+        say(&mut story, verb, true).unwrap();
+        story.stands(outcome);
+        assert_eq!(story.review.decisions.len(), 1);
+    }
+    let mut story = asked(Some(true));
+    story.submit(&["a@1"]).stands(Outcome::AwaitingPerson);
+    assert_eq!(story.review.rounds.len(), 1, "the same work gets the same question");
+    story.submit(&["a@2"]);
+    assert_eq!(story.review.standing(), None, "other work withdraws it");
+    assert_eq!(say(&mut story, Verb::Fix, true).err(), Some(Refused::NotNow("the round is still under way")));
+}
+
+/// A person may send back what was stopped, which lets it go on.
+#[test]
+fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(true, false)).confirmed();
+    let decide = |story: &Story, verb, person| {
+        let digest = story.review.digest().unwrap().clone();
+        Input::Decided(Decision { by: Actor::new("x", person), verb, reason: "r".into(), digest, at_ms: 0 })
+    };
+    let reject = decide(&story, Verb::Reject, true);
+    story.take(reject).stands(Outcome::Stopped(Stop::Rejected));
+    story.submit(&["a@2"]).stands(Outcome::Stopped(Stop::Rejected));
+    let (agent, person) = (decide(&story, Verb::Fix, false), decide(&story, Verb::Fix, true));
+    assert_eq!(story.input(agent).err(), Some(Refused::Forbidden("an agent")));
+    story.take(person).stands(Outcome::NeedsWork);
+    story.submit(&["a@2"]);
+    assert_eq!(story.review.standing(), None, "it is judged again");
+}

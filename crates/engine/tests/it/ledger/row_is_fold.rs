@@ -36,7 +36,7 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
         11 => Input::Delivered { round: review.round()?.n },
         12 => Input::Decided(Decision {
             by: actor,
-            verb: [Verb::Approve, Verb::Reject, Verb::Skip][usize::from(variant % 3)],
+            verb: [Verb::Approve, Verb::Reject, Verb::Skip, Verb::Fix][usize::from(variant % 4)],
             reason: "because".to_owned(),
             digest: review.digest()?.clone(),
             at_ms: now_ms,

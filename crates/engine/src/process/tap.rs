@@ -1,0 +1,26 @@
+//! Hearing what a program writes, as it comes.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Gets every piece of output and error output of a program, in the order in which we read it. It is called while
+/// the program runs, so it must be quick.
+#[derive(Clone)]
+pub struct Tap(Arc<dyn Fn(&[u8]) + Send + Sync>);
+
+impl Tap {
+    /// Calls a function with each piece.
+    pub fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(super) fn hear(&self, piece: &[u8]) {
+        (self.0)(piece);
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
+    }
+}
