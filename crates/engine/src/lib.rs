@@ -1,6 +1,6 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
-//! The rooms (`config`, `ledger`, `reviewer`, `workspace`) do not call each other; the engine calls them.
+//! The rooms (`config`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
 //! `process`, `git`, `programs` and `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
@@ -12,5 +12,6 @@ pub mod process;
 pub mod programs;
 pub mod quality_gate;
 pub mod reviewer;
+pub mod worker;
 pub mod workspace;
 pub mod yaml;

@@ -14,7 +14,8 @@ impl Tap {
         Self(Arc::new(hear))
     }
 
-    pub(super) fn hear(&self, piece: &[u8]) {
+    /// Hands a piece on.
+    pub fn hear(&self, piece: &[u8]) {
         (self.0)(piece);
     }
 }

@@ -11,11 +11,13 @@ mod facts;
 pub mod gemini;
 mod heard;
 pub mod opencode;
+mod working;
 
 pub use api::Api;
 pub use environment::{environment, kept};
 pub use facts::{Credentials, Facts, Form, Setup, Vendor};
 pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
+pub use working::{ModelArgument, Working};
 
 /// The programs there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@ mod call;
 mod environment;
 mod heard;
 
+pub(super) use heard::hear;
+
 use super::{Called, Credentials, Facts, Vendor};
 
 /// What is particular about it.

@@ -6,6 +6,8 @@ mod environment;
 mod heard;
 mod settings;
 
+pub(super) use heard::hear as hear_work;
+
 use super::{Called, Credentials, Facts, Vendor};
 
 /// What is particular about it.

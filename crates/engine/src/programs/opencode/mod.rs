@@ -4,6 +4,8 @@
 mod call;
 mod heard;
 
+pub(super) use heard::hear as hear_work;
+
 use super::{Called, Credentials, Facts};
 
 /// What is particular about it.

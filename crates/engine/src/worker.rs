@@ -1,0 +1,261 @@
+//! Somebody who does work: an agent program in its working form, or any command. The prompt goes in by standard
+//! input or a file; whatever comes of it is judged by others.
+
+use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
+use crate::programs::{Heard, Problem, Program, Usage, not_exited};
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How much of what a worker writes is kept in memory: its end.
+const OUTPUT_BYTES: usize = 8 * 1024 * 1024;
+const STDERR_TAIL_BYTES: usize = 16 * 1024;
+/// The longest prompt that fits into an argument, beside others.
+const ARGUMENT_BYTES: usize = 100 * 1024;
+/// Marks of a session that ours is started in: a program that finds them takes itself for a part of it.
+const FOREIGN_MARKS: &[&str] =
+    &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GEMINI_CLI", "OPENCODE", "CODEX_SANDBOX"];
+
+/// Who works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// An agent program, with what the user adds to its command line.
+    Program {
+        /// Which one.
+        program: Program,
+        /// Where it is, or its name on the PATH.
+        path: String,
+        /// The model, where not its own choice.
+        model: Option<String>,
+        /// More arguments.
+        more: Vec<String>,
+    },
+    /// Any command: its words, in which `{prompt}`, `{prompt_file}` and `{model}` stand for those. Without either
+    /// of the first two the prompt is its standard input.
+    Command {
+        /// The words.
+        argv: Vec<String>,
+        /// The model.
+        model: Option<String>,
+    },
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Errand<'a> {
+    /// The prompt.
+    pub prompt: &'a str,
+    /// The folder it is done in.
+    pub folder: &'a Path,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// The name under which hooks of the program know that they run below us.
+    pub mark: &'a str,
+    /// The environment.
+    pub environment: &'a [(OsString, OsString)],
+    /// Who hears in words what it does, as it comes.
+    pub tap: Option<Tap>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Worked {
+    /// What it said last, or why there is nothing.
+    pub said: Result<String, Problem>,
+    /// What it cost, as far as it says so.
+    pub usage: Option<Usage>,
+    /// How the program ended, with the end of its output.
+    pub ended: Ended,
+}
+
+impl Worker {
+    /// From the words of a command: a program we know is called in its working form, anything else as it is.
+    pub fn from_words(words: &[String], model: Option<String>) -> Option<Self> {
+        let (first, more) = words.split_first()?;
+        let name = Path::new(first).file_name().and_then(OsStr::to_str).unwrap_or(first);
+        let templated = words.iter().any(|word| word.contains("{prompt"));
+        Some(match Program::named(name) {
+            Some(program) if !templated => {
+                let more = without_own(program, more);
+                Self::Program { program, path: first.clone(), model, more }
+            }
+            _ => Self::Command { argv: words.to_vec(), model },
+        })
+    }
+
+    /// How people call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Program { program, .. } => program.facts().name,
+            Self::Command { argv, .. } => argv.first().map_or("", String::as_str),
+        }
+    }
+
+    /// Does an errand to its end. Nothing of it runs any more when this returns.
+    pub async fn work(
+        &self,
+        guard: &GuardProgram,
+        errand: Errand<'_>,
+        cancel: &CancellationToken,
+    ) -> std::io::Result<Worked> {
+        let private = tempfile::Builder::new().prefix("countersign-work-").tempdir()?;
+        let call = self.call(&errand, private.path())?;
+        let ended = process::run(guard, call, cancel).await?;
+        let heard = self.hear(&ended);
+        let said = heard.said.map(|said| said.text());
+        Ok(Worked { said, usage: heard.usage, ended })
+    }
+
+    fn call(&self, errand: &Errand<'_>, private: &Path) -> std::io::Result<Call> {
+        let mut call = match self {
+            Self::Program { program, path, model, more } => {
+                let mut call = Call::new(path);
+                call.args = program.working().line(model.as_deref(), more);
+                call.stdin = errand.prompt.as_bytes().to_vec();
+                call
+            }
+            Self::Command { argv, model } => command(argv, model.as_deref(), errand.prompt, private)?,
+        };
+        let kept = |(name, _): &&(OsString, OsString)| !FOREIGN_MARKS.iter().any(|mark| name == mark);
+        call.env = errand.environment.iter().filter(kept).cloned().collect();
+        if let Self::Program { program, .. } = self {
+            call.env.extend(program.working().set.iter().map(|(name, value)| (name.into(), value.into())));
+        }
+        call.env.push(("COUNTERSIGN_CALL".into(), errand.mark.into()));
+        call.only_env = true;
+        call.cwd = errand.folder.to_owned();
+        call.timeout = errand.timeout;
+        call.stdout_limit_bytes = OUTPUT_BYTES;
+        call.surplus = Surplus::Forgets;
+        call.stderr_tail_bytes = STDERR_TAIL_BYTES;
+        call.tap = errand.tap.clone().map(|tap| self.in_words(tap));
+        Ok(call)
+    }
+
+    /// Programs write events; people read words.
+    fn in_words(&self, tap: Tap) -> Tap {
+        let Self::Program { program, .. } = self else { return tap };
+        let live = program.working().live;
+        let rest: Mutex<Vec<u8>> = Mutex::default();
+        Tap::new(move |piece| {
+            let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+            rest.extend_from_slice(piece);
+            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = rest.drain(..=end).collect();
+                match serde_json::from_slice::<Value>(&line) {
+                    Ok(event) => {
+                        if let Some(words) = live(&event) {
+                            tap.hear(format!("{words}\n").as_bytes());
+                        }
+                    }
+                    Err(_) => tap.hear(&line),
+                }
+            }
+            // A line without an end is not kept for ever.
+            if rest.len() > OUTPUT_BYTES {
+                rest.clear();
+            }
+        })
+    }
+
+    fn hear(&self, ended: &Ended) -> Heard {
+        match self {
+            Self::Program { program, .. } => (program.working().hear)(ended),
+            Self::Command { .. } => {
+                let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+                let said = match &ended.how {
+                    How::Exited(0) => Ok(crate::programs::Said::Text(text)),
+                    other => Err(not_exited(other, &ended.stderr_tail)),
+                };
+                Heard { said, usage: None }
+            }
+        }
+    }
+}
+
+/// What existing configurations say on their own and we say ourselves.
+fn without_own(program: Program, more: &[String]) -> Vec<String> {
+    let own: &[&str] = match program {
+        Program::Claude => &["-p", "--print"],
+        Program::Codex => &["exec"],
+        Program::Gemini => &["-p"],
+        Program::Opencode => &["run"],
+    };
+    more.iter().filter(|word| !own.contains(&word.as_str())).cloned().collect()
+}
+
+fn command(argv: &[String], model: Option<&str>, prompt: &str, private: &Path) -> std::io::Result<Call> {
+    let file: PathBuf = private.join("prompt.md");
+    let mut by_input = true;
+    let mut words = vec![];
+    for word in argv {
+        let mut word = word.replace("{model}", model.unwrap_or_default());
+        if word.contains("{prompt_file}") {
+            std::fs::File::create(&file)?.write_all(prompt.as_bytes())?;
+            word = word.replace("{prompt_file}", &file.to_string_lossy());
+            by_input = false;
+        }
+        if word.contains("{prompt}") {
+            if prompt.len() > ARGUMENT_BYTES || prompt.contains('\0') {
+                return Err(std::io::Error::other(format!(
+                    "the prompt has {} bytes and an argument holds {ARGUMENT_BYTES}: use {{prompt_file}} instead of \
+                     {{prompt}}, or leave both away to get it by standard input",
+                    prompt.len()
+                )));
+            }
+            word = word.replace("{prompt}", prompt);
+            by_input = false;
+        }
+        words.push(word);
+    }
+    let mut words = words.into_iter();
+    let program = words.next().ok_or_else(|| std::io::Error::other("the command is empty"))?;
+    let mut call = Call::new(program);
+    call.args = words.map(Into::into).collect();
+    if by_input {
+        call.stdin = prompt.as_bytes().to_vec();
+    }
+    Ok(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_known_program_works_in_its_own_form_and_anything_else_as_it_is_written() {
+        let worker = Worker::from_words(&words("/opt/bin/claude -p --add-dir /x"), None).unwrap();
+        let Worker::Program { program, path, more, .. } = &worker else { panic!("{worker:?}") };
+        assert_eq!((*program, path.as_str()), (Program::Claude, "/opt/bin/claude"));
+        assert_eq!(more, &["--add-dir", "/x"]);
+        for line in ["ollama run qwen", "claude -p {prompt}", "./agent.sh"] {
+            let worker = Worker::from_words(&words(line), None).unwrap();
+            assert_eq!(worker, Worker::Command { argv: words(line), model: None }, "{line}");
+        }
+        assert_eq!(Worker::from_words(&[], None), None);
+    }
+
+    #[test]
+    fn a_prompt_goes_in_where_the_command_wants_it() {
+        let private = tempfile::tempdir().unwrap();
+        let made = |line: &str, prompt: &str| command(&words(line), Some("m"), prompt, private.path());
+        let call = made("ollama run {model}", "do").unwrap();
+        assert_eq!((call.args, call.stdin), (vec!["run".into(), "m".into()], b"do".to_vec()));
+        let call = made("x {prompt}", "do").unwrap();
+        assert_eq!((call.args, call.stdin), (vec!["do".into()], vec![]));
+        let call = made("x --file={prompt_file}", "do").unwrap();
+        let file = call.args[0].to_str().unwrap().strip_prefix("--file=").unwrap().to_owned();
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "do");
+        let long = "x".repeat(ARGUMENT_BYTES + 1);
+        assert!(made("x {prompt}", &long).unwrap_err().to_string().contains("{prompt_file}"));
+        assert!(made("x {prompt_file}", &long).is_ok() && made("x", &long).is_ok());
+    }
+}
