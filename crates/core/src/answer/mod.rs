@@ -4,8 +4,10 @@
 //! every criterion that was asked must be answered exactly once, by name, and the whole must agree with its
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
+mod marked;
 mod rows;
 
+pub use marked::{Marked, Marker, Remark, read_marked, remarks, rule_marked, severity_word};
 pub use rows::{Row, self_rulings};
 
 use crate::criterion::{Criterion, fold_name};
