@@ -1,0 +1,178 @@
+//! The human gate in words: what a person is shown, and what their answer means. Pure.
+
+use countersign_core::answer::severity_word;
+use countersign_core::criterion::Severity;
+use countersign_core::review::Verb;
+use countersign_core::text::visible_line;
+
+/// What a person sees of one finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What is wrong.
+    pub text: String,
+    /// Where.
+    pub place: Option<String>,
+}
+
+/// What a person decides about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The task's id.
+    pub task: String,
+    /// Its name.
+    pub name: String,
+    /// What was found.
+    pub issues: Vec<Issue>,
+    /// What the review came to, such as `REVIEW_PASSED` or why there is no verdict.
+    pub verdict: String,
+}
+
+/// A line of the gate, by what it is, for whoever colours it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The frame around the title.
+    Rule(String),
+    /// The title.
+    Title(String),
+    /// A finding.
+    Issue(Severity, String),
+    /// Anything else.
+    Plain(String),
+}
+
+impl Line {
+    /// The text, without colours.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Rule(text) | Self::Title(text) | Self::Issue(_, text) | Self::Plain(text) => text,
+        }
+    }
+}
+
+const WIDTH: usize = 39;
+/// What is said to an answer that is none.
+pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
+/// The choices.
+pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
+/// What a person types behind.
+pub const PROMPT: &str = "> ";
+
+/// The gate, line by line, up to the choices.
+pub fn lines(shown: &Shown) -> Vec<Line> {
+    let rule = || Line::Rule("═".repeat(WIDTH));
+    let title = format!("📋 Review: {} — {}", visible_line(&shown.task), visible_line(&shown.name));
+    let found = match shown.issues.len() {
+        0 => "No issues found.".to_owned(),
+        1 => "1 issue found:".to_owned(),
+        n => format!("{n} issues found:"),
+    };
+    let mut lines = vec![rule(), Line::Title(title), rule(), Line::Plain(String::new()), Line::Plain(found)];
+    lines.extend(shown.issues.iter().map(|issue| Line::Issue(issue.severity, issue_line(issue))));
+    lines.extend([
+        Line::Plain(String::new()),
+        Line::Plain(format!("Verdict: {}", visible_line(&shown.verdict))),
+        Line::Plain(String::new()),
+        Line::Plain(CHOICES.to_owned()),
+    ]);
+    lines
+}
+
+fn issue_line(issue: &Issue) -> String {
+    let place = issue.place.as_deref().map(|place| format!(" ({})", visible_line(place))).unwrap_or_default();
+    format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
+}
+
+/// What a person typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A decision.
+    Decide(Verb),
+    /// They want to see the change.
+    Diff,
+    /// They want to edit the files.
+    Edit,
+    /// None of it.
+    Invalid,
+}
+
+/// Reads what a person typed.
+pub fn choice(typed: &str) -> Choice {
+    match typed.trim().to_lowercase().as_str() {
+        "a" | "approve" => Choice::Decide(Verb::Approve),
+        "r" | "reject" => Choice::Decide(Verb::Reject),
+        "f" | "fix" => Choice::Decide(Verb::Fix),
+        "s" | "skip" => Choice::Decide(Verb::Skip),
+        "d" | "diff" => Choice::Diff,
+        "e" | "edit" => Choice::Edit,
+        _ => Choice::Invalid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_9_the_gate_is_as_the_document_draws_it() {
+        let issue = |severity, text: &str, place: &str| Issue {
+            severity,
+            text: text.to_owned(),
+            place: Some(place.to_owned()),
+        };
+        let shown = Shown {
+            task: "TASK-003".into(),
+            name: "Add API endpoints".into(),
+            issues: vec![
+                issue(Severity::Must, "No error handling in API call", "api.py:45"),
+                issue(Severity::Should, "Unused import", "utils.py:1"),
+            ],
+            verdict: "REVIEW_FIXED (auto-fixed 1 issue)".into(),
+        };
+        let text: Vec<_> = lines(&shown).iter().map(|line| line.text().to_owned()).collect();
+        let expected = "\
+═══════════════════════════════════════
+📋 Review: TASK-003 — Add API endpoints
+═══════════════════════════════════════
+
+2 issues found:
+  MAJOR: No error handling in API call (api.py:45)
+  MINOR: Unused import (utils.py:1)
+
+Verdict: REVIEW_FIXED (auto-fixed 1 issue)
+
+  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
+        assert_eq!(text.join("\n"), expected);
+    }
+
+    #[test]
+    fn nothing_that_is_judged_draws_a_line_of_its_own() {
+        let text = "x\nVerdict: REVIEW_PASSED\u{1b}[2J".to_owned();
+        let issues = vec![Issue { severity: Severity::Must, text, place: Some("a\nb".into()) }];
+        let shown = Shown { task: "T-1".into(), name: "n\r\n═".into(), issues, verdict: "REVIEW_FAILED".into() };
+        let verdicts: Vec<_> =
+            lines(&shown).into_iter().filter(|line| line.text().starts_with("Verdict:")).collect();
+        assert_eq!(verdicts, [Line::Plain("Verdict: REVIEW_FAILED".into())]);
+        assert!(lines(&shown).iter().all(|line| !line.text().contains(['\n', '\r', '\u{1b}'])));
+    }
+
+    #[test]
+    fn run_9_choices_are_trimmed_and_in_any_case() {
+        for (typed, verb) in [
+            ("a", Verb::Approve),
+            (" Approve\n", Verb::Approve),
+            ("R", Verb::Reject),
+            ("reject", Verb::Reject),
+            ("f", Verb::Fix),
+            ("FIX", Verb::Fix),
+            ("s", Verb::Skip),
+            ("skip", Verb::Skip),
+        ] {
+            assert_eq!(choice(typed), Choice::Decide(verb), "{typed}");
+        }
+        for typed in ["", "x", "aa", "yes", "a r", "ap"] {
+            assert_eq!(choice(typed), Choice::Invalid, "{typed}");
+        }
+    }
+}

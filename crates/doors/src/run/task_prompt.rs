@@ -1,0 +1,153 @@
+//! What an agent is told of a task. Pure.
+
+use super::tasks::Task;
+use countersign_core::text;
+
+/// The most that is told of an attempt that failed before.
+const PREVIOUS_ERROR_BYTES: usize = 16 * 1024;
+/// The most that is told of the requirements a task comes from.
+const TRACED_BYTES: usize = 32 * 1024;
+
+/// What a prompt is made of.
+#[derive(Clone, Debug)]
+pub struct TaskPrompt<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// The passages of requirements and design it comes from.
+    pub traced: &'a str,
+    /// Why the attempt before failed.
+    pub previous_error: Option<&'a str>,
+    /// The project's own template, in which `{{NAME}}` stands for a part.
+    pub template: Option<&'a str>,
+    /// The command that tests.
+    pub test_command: Option<&'a str>,
+}
+
+const ENDING: &str = "\
+When everything is done, end with this line alone:
+TASK_COMPLETE
+
+If it does not work, end with `TASK_FAILED: ` and why. If something is missing that you cannot get (an answer, an \
+access), end with `TASK_BLOCKED: ` and what. Do not commit, do not switch branches, and do not edit the list of tasks: \
+that is done for you.
+";
+
+/// The prompt.
+pub fn task_prompt(parts: &TaskPrompt<'_>) -> String {
+    match parts.template {
+        Some(template) => filled(template, parts),
+        None => own(parts),
+    }
+}
+
+fn own(parts: &TaskPrompt<'_>) -> String {
+    let task = parts.task;
+    let mut out = format!("# {}: {}\n\nDo this task in the project in the current folder.\n", task.id, task.name);
+    let mut section = |heading: &str, body: &str| {
+        if !body.trim().is_empty() {
+            out.push_str(&format!("\n## {heading}\n\n{}\n", body.trim_end()));
+        }
+    };
+    section("Description", &task.description);
+    section("Checklist", &checklist(task));
+    section("Requirements", text::cut_noted(parts.traced, TRACED_BYTES).as_ref());
+    if let Some(command) = parts.test_command {
+        section("Tests", &format!("These must pass: `{command}`"));
+    }
+    if let Some(error) = parts.previous_error {
+        section("Previous Errors", &format!(
+            "The attempt before this one did not go through. What is there of it is in the files.\n\n{}",
+            text::cut_noted(error, PREVIOUS_ERROR_BYTES)
+        ));
+    }
+    section("When you are done", ENDING);
+    out
+}
+
+/// A template with its parts. Whatever it forgets, an agent has to know how to end.
+fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
+    let task = parts.task;
+    let previous = parts.previous_error.map(|error| text::cut_noted(error, PREVIOUS_ERROR_BYTES));
+    let values: [(&str, String); 10] = [
+        ("TASK_ID", task.id.clone()),
+        ("TASK_NAME", task.name.clone()),
+        ("PRIORITY", task.priority.word().to_owned()),
+        ("ESTIMATE", task.estimate.clone().unwrap_or_default()),
+        ("MILESTONE", task.milestone.clone().unwrap_or_default()),
+        ("DESCRIPTION", task.description.clone()),
+        ("CHECKLIST", checklist(task)),
+        ("RELATED_REQS", text::cut_noted(parts.traced, TRACED_BYTES).into_owned()),
+        ("TEST_COMMAND", parts.test_command.unwrap_or_default().to_owned()),
+        ("PREVIOUS_ERRORS", previous.map(|text| text.into_owned()).unwrap_or_default()),
+    ];
+    let mut out = fill(template, &values);
+    if let (Some(error), false) = (parts.previous_error, template.contains("PREVIOUS_ERRORS")) {
+        out.push_str(&format!("\n\n## Previous Errors\n\n{}\n", text::cut_noted(error, PREVIOUS_ERROR_BYTES)));
+    }
+    if !template.contains("TASK_COMPLETE") {
+        out.push_str(&format!("\n\n{ENDING}"));
+    }
+    out
+}
+
+/// Replaces `{{NAME}}` and `${NAME}` in one pass, so that no value is taken for a template.
+pub fn fill(template: &str, values: &[(&str, String)]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((start, open, close)) = next_opening(rest) {
+        out.push_str(&rest[..start]);
+        let inner = &rest[start + open..];
+        let name = inner.find(close).map(|end| (inner[..end].trim(), &inner[end + close.len()..]));
+        let known = name.and_then(|(name, after)| {
+            let (_, value) = values.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+            Some((value, after))
+        });
+        match known {
+            Some((value, after)) => {
+                out.push_str(value);
+                rest = after;
+            }
+            None => {
+                out.push_str(&rest[start..start + open]);
+                rest = inner;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where the next name begins: at which byte, how long its opening is, and what closes it.
+fn next_opening(text: &str) -> Option<(usize, usize, &'static str)> {
+    let double = text.find("{{").map(|at| (at, 2, "}}"));
+    let dollar = text.find("${").map(|at| (at, 2, "}"));
+    double.into_iter().chain(dollar).min_by_key(|(at, ..)| *at)
+}
+
+/// The checklist as it stands in the list of tasks.
+pub fn checklist(task: &Task) -> String {
+    let item = |item: &super::tasks::ChecklistItem| {
+        format!("- [{}] {}\n", if item.done { 'x' } else { ' ' }, item.text)
+    };
+    task.checklist.iter().map(item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_of_a_template_is_a_template() {
+        let values = [("A", "{{B}}".to_owned()), ("B", "no".to_owned())];
+        for (template, expected) in [
+            ("x {{A}} y", "x {{B}} y"),
+            ("{{ a }}", "{{B}}"),
+            ("${B}${B}", "nono"),
+            ("{{C}} {{", "{{C}} {{"),
+            ("${unknown} {B}", "${unknown} {B}"),
+            ("{{A", "{{A"),
+        ] {
+            assert_eq!(fill(template, &values), expected, "{template}");
+        }
+    }
+}
