@@ -156,7 +156,8 @@ pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         return None;
     }
     let name = name.to_lowercase();
-    let distances = known.into_iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));
+    let distances =
+        known.into_iter().map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known));
     let near = |&(distance, known): &(usize, &str)| distance <= known.chars().count().max(3) / 3;
     distances.filter(near).min_by_key(|&(distance, _)| distance).map(|(_, known)| known)
 }
@@ -177,12 +178,13 @@ mod tests {
 
     #[test]
     fn suggestions_are_close_or_none() {
-        let known = ["criteria", "name", "for", "each"];
+        let known = ["criteria", "name", "for", "each", "TASK-002"];
         for (name, expect) in [
             ("critera", Some("criteria")),
             ("Criteria", Some("criteria")),
             ("fro", Some("for")),
             ("nmae", Some("name")),
+            ("task-02", Some("TASK-002")),
             ("elephant", None),
             ("", None),
         ] {

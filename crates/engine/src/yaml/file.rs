@@ -25,8 +25,13 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// The bytes of a file, at most one more than [`MAX_FILE_BYTES`]: enough to know that it is too large.
 pub fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, MAX_FILE_BYTES)
+}
+
+/// The bytes of a file that may be of another size, likewise at most one more.
+pub fn read_at_most(path: &Path, max_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    open(path)?.take(max_bytes as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -22,7 +22,7 @@ mod whole;
 pub use at::{At, Given, InOrder, List};
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, did_you_mean, listed, quoted};
 pub use document::{Document, read};
-pub use file::{read_bounded, read_file, unreadable};
+pub use file::{read_at_most, read_bounded, read_file, unreadable};
 pub use sink::{Named, Sink};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 pub use whole::{Count, CountOrNone, Whole};

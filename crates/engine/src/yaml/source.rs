@@ -36,8 +36,13 @@ impl Source {
 
     /// The file as text, or why it is none.
     pub fn read(file: &FileBytes) -> Result<Arc<Self>, Diagnostic> {
-        if file.bytes.len() > MAX_FILE_BYTES {
-            let message = format!("the file is larger than {MAX_FILE_BYTES} bytes");
+        Self::read_within(file, MAX_FILE_BYTES)
+    }
+
+    /// The same for a file that may be of another size.
+    pub fn read_within(file: &FileBytes, max_bytes: usize) -> Result<Arc<Self>, Diagnostic> {
+        if file.bytes.len() > max_bytes {
+            let message = format!("the file is larger than {max_bytes} bytes");
             let place = Place::start_of(&Self::new(&file.path, ""));
             return Err(Diagnostic::new("too-large", place, message));
         }

@@ -1,0 +1,3 @@
+//! The run door: a list of tasks, each done by an agent, judged, and merged only when it passed.
+
+pub mod tasks;

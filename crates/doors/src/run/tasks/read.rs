@@ -1,0 +1,256 @@
+//! What the tasks mean, and everything that is wrong with them.
+
+use super::circle::circles;
+use super::line::{is_estimate, is_id};
+use super::scan::{Scan, Section, scan};
+use super::{ChecklistItem, Priority, Status, Task, TaskList};
+use countersign_engine::yaml::{Diagnostic, MAX_PROBLEMS, Place, Problems, Source, did_you_mean, quoted};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The file may be this large: room for some fifty thousand tasks.
+pub const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
+
+const META_HINT: &str =
+    "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";
+
+/// A file as far as it can be read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The tasks that could be read. Only without `problems` are these all.
+    pub list: TaskList,
+    /// Everything that is wrong.
+    pub problems: Option<Problems>,
+    /// What is allowed and probably not meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Reading {
+    /// The tasks and the warnings, if nothing is wrong.
+    pub fn valid(self) -> Result<(TaskList, Vec<Diagnostic>), Problems> {
+        match self.problems {
+            None => Ok((self.list, self.warnings)),
+            Some(problems) => Err(problems),
+        }
+    }
+}
+
+/// Reads the text of a `tasks.md`.
+pub fn parse(source: &Arc<Source>) -> Reading {
+    let Scan { sections, almost, open_fence } = scan(source.text());
+    let prefixes =
+        sections.iter().filter_map(|section| source.text().get(section.id.clone())).map(prefix).collect();
+    let mut reader = Reader { source, prefixes, problems: vec![], warnings: vec![] };
+    for span in almost {
+        let hint = "a task begins with `### TASK-001: Name`";
+        reader.warn("almost-a-task", &span, "this heading names a task and begins none", hint);
+    }
+    if let Some(span) = open_fence {
+        let hint = "close it with the same signs on a line of their own; until then everything below is code";
+        reader.wrong("open-fence", &span, "this code fence is never closed", hint);
+    }
+    reader.twice(&sections);
+    reader.references(&sections);
+    let tasks: Vec<_> = sections.iter().filter_map(|section| reader.task(section)).collect();
+    let list = TaskList::new(tasks);
+    reader.circles(&sections, &list);
+    let Reader { problems, mut warnings, .. } = reader;
+    warnings.sort_by_key(|warning| warning.place.span().start);
+    Reading { list, problems: Problems::of(problems), warnings }
+}
+
+/// What stands before the number of an id.
+fn prefix(id: &str) -> &str {
+    id.rsplit_once('-').map_or("", |(prefix, _)| prefix)
+}
+
+struct Reader<'s> {
+    source: &'s Arc<Source>,
+    /// Those of the ids of all tasks.
+    prefixes: HashSet<&'s str>,
+    problems: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn text(&self, span: &Range<usize>) -> &str {
+        self.source.text().get(span.clone()).unwrap_or_default()
+    }
+
+    /// Whether this is an id, and none that a task here could have: a requirement, say.
+    fn is_foreign(&self, id: &str) -> bool {
+        is_id(id) && !self.prefixes.contains(prefix(id))
+    }
+
+    fn problem(&self, code: &'static str, span: &Range<usize>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, Place::new(self.source, span.clone()), message)
+    }
+
+    fn wrong(&mut self, code: &'static str, span: &Range<usize>, message: impl Into<String>, hint: &str) {
+        let problem = self.problem(code, span, message).with_hint(hint);
+        self.problems.push(problem);
+    }
+
+    fn warn(&mut self, code: &'static str, span: &Range<usize>, message: impl Into<String>, hint: &str) {
+        let warning = self.problem(code, span, message).with_hint(hint);
+        self.warnings.push(warning);
+    }
+
+    /// The task of a section; none where it cannot be told how it stands, which is reported.
+    fn task(&mut self, section: &Section) -> Option<Task> {
+        let known = self.meta(section);
+        let (priority, status, estimate) = known?;
+        let texts = |spans: &[Range<usize>]| spans.iter().map(|span| self.text(span).to_owned()).collect();
+        let tasks = |spans: &[Range<usize>]| {
+            let texts = spans.iter().map(|span| self.text(span));
+            texts.filter(|id| !self.is_foreign(id)).map(str::to_owned).collect()
+        };
+        let items = section.items.iter().map(|item| ChecklistItem {
+            text: self.text(&item.text).to_owned(),
+            done: self.text(&item.tick) != " ",
+            is_test: item.is_test,
+            line: item.line,
+        });
+        Some(Task {
+            id: self.text(&section.id).to_owned(),
+            name: self.text(&section.name).to_owned(),
+            priority,
+            status,
+            estimate,
+            checklist: items.collect(),
+            traces: texts(&section.traces),
+            depends_on: tasks(&section.depends_on),
+            blocks: tasks(&section.blocks),
+            milestone: section.milestone.as_ref().map(|span| self.text(span).to_owned()),
+            description: section.description.trim_end().to_owned(),
+            line: section.line,
+        })
+    }
+
+    fn meta(&mut self, section: &Section) -> Option<(Priority, Status, Option<String>)> {
+        if let Some(second) = &section.second_meta {
+            let message =
+                format!("{} has a second line with priority and status", quoted(self.text(&section.id)));
+            self.wrong("second-meta", second, message, "keep one of the two");
+        }
+        let Some(meta) = &section.meta else {
+            let message = format!("{} has no line with priority and status", quoted(self.text(&section.id)));
+            self.wrong("no-meta", &section.id, message, META_HINT);
+            return None;
+        };
+        let words = [&meta.priority, &meta.status].map(|span| self.text(span).to_owned());
+        let [priority, status] = &words;
+        let found = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
+        if found.is_none() {
+            let message = format!("{} is no priority", quoted(priority));
+            self.wrong(
+                "bad-priority",
+                &meta.priority,
+                message,
+                "the priorities are `P0`, `P1`, `P2` and `P3`",
+            );
+        }
+        let stands = Status::of(status);
+        match stands {
+            Some(_) => {}
+            None if status.is_empty() => {
+                self.wrong("bad-status", &meta.status, "the status is missing", META_HINT);
+            }
+            None => {
+                let hint =
+                    did_you_mean(&status.to_uppercase(), &Status::ALL.map(Status::word), "the statuses are");
+                self.wrong("bad-status", &meta.status, format!("{} is no status", quoted(status)), &hint);
+            }
+        }
+        let estimate = meta.estimate.as_ref().map(|span| self.estimate(span)).unwrap_or(Some(None));
+        Some((found?, stands?, estimate?))
+    }
+
+    fn estimate(&mut self, span: &Range<usize>) -> Option<Option<String>> {
+        let text = self.text(span).to_owned();
+        if text == "—" {
+            return Some(None);
+        }
+        if is_estimate(&text) {
+            return Some(Some(text));
+        }
+        let message = match text.as_str() {
+            "" => "the estimate is missing".to_owned(),
+            _ => format!("{} is no estimate", quoted(&text)),
+        };
+        self.wrong("bad-estimate", span, message, "days or hours, such as `2-3d`, `4h` or `0.5d`");
+        None
+    }
+
+    fn twice(&mut self, sections: &[Section]) {
+        let mut first: HashMap<&str, &Section> = HashMap::new();
+        let mut found = Vec::new();
+        for section in sections {
+            let id = self.text(&section.id);
+            match first.get(id) {
+                None => _ = first.insert(id, section),
+                Some(other) => {
+                    let message = format!("{} is the task on line {} already", quoted(id), other.line);
+                    let other = Place::new(self.source, other.id.clone());
+                    let problem = self.problem("duplicate-id", &section.id, message);
+                    found.push(
+                        problem.with_related(other, "the first one").with_hint("give one of them another id"),
+                    );
+                }
+            }
+        }
+        self.problems.extend(found);
+    }
+
+    /// What tasks say of others. `[REQ-001]` among dependencies is a remark where no task has an id like it.
+    fn references(&mut self, sections: &[Section]) {
+        let source = self.source;
+        let text = |span: &Range<usize>| source.text().get(span.clone()).unwrap_or_default();
+        let ids: HashSet<&str> = sections.iter().map(|section| text(&section.id)).collect();
+        let known: Vec<&str> = sections.iter().map(|section| text(&section.id)).collect();
+        for section in sections {
+            for span in &section.no_ids {
+                let hint = "name tasks as `[TASK-001], [TASK-002]`, or write `—` for none";
+                self.warn("no-ids", span, "this list names nothing that can be followed", hint);
+            }
+            let lists = [(&section.depends_on, "depends on"), (&section.blocks, "blocks")];
+            for (spans, does) in lists {
+                for span in spans.iter().filter(|span| !ids.contains(text(span))) {
+                    let other = text(span);
+                    if self.is_foreign(other) {
+                        let message = format!("{} is no task, and nothing waits for it", quoted(other));
+                        self.warn("foreign-id", span, message, "requirements belong under `**Traces to:**`");
+                        continue;
+                    }
+                    let message =
+                        format!("{} {does} {}, which does not exist", text(&section.id), quoted(other));
+                    // Comparing takes time, and nobody is shown this many.
+                    let hint = match self.problems.len() < MAX_PROBLEMS {
+                        true => did_you_mean(other, &known, "the tasks are"),
+                        false => "name a task of this file".to_owned(),
+                    };
+                    self.wrong("unknown-task", span, message, &hint);
+                }
+            }
+        }
+    }
+
+    fn circles(&mut self, sections: &[Section], list: &TaskList) {
+        for circle in circles(list) {
+            let names: Vec<_> = circle.iter().filter_map(|place| list.tasks().get(*place)).collect();
+            let (Some(first), Some(last)) = (names.first(), names.last()) else { continue };
+            let ids: Vec<&str> = names.iter().map(|task| task.id.as_str()).collect();
+            let message = match ids.as_slice() {
+                [alone] => format!("{alone} depends on itself"),
+                several => format!("these tasks wait for each other: {} → {}", several.join(" → "), first.id),
+            };
+            // The dependency that closes the circle is what people look for.
+            let closing = sections.iter().find(|section| section.line == last.line);
+            let span = closing.and_then(|section| {
+                section.depends_on.iter().find(|span| self.text(span) == first.id).cloned()
+            });
+            self.wrong("circle", &span.unwrap_or_default(), message, "take one of these dependencies away");
+        }
+    }
+}
