@@ -1,0 +1,255 @@
+//! Starting git: one process, its output bounded, its time too.
+
+use super::GitError;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+
+/// How long one command may take, unless said otherwise.
+const TIMEOUT_SECONDS: u64 = 120;
+/// The most one command may say, unless it is read as a stream.
+const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// How much is kept of the end of its error output.
+const STDERR_BYTES: usize = 8 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Settings that hold for every command, whatever the user or the repository has configured.
+const SETTINGS: [&str; 14] = [
+    "-c",
+    "core.quotepath=off",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "color.ui=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "advice.addEmbeddedRepo=false",
+];
+const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
+
+/// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
+/// which sets some of them.
+const FOREIGN: [&str; 24] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_ATTR_SOURCE",
+    "GIT_TRACE",
+];
+
+/// Git in a folder of a repository.
+#[derive(Clone, Debug)]
+pub struct Git {
+    folder: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    hooks: bool,
+    timeout_seconds: u64,
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streamed {
+    /// How many bytes were read.
+    pub bytes: u64,
+}
+
+impl Git {
+    /// Git in a folder. Hooks do not run.
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), variables: vec![], hooks: false, timeout_seconds: TIMEOUT_SECONDS }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The same with the hooks of the repository, for what the user would have them run on.
+    pub fn with_hooks(self) -> Self {
+        Self { hooks: true, ..self }
+    }
+
+    /// The same with another limit of time.
+    pub fn within_seconds(self, timeout_seconds: u64) -> Self {
+        Self { timeout_seconds, ..self }
+    }
+
+    /// The same with a variable.
+    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Runs a command, and gives back what it says.
+    pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>, GitError> {
+        let mut said = vec![];
+        self.stream(args, OUTPUT_BYTES_MAX, |piece| {
+            said.extend_from_slice(piece);
+            Ok(())
+        })
+        .await?;
+        Ok(said)
+    }
+
+    /// Runs a command, and gives back its lines as text, without the last line break.
+    pub async fn text<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String, GitError> {
+        let said = self.run(args).await?;
+        Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
+    }
+
+    /// Runs a command whose exit code 1 is an answer: nothing, no such thing.
+    pub async fn maybe<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<Option<String>, GitError> {
+        match self.text(args).await {
+            Ok(said) => Ok(Some(said)),
+            Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs a command and hands over what it says piece by piece, keeping nothing.
+    pub async fn stream<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        limit_bytes: u64,
+        take: impl FnMut(&[u8]) -> Result<(), GitError>,
+    ) -> Result<Streamed, GitError> {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
+        let command = words(&args);
+        let mut child = self.start(&args).map_err(GitError::NotStarted)?;
+        let seconds = self.timeout_seconds;
+        let limit = Duration::from_secs(seconds);
+        match tokio::time::timeout(limit, talk(&mut child, &command, limit_bytes, take)).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                let _ = child.kill().await;
+                Err(GitError::TimedOut { command, seconds })
+            }
+        }
+    }
+
+    fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
+        let mut command = Command::new("git");
+        command.arg("--no-pager").args(SETTINGS);
+        if !self.hooks {
+            command.args(NO_HOOKS);
+        }
+        FOREIGN.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        command
+            .args(args)
+            .current_dir(&self.folder)
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_EDITOR", "true")
+            .env("LC_ALL", "C")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Ctrl-C is meant for us: a commit half made would be the user's to mend.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+    }
+}
+
+async fn talk(
+    child: &mut Child,
+    command: &str,
+    limit_bytes: u64,
+    take: impl FnMut(&[u8]) -> Result<(), GitError>,
+) -> Result<Streamed, GitError> {
+    let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let read_err = async {
+        match stderr {
+            Some(stderr) => tail(stderr).await,
+            None => vec![],
+        }
+    };
+    let read_out = async {
+        match stdout {
+            Some(stdout) => pass_on(stdout, command, limit_bytes, take).await,
+            None => Ok(Streamed { bytes: 0 }),
+        }
+    };
+    // Whoever stops reading drops the pipe, and git ends by itself.
+    let (streamed, stderr) = tokio::join!(read_out, read_err);
+    let streamed = streamed?;
+    let status = child.wait().await.map_err(lost)?;
+    match status.success() {
+        true => Ok(streamed),
+        false => Err(GitError::failed(command, status.code(), &stderr)),
+    }
+}
+
+async fn pass_on(
+    mut from: impl AsyncRead + Unpin,
+    command: &str,
+    limit_bytes: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
+) -> Result<Streamed, GitError> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        let read = from.read(&mut buffer).await;
+        match read.map_err(|error| GitError::unexpected(command, error.to_string()))? {
+            0 => return Ok(Streamed { bytes }),
+            n => {
+                bytes += n as u64;
+                if bytes > limit_bytes {
+                    return Err(GitError::TooMuchOutput { command: command.to_owned(), limit_bytes });
+                }
+                take(&buffer[..n])?;
+            }
+        }
+    }
+}
+
+async fn tail(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
+    let mut kept = vec![];
+    let mut buffer = vec![0; STDERR_BYTES];
+    while let Ok(n @ 1..) = from.read(&mut buffer).await {
+        kept.extend_from_slice(&buffer[..n]);
+        kept.drain(..kept.len().saturating_sub(STDERR_BYTES));
+    }
+    kept
+}
+
+/// The command as people know it: its name, and its first argument that is no option.
+fn words(args: &[OsString]) -> String {
+    let named = args.iter().map(|arg| arg.to_string_lossy());
+    let mut named = named.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
+    countersign_core::text::visible_line(named.next().as_deref().unwrap_or("")).into_owned()
+}
