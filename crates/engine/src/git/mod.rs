@@ -3,6 +3,7 @@
 //! What is judged stands in a repository that others write to. So no pager, no colours, no external diff, no
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 
+mod answer;
 mod branch;
 mod error;
 mod main_worktree;

@@ -1,0 +1,91 @@
+//! A command of the project, such as its tests: run to its end, within its time, its output kept.
+
+use countersign_core::text;
+use countersign_engine::process::{self, Call, GuardProgram, How, Surplus, Tap};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How much of the end of its output is kept in memory.
+const OUTPUT_BYTES: usize = 256 * 1024;
+
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// How.
+    pub end: End,
+    /// The end of its output and error output, as text.
+    pub output: String,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It is content.
+    Passed,
+    /// It is not.
+    Failed(String),
+    /// It took too long.
+    TimedOut,
+    /// Nobody wants to know any more.
+    Cancelled,
+}
+
+impl Came {
+    /// Whether it is content.
+    pub fn passed(&self) -> bool {
+        self.end == End::Passed
+    }
+
+    /// What went wrong, with the end of the output, for whoever has to mend it.
+    pub fn trouble(&self, what: &str, max_bytes: usize) -> String {
+        let how = match &self.end {
+            End::Passed => "passed".to_owned(),
+            End::Failed(how) => format!("failed: {how}"),
+            End::TimedOut => "took too long".to_owned(),
+            End::Cancelled => "was stopped".to_owned(),
+        };
+        format!("{what} {how}\n{}", text::cut_front(self.output.trim_end(), max_bytes))
+    }
+}
+
+/// A command as people write it, in one line.
+#[derive(Clone, Debug)]
+pub struct Command<'a> {
+    /// The line, for a shell.
+    pub line: &'a str,
+    /// Where it runs.
+    pub folder: &'a Path,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Its environment.
+    pub environment: &'a [(OsString, OsString)],
+    /// Who hears what it writes.
+    pub tap: Option<Tap>,
+}
+
+/// Runs a command. Nothing of it runs any more when this returns.
+pub async fn run(guard: &GuardProgram, command: Command<'_>, cancel: &CancellationToken) -> std::io::Result<Came> {
+    let mut call = Call::new("/bin/sh");
+    // Both streams in the order in which they were written, as a person would see them.
+    call.args = ["-c", "exec 2>&1\neval \"$0\"", command.line].map(Into::into).to_vec();
+    call.cwd = command.folder.to_owned();
+    call.env = command.environment.to_vec();
+    call.only_env = true;
+    call.timeout = command.timeout;
+    call.stdout_limit_bytes = OUTPUT_BYTES;
+    call.surplus = Surplus::Forgets;
+    call.tap = command.tap;
+    let ended = process::run(guard, call, cancel).await?;
+    let end = match ended.how {
+        How::Exited(0) => End::Passed,
+        How::Exited(code) => End::Failed(format!("exit code {code}")),
+        How::Signalled(signal) => End::Failed(format!("ended by signal {signal}")),
+        How::NotStarted { reason } => End::Failed(format!("could not be started: {reason}")),
+        How::TimedOut => End::TimedOut,
+        How::TooMuchOutput { .. } | How::GuardLost => End::Failed("its output was lost".to_owned()),
+        How::Cancelled => End::Cancelled,
+    };
+    Ok(Came { end, output: String::from_utf8_lossy(&ended.stdout).into_owned() })
+}
