@@ -150,7 +150,8 @@ Verdict: REVIEW_FIXED (auto-fixed 1 issue)
     fn nothing_that_is_judged_draws_a_line_of_its_own() {
         let text = "x\nVerdict: REVIEW_PASSED\u{1b}[2J".to_owned();
         let issues = vec![Issue { severity: Severity::Must, text, place: Some("a\nb".into()) }];
-        let shown = Shown { task: "T-1".into(), name: "n\r\n═".into(), issues, verdict: "REVIEW_FAILED".into() };
+        let shown =
+            Shown { task: "T-1".into(), name: "n\r\n═".into(), issues, verdict: "REVIEW_FAILED".into() };
         let verdicts: Vec<_> =
             lines(&shown).into_iter().filter(|line| line.text().starts_with("Verdict:")).collect();
         assert_eq!(verdicts, [Line::Plain("Verdict: REVIEW_FAILED".into())]);

@@ -48,7 +48,9 @@ pub enum RepoError {
     #[error("there is no branch to merge into: name it as `main_branch`")]
     NoMain,
     /// Something else is checked out.
-    #[error("`{found}` is checked out, and tasks start from `{main}`: `git switch {main}` first, or use --no-branch")]
+    #[error(
+        "`{found}` is checked out, and tasks start from `{main}`: `git switch {main}` first, or use --no-branch"
+    )]
     NotOnMain {
         /// What is.
         found: String,
@@ -252,7 +254,8 @@ impl Repo {
 /// What `merge-tree` says where it could not merge: the tree, the files, an empty field, then messages.
 fn conflict(said: &str) -> Conflict {
     let mut fields = said.split('\0').skip(1);
-    let files: Vec<String> = fields.by_ref().take_while(|field| !field.is_empty()).map(str::to_owned).collect();
+    let files: Vec<String> =
+        fields.by_ref().take_while(|field| !field.is_empty()).map(str::to_owned).collect();
     let words: Vec<&str> = fields.filter(|field| field.contains("CONFLICT")).map(str::trim).collect();
     Conflict { files, words: words.join("\n") }
 }

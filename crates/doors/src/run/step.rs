@@ -66,7 +66,11 @@ pub struct Command<'a> {
 }
 
 /// Runs a command. Nothing of it runs any more when this returns.
-pub async fn run(guard: &GuardProgram, command: Command<'_>, cancel: &CancellationToken) -> std::io::Result<Came> {
+pub async fn run(
+    guard: &GuardProgram,
+    command: Command<'_>,
+    cancel: &CancellationToken,
+) -> std::io::Result<Came> {
     let mut call = Call::new("/bin/sh");
     // Both streams in the order in which they were written, as a person would see them.
     call.args = ["-c", "exec 2>&1\neval \"$0\"", command.line].map(Into::into).to_vec();

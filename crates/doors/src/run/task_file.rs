@@ -2,11 +2,11 @@
 //! nothing changed but a status or a checklist.
 
 use super::layout::Layout;
-use super::tasks::{self, EditError, Status, TaskList};
-use countersign_engine::yaml::{Diagnostic, Problems, Source, read_at_most};
+use super::tasks::{self, EditError, MAX_TASKS_BYTES, Status, TaskList};
+use countersign_engine::yaml::{FileBytes, Problems, Source, read_at_most};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The list of tasks.
 pub struct TaskFile {
@@ -44,7 +44,11 @@ impl TaskFile {
 
     /// All tasks as they are now.
     pub fn read(&self) -> Result<TaskList, TaskFileError> {
-        let (list, _) = tasks::load(&self.path)?.valid().map_err(TaskFileError::Mistakes)?;
+        let bytes = read_at_most(&self.path, MAX_TASKS_BYTES).map_err(|error| self.io("read", error))?;
+        let file = FileBytes { path: self.path.clone(), bytes };
+        let source = Source::read_within(&file, MAX_TASKS_BYTES);
+        let source = source.map_err(|problem| TaskFileError::Mistakes(problem.into()))?;
+        let (list, _) = tasks::parse(&source).valid().map_err(TaskFileError::Mistakes)?;
         Ok(list)
     }
 

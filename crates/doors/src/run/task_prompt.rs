@@ -42,7 +42,8 @@ pub fn task_prompt(parts: &TaskPrompt<'_>) -> String {
 
 fn own(parts: &TaskPrompt<'_>) -> String {
     let task = parts.task;
-    let mut out = format!("# {}: {}\n\nDo this task in the project in the current folder.\n", task.id, task.name);
+    let mut out =
+        format!("# {}: {}\n\nDo this task in the project in the current folder.\n", task.id, task.name);
     let mut section = |heading: &str, body: &str| {
         if !body.trim().is_empty() {
             out.push_str(&format!("\n## {heading}\n\n{}\n", body.trim_end()));
@@ -55,10 +56,13 @@ fn own(parts: &TaskPrompt<'_>) -> String {
         section("Tests", &format!("These must pass: `{command}`"));
     }
     if let Some(error) = parts.previous_error {
-        section("Previous Errors", &format!(
-            "The attempt before this one did not go through. What is there of it is in the files.\n\n{}",
-            text::cut_noted(error, PREVIOUS_ERROR_BYTES)
-        ));
+        section(
+            "Previous Errors",
+            &format!(
+                "The attempt before this one did not go through. What is there of it is in the files.\n\n{}",
+                text::cut_noted(error, PREVIOUS_ERROR_BYTES)
+            ),
+        );
     }
     section("When you are done", ENDING);
     out
@@ -82,7 +86,10 @@ fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
     ];
     let mut out = fill(template, &values);
     if let (Some(error), false) = (parts.previous_error, template.contains("PREVIOUS_ERRORS")) {
-        out.push_str(&format!("\n\n## Previous Errors\n\n{}\n", text::cut_noted(error, PREVIOUS_ERROR_BYTES)));
+        out.push_str(&format!(
+            "\n\n## Previous Errors\n\n{}\n",
+            text::cut_noted(error, PREVIOUS_ERROR_BYTES)
+        ));
     }
     if !template.contains("TASK_COMPLETE") {
         out.push_str(&format!("\n\n{ENDING}"));

@@ -1,0 +1,182 @@
+//! Where the files of a run are. With a prefix several lists of tasks live side by side: `phase5-` has
+//! `spec/phase5-tasks.md`, and its dash is part of it.
+
+use std::path::{Path, PathBuf};
+
+const MAX_PREFIX_CHARS: usize = 64;
+
+/// The files of one list of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+    prefix: String,
+}
+
+/// Why a prefix cannot be one.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a prefix is up to 64 letters, digits, `-`, `_` and `.`, and begins with a letter or digit, such as `phase5-`"
+)]
+pub struct BadPrefix;
+
+impl Layout {
+    /// The files below a project's root; the prefix may be empty.
+    pub fn new(root: impl Into<PathBuf>, prefix: &str) -> Result<Self, BadPrefix> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let begins = prefix.chars().next().is_none_or(|c| c.is_ascii_alphanumeric());
+        if !begins || !prefix.chars().all(fits) || prefix.len() > MAX_PREFIX_CHARS {
+            return Err(BadPrefix);
+        }
+        Ok(Self { root: root.into(), prefix: prefix.to_owned() })
+    }
+
+    /// The project.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of all of it.
+    pub fn spec(&self) -> PathBuf {
+        self.root.join("spec")
+    }
+
+    fn named(&self, before: &str, after: &str) -> PathBuf {
+        self.spec().join(format!("{before}{}{after}", self.prefix))
+    }
+
+    /// The list of tasks.
+    pub fn tasks(&self) -> PathBuf {
+        self.named("", "tasks.md")
+    }
+
+    /// The list of tasks from the root, as subjects of reviews name it.
+    pub fn tasks_name(&self) -> String {
+        format!("spec/{}tasks.md", self.prefix)
+    }
+
+    /// What is wanted.
+    pub fn requirements(&self) -> PathBuf {
+        self.named("", "requirements.md")
+    }
+
+    /// How it is to be done.
+    pub fn design(&self) -> PathBuf {
+        self.named("", "design.md")
+    }
+
+    /// What became of each task.
+    pub fn state_db(&self) -> PathBuf {
+        self.named(".executor-", "state.db")
+    }
+
+    /// The same as very old projects have it.
+    pub fn state_json(&self) -> PathBuf {
+        self.named(".executor-", "state.json")
+    }
+
+    /// Locked by whoever runs the tasks.
+    pub fn lock(&self) -> PathBuf {
+        self.named(".executor-", "state.lock")
+    }
+
+    /// There when a run is asked to stop.
+    pub fn stop(&self) -> PathBuf {
+        self.spec().join(".executor-stop")
+    }
+
+    /// Where a run says how far it is.
+    pub fn progress(&self) -> PathBuf {
+        self.spec().join(".executor-progress.txt")
+    }
+
+    /// What agents, tests and reviewers said, a file per call.
+    pub fn logs(&self) -> PathBuf {
+        self.named(".executor-", "logs")
+    }
+
+    /// Every change of a status, a line each.
+    pub fn history(&self) -> PathBuf {
+        self.named(".", "task-history.log")
+    }
+
+    /// Prompts of the project's own.
+    pub fn prompts(&self) -> PathBuf {
+        self.named("", "prompts")
+    }
+
+    /// The settings, keys at the top.
+    pub fn settings(root: &Path) -> PathBuf {
+        root.join("spec-runner.config.yaml")
+    }
+
+    /// The settings of older projects, keys under `executor:`.
+    pub fn old_settings(root: &Path) -> PathBuf {
+        root.join("spec/executor.config.yaml")
+    }
+
+    /// Whether a path from the root is one of our own files of state, which no change of a task includes.
+    pub fn is_state(path: &Path) -> bool {
+        let Ok(inner) = path.strip_prefix("spec") else { return false };
+        let first = inner.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        first.is_some_and(|name| {
+            name.starts_with(".executor-") || (name.starts_with('.') && name.ends_with("task-history.log"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_part_of_every_name() {
+        let names = |prefix: &str| {
+            let layout = Layout::new("/p", prefix).unwrap();
+            [
+                layout.tasks(),
+                layout.state_db(),
+                layout.lock(),
+                layout.logs(),
+                layout.history(),
+                layout.prompts(),
+            ]
+            .map(|path| path.strip_prefix("/p/spec").unwrap().to_str().unwrap().to_owned())
+        };
+        let plain = [
+            "tasks.md",
+            ".executor-state.db",
+            ".executor-state.lock",
+            ".executor-logs",
+            ".task-history.log",
+            "prompts",
+        ];
+        assert_eq!(names(""), plain);
+        let prefixed = [
+            "phase5-tasks.md",
+            ".executor-phase5-state.db",
+            ".executor-phase5-state.lock",
+            ".executor-phase5-logs",
+            ".phase5-task-history.log",
+            "phase5-prompts",
+        ];
+        assert_eq!(names("phase5-"), prefixed);
+    }
+
+    #[test]
+    fn a_prefix_leads_nowhere_else() {
+        for bad in ["../", "a/b", "/", ".", "..", "-x", "a b", "a\n", "é", &"x".repeat(65)] {
+            assert_eq!(Layout::new("/p", bad), Err(BadPrefix), "{bad}");
+        }
+    }
+
+    #[test]
+    fn own_files_are_told_from_the_users() {
+        for own in ["spec/.executor-state.db-wal", "spec/.executor-logs/a.log", "spec/.x-task-history.log"] {
+            assert!(Layout::is_state(Path::new(own)), "{own}");
+        }
+        for other in ["spec/tasks.md", "src/.executor-x", "spec/.gitignore", "spec", "spec/a/.executor-stop"]
+        {
+            assert!(!Layout::is_state(Path::new(other)), "{other}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The state database of a run: what became of each task, and every attempt at it. Files of any age are opened as they
+//! are and completed when first written to; attempts are only ever added.
+
+mod attempt;
+mod error;
+mod legacy;
+mod open;
+mod schema;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use attempt::{Attempt, MAX_FINDINGS_BYTES, MAX_OUTPUT_BYTES, kept_findings};
+pub use error::StateError;
+pub use summary::Summary;
+pub use words::{ErrorCode, ReviewStatus, TaskState};
+
+use super::layout::Layout;
+use schema::Columns;
+use sqlx::{Connection, SqliteConnection};
+use std::path::PathBuf;
+use tokio::sync::Mutex;
+
+/// What became of every task, changing nothing: from the database, or from the oldest form where there is no database.
+/// None where nothing ever ran.
+pub async fn look(layout: &Layout) -> Result<Option<Vec<Summary>>, StateError> {
+    match State::open_existing(layout).await? {
+        Some(state) => {
+            let summaries = state.summaries().await?;
+            state.close().await?;
+            Ok(Some(summaries))
+        }
+        None => Ok(open::read_legacy(&layout.state_json())?.map(|legacy| legacy.summaries())),
+    }
+}
+
+/// The state of a run. Times are local and without a zone, as `2026-02-23T10:15:00`, and given by the caller.
+pub struct State {
+    path: PathBuf,
+    columns: Columns,
+    connection: Mutex<SqliteConnection>,
+}
+
+impl State {
+    /// Opens for writing: makes the database where there is none, completes an older one, takes over the oldest form
+    /// once.
+    pub async fn open(layout: &Layout) -> Result<Self, StateError> {
+        let connection = open::writer(layout).await?;
+        Self::new(layout, connection).await
+    }
+
+    /// Opens to look at, and changes nothing; none where there is no database. One of the oldest form, which is no
+    /// database, is not looked at.
+    pub async fn open_existing(layout: &Layout) -> Result<Option<Self>, StateError> {
+        match open::reader(layout).await? {
+            Some(connection) => Self::new(layout, connection).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn new(layout: &Layout, mut connection: SqliteConnection) -> Result<Self, StateError> {
+        let path = layout.state_db();
+        let columns = Columns::of(&mut connection).await.map_err(|error| StateError::sql(&path, error))?;
+        Ok(Self { path, columns, connection: Mutex::new(connection) })
+    }
+
+    /// Notes that an attempt begins: the task is running. Its row is written when it ends; a task that is running while
+    /// nobody holds the lock was interrupted.
+    pub async fn begin_attempt(&self, task: &str, at: &str) -> Result<(), StateError> {
+        const SQL: &str = "INSERT INTO tasks (task_id, status, started_at) VALUES ($1, 'running', $2)
+            ON CONFLICT (task_id) DO UPDATE SET status = 'running', started_at = $2, completed_at = NULL";
+        let mut connection = self.connection.lock().await;
+        let done = sqlx::query(SQL).bind(task).bind(at).execute(&mut *connection).await;
+        done.map(drop).map_err(|error| self.error(error))
+    }
+
+    /// Adds an attempt that ended and what became of the task, together. The number of the attempt.
+    pub async fn finish_attempt(
+        &self,
+        task: &str,
+        attempt: &Attempt,
+        state: &TaskState,
+    ) -> Result<i64, StateError> {
+        let mut connection = self.connection.lock().await;
+        let done = async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            set(&mut transaction, task, state, &attempt.timestamp).await?;
+            let id = attempt::insert(&mut transaction, task, attempt).await?;
+            transaction.commit().await?;
+            Ok(id)
+        };
+        done.await.map_err(|error| self.error(error))
+    }
+
+    /// Adds to an attempt how its review ended, if that is not on record yet: a person may decide long after. Whether it
+    /// was added.
+    pub async fn record_review(
+        &self,
+        attempt: i64,
+        status: &ReviewStatus,
+        findings: Option<&str>,
+        review_id: Option<&str>,
+    ) -> Result<bool, StateError> {
+        const SQL: &str =
+            "UPDATE attempts SET review_status = $2, review_findings = COALESCE($3, review_findings),
+            review_id = COALESCE($4, review_id) WHERE id = $1 AND review_status IS NULL";
+        let mut connection = self.connection.lock().await;
+        let query = sqlx::query(SQL).bind(attempt).bind(status.word()).bind(findings.map(kept_findings));
+        let done = query.bind(review_id).execute(&mut *connection).await;
+        done.map(|done| done.rows_affected() == 1).map_err(|error| self.error(error))
+    }
+
+    /// Says what became of a task, without an attempt.
+    pub async fn set_status(&self, task: &str, state: &TaskState, at: &str) -> Result<(), StateError> {
+        let mut connection = self.connection.lock().await;
+        set(&mut connection, task, state, at).await.map_err(|error| self.error(error))
+    }
+
+    /// The last attempts at a task with their numbers, newest first.
+    pub async fn attempts(&self, task: &str, limit: u32) -> Result<Vec<(i64, Attempt)>, StateError> {
+        let mut connection = self.connection.lock().await;
+        let found = attempt::last(&mut connection, &self.columns, task, limit).await;
+        found.map_err(|error| self.error(error))
+    }
+
+    /// What became of every task, in no particular order.
+    pub async fn summaries(&self) -> Result<Vec<Summary>, StateError> {
+        let mut connection = self.connection.lock().await;
+        summary::all(&mut connection, &self.columns).await.map_err(|error| self.error(error))
+    }
+
+    /// A value kept under a name.
+    pub async fn meta(&self, key: &str) -> Result<Option<String>, StateError> {
+        const SQL: &str = "SELECT CAST(value AS TEXT) FROM executor_meta WHERE key = $1";
+        if !self.columns.has("executor_meta", "key") {
+            return Ok(None);
+        }
+        let mut connection = self.connection.lock().await;
+        let found = sqlx::query_scalar(SQL).bind(key).fetch_optional(&mut *connection).await;
+        found.map(Option::flatten).map_err(|error| self.error(error))
+    }
+
+    /// Keeps a value under a name.
+    pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StateError> {
+        const SQL: &str = "INSERT INTO executor_meta (key, value) VALUES ($1, $2)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        let mut connection = self.connection.lock().await;
+        let done = sqlx::query(SQL).bind(key).bind(value).execute(&mut *connection).await;
+        done.map(drop).map_err(|error| self.error(error))
+    }
+
+    /// Closes the file, so that nothing is left beside it.
+    pub async fn close(self) -> Result<(), StateError> {
+        let Self { path, connection, .. } = self;
+        connection.into_inner().close().await.map_err(|error| StateError::sql(&path, error))
+    }
+
+    fn error(&self, error: sqlx::Error) -> StateError {
+        StateError::sql(&self.path, error)
+    }
+}
+
+async fn set(connection: &mut SqliteConnection, task: &str, state: &TaskState, at: &str) -> sqlx::Result<()> {
+    const SQL: &str = "INSERT INTO tasks (task_id, status, completed_at) VALUES ($1, $2, $3)
+        ON CONFLICT (task_id) DO UPDATE SET status = $2, completed_at = $3";
+    let over = matches!(state, TaskState::Success | TaskState::Failed | TaskState::Skipped);
+    let query = sqlx::query(SQL).bind(task).bind(state.word()).bind(over.then_some(at));
+    query.execute(connection).await.map(drop)
+}

@@ -1,0 +1,87 @@
+//! The tables, and completing those of any age. Nothing is ever taken away: columns and tables nobody here knows
+//! stay with their rows.
+
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use std::collections::HashSet;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS tasks (
+        task_id      TEXT PRIMARY KEY,
+        status       TEXT NOT NULL DEFAULT 'pending',
+        started_at   TEXT,
+        completed_at TEXT
+    );
+    CREATE TABLE IF NOT EXISTS attempts (
+        id               INTEGER PRIMARY KEY AUTOINCREMENT,
+        task_id          TEXT NOT NULL REFERENCES tasks(task_id),
+        timestamp        TEXT NOT NULL,
+        success          INTEGER NOT NULL,
+        duration_seconds REAL NOT NULL,
+        error            TEXT,
+        error_code       TEXT,
+        claude_output    TEXT
+    );
+    CREATE TABLE IF NOT EXISTS executor_meta (
+        key   TEXT PRIMARY KEY,
+        value TEXT
+    );
+";
+
+/// What files of some age lack. `review_id` is ours: the review in the ledger that the verdict comes from.
+const ADDED: [(&str, &str, &str); 11] = [
+    ("tasks", "started_at", "TEXT"),
+    ("tasks", "completed_at", "TEXT"),
+    ("attempts", "error", "TEXT"),
+    ("attempts", "error_code", "TEXT"),
+    ("attempts", "claude_output", "TEXT"),
+    ("attempts", "input_tokens", "INTEGER"),
+    ("attempts", "output_tokens", "INTEGER"),
+    ("attempts", "cost_usd", "REAL"),
+    ("attempts", "review_status", "TEXT"),
+    ("attempts", "review_findings", "TEXT"),
+    ("attempts", "review_id", "TEXT"),
+];
+
+/// Which columns of our tables a file has.
+#[derive(Debug, Default)]
+pub(super) struct Columns(HashSet<(String, String)>);
+
+impl Columns {
+    /// Looks.
+    pub async fn of(connection: &mut SqliteConnection) -> sqlx::Result<Self> {
+        const SQL: &str = "SELECT 'tasks', name FROM pragma_table_info('tasks')
+            UNION ALL SELECT 'attempts', name FROM pragma_table_info('attempts')
+            UNION ALL SELECT 'executor_meta', name FROM pragma_table_info('executor_meta')";
+        let rows = sqlx::query(SQL).fetch_all(connection).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<sqlx::Result<_>>().map(Self)
+    }
+
+    /// Whether there is such a column.
+    pub fn has(&self, table: &str, column: &str) -> bool {
+        self.0.contains(&(table.to_owned(), column.to_owned()))
+    }
+
+    /// A column, or nothing in its place where the file is older than it.
+    pub fn or_null(&self, table: &str, column: &'static str) -> &'static str {
+        if self.has(table, column) { column } else { "NULL" }
+    }
+}
+
+/// Makes the tables and columns that are missing; inside a transaction of the caller's.
+pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
+    let columns = Columns::of(connection).await?;
+    for (table, column, kind) in ADDED.iter().filter(|(table, column, _)| !columns.has(table, column)) {
+        // All three are words of the table above.
+        let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
+        sqlx::raw_sql(sql).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Whether nothing is missing, so that nobody has to write.
+pub(super) async fn is_complete(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    let columns = Columns::of(connection).await?;
+    let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));
+    Ok(has_all && columns.has("executor_meta", "key"))
+}

@@ -1,0 +1,151 @@
+//! The lines of `status` for tasks, and how often each state occurs. Pure.
+
+use super::state::{ReviewStatus, Summary, TaskState};
+use super::tasks::{Status, Task, TaskList};
+use countersign_core::text::visible_line;
+use std::collections::{BTreeMap, HashMap};
+
+/// States are padded to the length of `success`.
+const STATE_WIDTH: usize = 7;
+
+/// The words reviewers begin an issue with.
+const SEVERITIES: [&str; 6] = ["CRITICAL", "BLOCKER", "MAJOR", "MINOR", "INFO", "NIT"];
+
+/// A task of the list with what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'s> {
+    /// The task.
+    pub task: &'s Task,
+    /// What the database says, if anything.
+    pub summary: Option<&'s Summary>,
+}
+
+impl Standing<'_> {
+    /// What became of it. Of a task that never ran the list itself is believed.
+    pub fn state(&self) -> TaskState {
+        match (self.summary, self.task.status) {
+            (Some(summary), _) => summary.state.clone(),
+            (None, Status::Done) => TaskState::Success,
+            (None, _) => TaskState::Pending,
+        }
+    }
+
+    /// The line: `TASK-001: success (review: passed, 2 issues)`, or `TASK-003: pending` where no review was.
+    pub fn line(&self) -> String {
+        let state = self.state();
+        let state = visible_line(state.word());
+        let id = &self.task.id;
+        let review = self.summary.and_then(|summary| Some((summary.review_status.as_ref()?, summary.issues)));
+        let Some((review, issues)) = review.filter(|(review, _)| **review != ReviewStatus::NotRun) else {
+            return format!("{id}: {state}");
+        };
+        let issues = match issues {
+            0 => String::new(),
+            1 => ", 1 issue".to_owned(),
+            several => format!(", {several} issues"),
+        };
+        format!("{id}: {state:STATE_WIDTH$} (review: {}{issues})", visible_line(review.word()))
+    }
+}
+
+/// Every task of the list with what became of it, in the order of the list.
+pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standing<'s>> {
+    let by_id: HashMap<&str, &Summary> = summaries.iter().map(|one| (one.task_id.as_str(), one)).collect();
+    let standing = |task: &'s Task| Standing { task, summary: by_id.get(task.id.as_str()).copied() };
+    list.tasks().iter().map(standing).collect()
+}
+
+/// How often each state occurs.
+pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for standing in standings {
+        *counts.entry(standing.state().word().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// How many issues recorded findings are: what `N issues found` says, or the lines that begin with a severity.
+pub fn issues_in(findings: &str) -> usize {
+    let plain = |line: &str| line.trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let stated = findings.lines().find_map(|line| {
+        let line = plain(line);
+        let (number, rest) = line.split_once(' ')?;
+        (rest.starts_with("issues found") || rest.starts_with("issue found")).then(|| number.parse().ok())?
+    });
+    let begins = |line: &str| {
+        let line = plain(line);
+        let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        let after = line.get(word.len()..).unwrap_or_default().trim_start_matches(['*', '_', '`', ']', ')']);
+        after.starts_with(':') && SEVERITIES.iter().any(|severity| severity.eq_ignore_ascii_case(word))
+    };
+    stated.unwrap_or_else(|| findings.lines().filter(|line| begins(line)).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tasks::parse;
+    use countersign_engine::yaml::Source;
+
+    fn summary(id: &str, state: &str, review: Option<&str>, issues: usize) -> Summary {
+        Summary {
+            task_id: id.into(),
+            state: TaskState::from(state),
+            attempts: 1,
+            cost_usd: None,
+            error_code: None,
+            review_status: review.map(ReviewStatus::from),
+            issues,
+            review_id: None,
+        }
+    }
+
+    #[test]
+    fn run_6_status_shows_the_verdict_per_task() {
+        let text: String = (1..=9)
+            .map(|n| format!("### TASK-00{n}: n\nP0 | {}\n", if n == 8 { "DONE" } else { "TODO" }))
+            .collect();
+        let list = parse(&Source::new("t", &text)).list;
+        let summaries = [
+            summary("TASK-009", "gone\u{1b}[31m", Some("new\nword"), 0),
+            summary("TASK-001", "success", Some("passed"), 0),
+            summary("TASK-002", "success", Some("fixed"), 2),
+            summary("TASK-003", "failed", Some("rejected"), 0),
+            summary("TASK-004", "running", None, 0),
+            summary("TASK-005", "failed", Some("failed"), 1),
+            summary("TASK-006", "success", Some("not_run"), 0),
+            summary("TASK-100", "success", Some("passed"), 0),
+        ];
+        let standings = standings(&list, &summaries);
+        let lines: Vec<_> = standings.iter().map(Standing::line).collect();
+        let expect = [
+            "TASK-001: success (review: passed)",
+            "TASK-002: success (review: fixed, 2 issues)",
+            "TASK-003: failed  (review: rejected)",
+            "TASK-004: running",
+            "TASK-005: failed  (review: failed, 1 issue)",
+            "TASK-006: success",
+            "TASK-007: pending",
+            "TASK-008: success",
+        ];
+        assert_eq!(lines[..8], expect);
+        assert!(!lines[8].contains(['\u{1b}', '\n']), "{}", lines[8]);
+        let counts = counts(&standings);
+        assert_eq!((counts["success"], counts["failed"], counts["pending"], counts["running"]), (4, 2, 1, 1));
+    }
+
+    #[test]
+    fn issues_are_counted_as_reviewers_write_them() {
+        for (findings, expect) in [
+            ("", 0),
+            ("All good.", 0),
+            ("2 issues found:\n  MAJOR: a (b.py:45)\n  MINOR: c (d.py:1)\n", 2),
+            ("12 issues found:\n  MAJOR: a [cut: 10 of 99 bytes shown]", 12),
+            ("1 issue found:\n  INFO: a", 1),
+            ("- **MAJOR**: a\n- [minor]: b\n* NIT: c\nBLOCKER: d", 4),
+            ("MAJOR improvements\nMAJORITY: no\nFine: yes", 0),
+        ] {
+            assert_eq!(issues_in(findings), expect, "{findings}");
+        }
+    }
+}
