@@ -9,7 +9,7 @@ use crate::digest::{Key, Parts};
 use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Target};
 use crate::rule::Rule;
-use crate::submission::Material;
+use crate::submission::{Form, Material};
 use serde::{Deserialize, Serialize};
 
 /// Where a failed ruling stands.
@@ -181,7 +181,9 @@ pub fn finding(
         rule: rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
         target: assignment.target.clone(),
         file: match assignment.files.as_slice() {
-            [only] => files.get(*only).map(|file| file.path.clone()),
+            [only] => {
+                files.get(*only).filter(|file| file.form != Form::Summary).map(|file| file.path.clone())
+            }
             _ => None,
         },
         criterion: criterion.map(|criterion| criterion.name.clone()),

@@ -5,11 +5,12 @@
 
 use crate::criterion::Criterion;
 use crate::digest::{Key, Parts};
-use crate::prompt::PROMPT_VERSION;
+use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
 use crate::rule::{Each, Rule, Scope};
-use crate::submission::{OutputKind, Submission};
+use crate::submission::{Form, Material, OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// The name of the reviewer that carries out deterministic checks.
 pub const CHECKS: &str = "checks";
@@ -117,6 +118,8 @@ impl Assignment {
     pub fn target_words(&self) -> String {
         match &self.target {
             Target::All => "all outputs together".to_owned(),
+            // One alone that is no target of its own is the summary of a change that was split.
+            Target::Matching if self.files.len() == 1 => "the change as a whole".to_owned(),
             Target::Matching => format!("{} files together", self.files.len()),
             Target::Output(name) => format!("output '{name}'"),
             Target::File(path) => path.clone(),
@@ -192,28 +195,50 @@ pub fn plan(
     redaction: &str,
 ) -> Result<Plan, PlanError> {
     let mut plan = Plan::default();
-    let mut judged = vec![false; submission.files.len()];
     for (index, rule) in rules.iter().enumerate() {
         if rule.criteria.is_empty() {
             return Err(PlanError::NoCriteria { rule: rule.name.clone() });
         }
         let batches = batches(rule, reviewers, redaction)?;
-        let targets = targets(rule, submission, room(&batches))?;
-        if targets.is_empty() {
-            plan.not_applicable.push(rule.name.clone());
-        }
-        for (target, files) in targets {
-            files.iter().for_each(|file| judged[*file] = true);
-            for batch in &batches {
-                plan.assignments.push(assignment(index, rule, &target, &files, batch, submission));
+        let before = plan.assignments.len();
+        // In a change, checks and questions look at different things; otherwise at the same.
+        let sides: Vec<Vec<&Batch>> = match submission.change {
+            None => vec![batches.iter().collect()],
+            Some(_) => batches.iter().map(|batch| vec![batch]).collect(),
+        };
+        for side in sides {
+            for (target, files) in
+                targets_of(rule, submission, room(&side), side.iter().any(|b| b.is_asked()))?
+            {
+                let assigned =
+                    side.iter().map(|batch| assignment(index, rule, &target, &files, batch, submission));
+                plan.assignments.extend(assigned);
             }
+        }
+        if plan.assignments.len() == before {
+            plan.not_applicable.push(rule.name.clone());
         }
     }
     if plan.assignments.is_empty() {
         return Err(PlanError::NothingToJudge);
     }
-    plan.unjudged = (0..judged.len()).filter(|file| !judged[*file]).collect();
+    plan.unjudged = unjudged(&plan.assignments, submission);
     Ok(plan)
+}
+
+/// Files nobody looks at. A file and its patch are one work, whichever of them is looked at.
+fn unjudged(assignments: &[Assignment], submission: &Submission) -> Vec<usize> {
+    let looked_at: HashSet<usize> =
+        assignments.iter().flat_map(|assignment| assignment.files.clone()).collect();
+    let path = |file: usize| submission.files[file].path.as_str();
+    let paths: HashSet<&str> = looked_at.iter().map(|file| path(*file)).collect();
+    // Only one of the two is named.
+    let own = |file: &Material| submission.change.is_none() || file.form == Form::Patch;
+    let files = files_where(submission, own).into_iter();
+    match submission.change {
+        None => files.filter(|file| !looked_at.contains(file)).collect(),
+        Some(_) => files.filter(|file| !paths.contains(path(*file))).collect(),
+    }
 }
 
 /// What a rule looks at, with the files of each target. None where its output has no files.
@@ -223,12 +248,31 @@ pub fn targets(
     submission: &Submission,
     room: Option<u64>,
 ) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
-    let each = |files: Vec<usize>| {
-        let target = |file: usize| Target::File(submission.files[file].path.clone());
-        files.into_iter().map(|file| (target(file), vec![file])).collect()
+    targets_of(rule, submission, room, true)
+}
+
+/// The same for those who are asked, or for our checks: in a change, questions are about patches, and checks look
+/// at the files as they are now.
+fn targets_of(
+    rule: &Rule,
+    submission: &Submission,
+    room: Option<u64>,
+    is_asked: bool,
+) -> Result<Vec<(Target, Vec<usize>)>, PlanError> {
+    let form = if is_asked && submission.change.is_some() { Form::Patch } else { Form::File };
+    let files_where = |wanted: &dyn Fn(&Material) -> bool| {
+        files_where(submission, |file| file.form == form && wanted(file))
     };
     match &rule.scope {
-        Scope::Whole => Ok(vec![(Target::All, (0..submission.files.len()).collect())]),
+        Scope::Whole => {
+            let files = files_where(&|_| true);
+            match submission.change {
+                Some(_) if is_asked && !fits(&files, submission, room) => {
+                    Ok(split(Target::All, files, submission))
+                }
+                _ => Ok(vec![(Target::All, files)]),
+            }
+        }
         Scope::Output(name) => {
             let unknown = || PlanError::UnknownOutput {
                 rule: rule.name.clone(),
@@ -236,41 +280,62 @@ pub fn targets(
                 known: submission.outputs.iter().map(|output| output.name.clone()).collect(),
             };
             let output = submission.outputs.iter().position(|o| o.name == *name).ok_or_else(unknown)?;
-            let files = files_where(submission, |file| file.output == output);
+            let files = files_where(&|file| file.output == output);
             Ok(match submission.outputs[output].kind {
                 _ if files.is_empty() => vec![],
-                OutputKind::Files => each(files),
+                OutputKind::Files => one_by_one(files, submission),
                 OutputKind::File => vec![(Target::Output(name.clone()), files)],
             })
         }
         Scope::Files { patterns, each: wanted } => {
             let set = glob_set(patterns)
                 .map_err(|reason| PlanError::BadPattern { rule: rule.name.clone(), reason })?;
-            let files = files_where(submission, |file| set.is_match(&file.path));
-            let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
-            let one_by_one = match wanted {
-                Each::File => true,
-                Each::Together => false,
-                Each::Fit => room.is_some_and(|room| bytes > room),
-            };
-            Ok(match files {
-                files if files.is_empty() => vec![],
+            let files = files_where(&|file| set.is_match(&file.path));
+            let fit = fits(&files, submission, room);
+            Ok(match wanted {
+                _ if files.is_empty() => vec![],
                 // One file is one file, also for a rule that takes all of them together.
-                files if one_by_one || files.len() == 1 => each(files),
-                files => vec![(Target::Matching, files)],
+                _ if files.len() == 1 => one_by_one(files, submission),
+                Each::File => one_by_one(files, submission),
+                Each::Together | Each::Fit if form == Form::Patch && !fit => {
+                    split(Target::Matching, files, submission)
+                }
+                Each::Fit if !fit => one_by_one(files, submission),
+                Each::Together | Each::Fit => vec![(Target::Matching, files)],
             })
         }
     }
 }
 
+fn one_by_one(files: Vec<usize>, submission: &Submission) -> Vec<(Target, Vec<usize>)> {
+    let target = |file: usize| Target::File(submission.files[file].path.clone());
+    files.into_iter().map(|file| (target(file), vec![file])).collect()
+}
+
+/// A change that does not fit into one question: a question per file, and one about all of them in a few lines.
+fn split(whole: Target, files: Vec<usize>, submission: &Submission) -> Vec<(Target, Vec<usize>)> {
+    let summary = files_where(submission, |file| file.form == Form::Summary);
+    let mut targets = one_by_one(files, submission);
+    if !summary.is_empty() {
+        targets.push((whole, summary));
+    }
+    targets
+}
+
+fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
+    let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
+    let most = submission.change.as_ref().map(|_| DIFF_BYTES_MAX as u64);
+    room.into_iter().chain(most).min().is_none_or(|room| bytes <= room)
+}
+
 /// How many bytes fit into a question to whoever is asked first.
-fn room(batches: &[Batch]) -> Option<u64> {
+fn room(batches: &[&Batch]) -> Option<u64> {
     let asked =
-        |batch: &Batch| batch.judges.iter().find(|judge| judge.kind == ReviewerKind::Asked)?.room_bytes;
+        |batch: &&Batch| batch.judges.iter().find(|judge| judge.kind == ReviewerKind::Asked)?.room_bytes;
     batches.iter().find_map(asked)
 }
 
-fn files_where(submission: &Submission, wanted: impl Fn(&crate::submission::Material) -> bool) -> Vec<usize> {
+fn files_where(submission: &Submission, wanted: impl Fn(&Material) -> bool) -> Vec<usize> {
     (0..submission.files.len()).filter(|i| wanted(&submission.files[*i])).collect()
 }
 
@@ -290,6 +355,12 @@ struct Batch {
     judges: Vec<Reviewer>,
     pure: bool,
     redaction: String,
+}
+
+impl Batch {
+    fn is_asked(&self) -> bool {
+        self.judges.iter().any(|judge| judge.kind != ReviewerKind::Checks)
+    }
 }
 
 /// Checks and questions are apart, so that a cheap answer never has to wait for or be repeated with a dear
@@ -392,6 +463,10 @@ fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, jud
     parts.count(files.len());
     for file in files.iter().filter_map(|i| submission.files.get(*i)) {
         parts.text(&file.path).text(submission.output_name(file)).text(file.digest.as_str());
+    }
+    // What stands around a change; where there is none, keys are what they always were.
+    if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
+        parts.text("context").text(context.as_str());
     }
     parts.key()
 }

@@ -37,6 +37,37 @@ pub enum Content {
     Unreadable(String),
 }
 
+/// How a material comes to a reviewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A file of the workspace.
+    #[default]
+    File,
+    /// What changed in a file: a text that was handed in. Questions are about it; checks look at the file.
+    Patch,
+    /// All that changed in a few lines: a text that was handed in, shown where patches are asked about one by one.
+    Summary,
+}
+
+impl Form {
+    /// Whether it is a file of the workspace, rather than a text that was handed in.
+    pub fn is_file(&self) -> bool {
+        *self == Self::File
+    }
+}
+
+/// What a change is against, and exactly which state of the files it is: enough to look again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeOf {
+    /// The commit it is against; none where there was no commit yet.
+    pub base: Option<String>,
+    /// Names the state of the files against the base.
+    pub fingerprint: Digest,
+    /// Patterns of files that are no part of the work.
+    pub left_out: Vec<String>,
+}
+
 /// One file of a submission: where it is and exactly which bytes were seen. The bytes themselves are not
 /// kept; they are read again when a question is asked, and must then still have this digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +82,9 @@ pub struct Material {
     pub size_bytes: u64,
     /// Text, binary, missing, unreadable.
     pub content: Content,
+    /// A file, or a text that was handed in.
+    #[serde(default, skip_serializing_if = "Form::is_file")]
+    pub form: Form,
 }
 
 /// What is handed in, by digest.
@@ -65,6 +99,12 @@ pub struct Submission {
     /// The author's notes, by digest: reviewed text is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Digest>,
+    /// Where it is a change: what it is against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeOf>,
+    /// What stands around a change in every question, by digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Digest>,
 }
 
 impl Submission {
@@ -82,7 +122,15 @@ impl Submission {
             parts.text(&file.path).count(file.output).text(file.digest.as_str());
         }
         let digest = parts.maybe(notes.as_ref().map(Digest::as_str)).digest();
-        Self { digest, outputs, files, notes }
+        Self { digest, outputs, files, notes, change: None, context: None }
+    }
+
+    /// The same as a change: its name covers what it is against and what stands around it.
+    pub fn about(self, change: ChangeOf, context: Digest) -> Self {
+        let mut parts = Parts::new("submission/change/1");
+        parts.text(self.digest.as_str()).maybe(change.base.as_deref());
+        parts.text(change.fingerprint.as_str()).text(context.as_str());
+        Self { digest: parts.digest(), change: Some(change), context: Some(context), ..self }
     }
 
     /// The name of the output a file belongs to.

@@ -104,6 +104,7 @@ impl Wanted {
             policy: if self.is_loop { policy } else { Policy { attempts: Attempts::Once, ..policy } },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
+            change: None,
             notes: self.notes.clone(),
             fresh: self.fresh,
         })

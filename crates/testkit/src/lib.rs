@@ -13,6 +13,7 @@ mod loopback;
 mod messages;
 mod project;
 mod ran;
+mod repository;
 mod responses;
 mod wire;
 
@@ -23,5 +24,6 @@ pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};
 pub use project::Project;
 pub use ran::{Ran, Running, eventually};
+pub use repository::Repository;
 pub use responses::{Responses, ResponsesApi};
 pub use wire::Asked;

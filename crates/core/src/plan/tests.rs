@@ -3,7 +3,7 @@
 use super::*;
 use crate::check::{Check, RunCheck};
 use crate::digest::Digest;
-use crate::submission::{Content, Material, Output};
+use crate::submission::{Content, Form, Material, Output};
 
 fn submission(files: &[(&str, usize, &str)]) -> Submission {
     let outputs = vec![
@@ -17,6 +17,7 @@ fn submission(files: &[(&str, usize, &str)]) -> Submission {
         digest: Digest::of(content.as_bytes()),
         size_bytes: content.len() as u64,
         content: Content::Text,
+        form: Form::File,
     };
     Submission::new(&[], outputs, files.iter().map(material).collect(), None)
 }

@@ -5,11 +5,16 @@
 
 mod payload;
 mod schema;
+mod sections;
 mod self_review;
 mod system;
 
 pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
 pub use schema::{RESPONSE, response_schema, strict_response_schema};
+pub use sections::{
+    DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
+    TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
+};
 pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
 pub use system::{Question, repair_prompt, system_prompt};
 

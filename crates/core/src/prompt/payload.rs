@@ -22,6 +22,14 @@ pub enum Body {
 }
 
 impl Body {
+    /// The text, where it is one and shown.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Whether the contents are not in the payload, and must be looked at where the file is.
     pub fn is_beside(&self) -> bool {
         matches!(self, Self::Listed | Self::Binary { .. })
@@ -80,11 +88,11 @@ pub fn with_redactions(payload: String, redacted: &Counts) -> String {
     }
 }
 
-fn section(name: &str) -> String {
+pub(super) fn section(name: &str) -> String {
     format!("{SECTION_RULE} {name} {SECTION_RULE}")
 }
 
-fn notice(changes: Changes) -> String {
+pub(super) fn notice(changes: Changes) -> String {
     format!(
         "[Made visible below: {} control or direction characters written as \\u{{…}}, {} lines that read like \
          our markers given a leading \\]",
@@ -129,7 +137,7 @@ fn list_name(name: &str, changes: &mut Changes) -> String {
     shown.replace("  (output:", "\\u{20} (output:")
 }
 
-fn harmless(content: &str, changes: &mut Changes) -> String {
+pub(super) fn harmless(content: &str, changes: &mut Changes) -> String {
     let (shown, changed) = text::neutralise(content);
     changes.add(changed);
     shown.into_owned()

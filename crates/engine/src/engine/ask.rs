@@ -39,6 +39,7 @@ pub(super) struct Asking {
 }
 
 /// A question in words.
+#[derive(Default)]
 pub(super) struct Worded {
     pub system_prompt: String,
     pub payload: String,
@@ -130,11 +131,10 @@ impl Engine {
         sees_project: bool,
     ) -> Result<(Brief, tempfile::TempDir), Failed> {
         let submission = &asking.prepared.submission;
-        let notes = asking.prepared.request.notes.as_deref();
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let planner = &self.0.planner;
         self.fits(asking)?;
-        let question = planner.word(&asking.rules, &asking.assignment, submission, notes, &asking.reviewer);
+        let question = planner.word(&asking.rules, &asking.assignment, &asking.prepared, &asking.reviewer);
         let mut question = question.await.map_err(stale)?;
         let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
         let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
@@ -174,6 +174,12 @@ impl Engine {
     /// Whoever cannot be given files gets everything in the question, so that has to fit.
     fn fits(&self, asking: &Asking) -> Result<(), Failed> {
         let planner = &self.0.planner;
+        if let Some(handed) = &asking.prepared.request.change {
+            let (assignment, most) = (&asking.assignment, planner.bounds.prompt_bytes);
+            let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
+            let refused = panelist.and_then(|panelist| handed.refuse(assignment, &panelist, most));
+            return refused.map_or(Ok(()), Err);
+        }
         let files = materials(&asking.assignment, &asking.prepared.submission);
         let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
         let most = planner.bounds.prompt_bytes;
@@ -193,12 +199,7 @@ impl Engine {
 
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
         let assignment = &asking.assignment;
-        let question = question.unwrap_or(Worded {
-            system_prompt: String::new(),
-            payload: String::new(),
-            shown: vec![],
-            redacted: Counts::default(),
-        });
+        let question = question.unwrap_or_default();
         asking.redacted.store(question.redacted.total(), Ordering::Relaxed);
         let system_prompt = match &asking.repair {
             Some(defect) => prompt::repair_prompt(&question.system_prompt, defect),

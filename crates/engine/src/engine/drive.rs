@@ -12,6 +12,7 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
 use countersign_core::review::{By, Confirmation, Effect, Event, Input, Refused, State, due, step};
 use countersign_core::rule::Rule;
+use countersign_core::submission::{Content, Material};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -312,11 +313,20 @@ impl Engine {
     /// Looks whether the files are still the ones that were judged.
     async fn confirm(&self, stored: &Stored) -> Result<Confirmation, EngineError> {
         let Some(round) = stored.review.round() else { return Ok(Confirmation::Changed) };
+        let root = &self.0.planner.root;
+        if let Some(of) = &round.submission.change
+            && workspace::fingerprint(root, &super::handed::wanted(of)).await? != of.fingerprint
+        {
+            return Ok(Confirmation::Changed);
+        }
+        let in_change = round.submission.change.is_some();
+        // Also in a change: git may take other bytes of a file for the same, and checks do not.
         let files: Vec<_> =
-            round.submission.files.iter().map(|file| (file.path.clone(), file.output)).collect();
-        let now = workspace::gather(&self.0.planner.root, files).await;
+            round.submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
+        let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
+        let now = workspace::gather(root, paths).await;
         let now = now.map_err(EngineError::io("could not look at the files again"))?;
-        Ok(if now == round.submission.files { Confirmation::Same } else { Confirmation::Changed })
+        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
     }
 
     /// Steps with inputs and records what follows.
@@ -372,6 +382,11 @@ pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
         Err(refused) => return Err(refused),
     }
     Ok(())
+}
+
+/// Whether a material is a file at its path. One of a change that could not be read may have another name.
+fn can_be_gathered(file: &Material, in_change: bool) -> bool {
+    file.form.is_file() && !(in_change && matches!(file.content, Content::Unreadable(_)))
 }
 
 /// Whether the ticket's round is over, or waits for somebody.

@@ -1,7 +1,7 @@
 //! What can go wrong, classed once.
 
 use crate::ledger::LedgerError;
-use crate::workspace::PathProblem;
+use crate::workspace::{ChangeError, PathProblem};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::PlanError;
 use countersign_core::review::Refused;
@@ -12,6 +12,9 @@ pub enum EngineError {
     /// A path cannot be judged.
     #[error(transparent)]
     Path(#[from] PathProblem),
+    /// There is no change to judge.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
     /// Rules and work do not fit together.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -54,6 +57,7 @@ impl EngineError {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Path(_) | Self::Plan(_) | Self::Results(_) | Self::NotFound(_) => Outcome::Usage,
+            Self::Change(error) => error.outcome(),
             Self::Ledger(error) => error.outcome(),
             Self::Refused(refused) => match refused {
                 // What was refused did not happen, however well the review ended.

@@ -8,6 +8,7 @@ mod ask;
 mod budget;
 mod drive;
 mod error;
+mod handed;
 mod happening;
 mod hold;
 mod panel;
@@ -20,6 +21,7 @@ mod verbs;
 
 pub use budget::is_for_the_day;
 pub use error::EngineError;
+pub use handed::Handed;
 pub use happening::Happening;
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};

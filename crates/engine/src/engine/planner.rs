@@ -2,6 +2,7 @@
 //! nothing.
 
 use super::ask::Worded;
+use super::handed::Handed;
 use super::{EngineError, Panel};
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
@@ -12,7 +13,7 @@ use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
-use countersign_core::redact::Redaction;
+use countersign_core::redact::{Counts, Redaction};
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Material, Output, Submission};
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct Request {
     pub outputs: Vec<Output>,
     /// Paths relative to the root, with the index of their output.
     pub files: Vec<(String, usize)>,
+    /// A change, instead of outputs and files.
+    pub change: Option<Handed>,
     /// What the author says about the work.
     pub notes: Option<String>,
     /// Ask everybody again, whatever stands.
@@ -111,9 +114,19 @@ impl Planner {
     ) -> Result<Prepared, EngineError> {
         // Rules go on record as they are asked, and what is handed in later is held against that record.
         super::redact::rules(&self.redaction, &mut request.rules);
-        let gathered = workspace::gather(&self.root, request.files.clone()).await;
+        let gathered = match &request.change {
+            None => workspace::gather(&self.root, request.files.clone()).await,
+            Some(handed) => {
+                request.outputs = Handed::outputs();
+                handed.materials(&self.root).await
+            }
+        };
         let files = gathered.map_err(EngineError::io("could not look at the files"))?;
         let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
+        let submission = match &request.change {
+            None => submission,
+            Some(handed) => handed.name(submission),
+        };
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }
@@ -130,24 +143,54 @@ impl Planner {
             Some(ledger) => !ledger.rulings(&keys, rulings_since(&prepared.request.policy)).await?.is_empty(),
             None => false,
         };
-        let notes = prepared.request.notes.as_deref();
         let first = assignment.candidates.first().map_or("", |candidate| candidate.reviewer.as_str());
-        let worded = self.word(&prepared.request.rules, assignment, &prepared.submission, notes, first).await;
+        let worded = self.word(&prepared.request.rules, assignment, prepared, first).await;
         let worded = worded.map_err(|changed| EngineError::Internal(changed.to_string()))?;
         let timeout_seconds = self.timeout(assignment, first).as_secs();
         let payload = prompt::with_redactions(worded.payload, &worded.redacted);
         Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
     }
 
-    /// The question in words: with contents where they fit, else with paths.
+    /// The question in words: a change as it was handed in; files with contents where they fit, else with paths.
     pub(super) async fn word(
         &self,
         rules: &[Rule],
         assignment: &Assignment,
-        submission: &Submission,
-        notes: Option<&str>,
+        prepared: &Prepared,
         reviewer: &str,
     ) -> Result<Worded, Changed> {
+        let mut redacted = Counts::default();
+        let notes = prepared.request.notes.as_deref().map(|notes| self.redaction.redact(notes));
+        let notes = notes.map(|(notes, found)| {
+            redacted.add(found);
+            notes
+        });
+        let notes = notes.as_deref();
+        let (shown, payload) = match &prepared.request.change {
+            Some(handed) => self.word_change(handed, assignment, prepared, notes, &mut redacted)?,
+            None => {
+                let mut shown = self.show(assignment, &prepared.submission, reviewer).await?;
+                redacted.add(super::redact::shown(&self.redaction, &mut shown));
+                let payload = prompt::payload(&shown, notes);
+                (shown, payload)
+            }
+        };
+        let criteria: Vec<&Criterion> = assignment.asks(rules).collect();
+        let question = Question {
+            criteria: criteria.iter().map(|c| (c.name.as_str(), c.question.as_str())).collect(),
+            notes,
+            guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
+        };
+        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
+    }
+
+    /// Files as a reviewer gets them.
+    async fn show(
+        &self,
+        assignment: &Assignment,
+        submission: &Submission,
+        reviewer: &str,
+    ) -> Result<Vec<Shown>, Changed> {
         let files = materials(assignment, submission);
         let bytes = files.iter().map(|file| file.size_bytes).sum();
         let bounds = self.bounds;
@@ -161,20 +204,7 @@ impl Planner {
             let output = submission.output_name(file).to_owned();
             shown.push(Shown { path: file.path.clone(), output, body });
         }
-        let mut redacted = super::redact::shown(&self.redaction, &mut shown);
-        let notes = notes.map(|notes| self.redaction.redact(notes)).map(|(notes, found)| {
-            redacted.add(found);
-            notes
-        });
-        let notes = notes.as_deref();
-        let criteria: Vec<&Criterion> = assignment.asks(rules).collect();
-        let question = Question {
-            criteria: criteria.iter().map(|c| (c.name.as_str(), c.question.as_str())).collect(),
-            notes,
-            guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
-        };
-        let payload = prompt::payload(&shown, notes);
-        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
+        Ok(shown)
     }
 
     /// How many bytes a question has, with those of files to be read beside it; none where they changed.
@@ -185,8 +215,7 @@ impl Planner {
         prepared: &Prepared,
         reviewer: &str,
     ) -> Option<u64> {
-        let notes = prepared.request.notes.as_deref();
-        let worded = self.word(rules, assignment, &prepared.submission, notes, reviewer).await.ok()?;
+        let worded = self.word(rules, assignment, prepared, reviewer).await.ok()?;
         let files = materials(assignment, &prepared.submission);
         let beside = files.iter().zip(&worded.shown).filter(|(_, shown)| shown.body.is_beside());
         let beside: u64 = beside.map(|(file, _)| file.size_bytes).sum();

@@ -1,5 +1,6 @@
 //! The author's own review: instructions are written, the results come in a later call.
 
+use super::handed::Handed;
 use super::planner::materials;
 use super::{Engine, EngineError, Prepared, Request, Ticket, random};
 use crate::ledger::Stored;
@@ -123,7 +124,11 @@ impl Engine {
         let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
         let mut reviewers = self.0.planner.reviewers();
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
-        self.0.planner.prepare_for(request_of(review), round.submission.notes.clone(), &reviewers).await
+        let mut request = request_of(review);
+        if let (Some(of), Some(context)) = (&round.submission.change, &round.submission.context) {
+            request.change = Some(Handed::again(&self.0.planner.root, of, context.clone()).await?);
+        }
+        self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await
     }
 
     /// The document of a self-review that is waited for, without how to hand it in, and its token.
@@ -164,6 +169,7 @@ fn request_of(review: &Review) -> Request {
         policy: review.policy.clone(),
         outputs,
         files: files.into_iter().map(|file| (file.path, file.output)).collect(),
+        change: None,
         notes: None,
         fresh: false,
     }

@@ -2,7 +2,7 @@
 
 use super::path::{self, Root};
 use countersign_core::digest::Digest;
-use countersign_core::submission::{Content, Material};
+use countersign_core::submission::{Content, Form, Material};
 use std::io::{self, Read};
 
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -29,7 +29,7 @@ fn material(root: &Root, path: String, output: usize) -> Material {
     match look(root, &path) {
         Ok(Seen { digest, size_bytes, text }) => {
             let content = if text { Content::Text } else { Content::Binary };
-            Material { path, output, digest, size_bytes, content }
+            Material { path, output, digest, size_bytes, content, form: Form::File }
         }
         Err(error) => {
             let content = match error.kind() {
@@ -38,7 +38,7 @@ fn material(root: &Root, path: String, output: usize) -> Material {
             };
             // What is not there has a digest too, so that "missing" is a state a verdict can be tied to.
             let digest = Digest::of(format!("{content:?}").as_bytes());
-            Material { path, output, digest, size_bytes: 0, content }
+            Material { path, output, digest, size_bytes: 0, content, form: Form::File }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! only when a question needs them, and only if they still have that digest. So memory is bounded by the
 //! prompt, not by the project, and what was hashed is what is sent.
 
+mod change;
 mod copy;
 mod gather;
 mod path;
@@ -11,6 +12,10 @@ mod read;
 mod walk;
 mod write;
 
+pub use change::{
+    Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
+    summary,
+};
 pub use copy::copy_into;
 pub use gather::gather;
 pub use path::{PathProblem, Root, require_file};

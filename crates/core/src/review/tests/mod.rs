@@ -13,7 +13,7 @@ use crate::outcome::Stop;
 use crate::plan::{Candidate, Reuse, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, Overrides};
 use crate::rule::Scope;
-use crate::submission::{Content, Material, Output, OutputKind};
+use crate::submission::{Content, Form, Material, Output, OutputKind};
 
 const CRITERIA: [&str; 2] = ["Complete", "Clear"];
 
@@ -48,6 +48,7 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
         digest: Digest::of(names.join(",").as_bytes()),
         size_bytes: 1,
         content: Content::Text,
+        form: Form::File,
     };
     let outputs = vec![Output { name: "docs".into(), kind: OutputKind::Files }];
     Submit {

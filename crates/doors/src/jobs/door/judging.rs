@@ -215,6 +215,7 @@ impl Jobs {
             policy: self.options.policy.clone(),
             outputs: work.step.engine_outputs(),
             files: files.collect(),
+            change: None,
             notes: work.notes.clone(),
             fresh: false,
         }

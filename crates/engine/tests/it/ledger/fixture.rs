@@ -10,7 +10,7 @@ use countersign_core::review::{
     Actor, By, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due, step,
 };
 use countersign_core::rule::{Each, Rule, Scope};
-use countersign_core::submission::{Content, Material, Output, OutputKind, Submission};
+use countersign_core::submission::{Content, Form, Material, Output, OutputKind, Submission};
 use countersign_engine::ledger::{Ledger, LedgerError, Stored};
 
 /// The name of the one reviewer.
@@ -52,6 +52,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
             digest: Digest::of(bytes.as_bytes()),
             size_bytes: bytes.len() as u64,
             content: Content::Text,
+            form: Form::File,
         }
     };
     let outputs = vec![Output { name: "files".to_owned(), kind: OutputKind::Files }];

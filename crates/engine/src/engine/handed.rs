@@ -1,0 +1,189 @@
+//! A change as it is handed in: texts that are no files, and what stands around them in every question.
+
+use super::panel::Panelist;
+use super::{EngineError, Planner, Prepared};
+use crate::reviewer::Failed;
+use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
+use countersign_core::digest::Digest;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::Assignment;
+use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, Shown};
+use countersign_core::redact::Counts;
+use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, OutputKind, Submission};
+use std::sync::Arc;
+
+/// What the summary of a change is called among its files.
+const SUMMARY: &str = "(the change as a whole)";
+/// The name of the one output a change is.
+const OUTPUT: &str = "change";
+
+/// A change as it is handed in.
+#[derive(Clone, Debug)]
+pub struct Handed {
+    change: Arc<Change>,
+    summary: Arc<str>,
+    left_out: Vec<String>,
+    sections: Sections,
+    /// The digest of the sections the questions have. Of a change that is handed in again only this is known.
+    context: Digest,
+}
+
+impl Handed {
+    /// A change, the patterns that were left out of it, and what stands around it in every question.
+    pub fn new(change: Change, left_out: Vec<String>, sections: Sections) -> Self {
+        let summary = workspace::summary(&change, DIFF_BYTES_MAX).into();
+        let context = sections.digest();
+        Self { change: Arc::new(change), summary, left_out, sections, context }
+    }
+
+    /// The change.
+    pub fn change(&self) -> &Change {
+        &self.change
+    }
+
+    /// The change of a submission as it is now, where only the digest of what stands around it is known.
+    pub(super) async fn again(
+        root: &workspace::Root,
+        of: &ChangeOf,
+        context: Digest,
+    ) -> Result<Self, EngineError> {
+        let wanted = wanted(of);
+        let change = workspace::change(root, &wanted).await?;
+        Ok(Self { context, ..Self::new(change, wanted.left_out, Sections::default()) })
+    }
+
+    /// The outputs a change has: itself.
+    pub(super) fn outputs() -> Vec<Output> {
+        vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }]
+    }
+
+    /// The patches and the summary, then the files as they are now, for checks.
+    pub(super) async fn materials(&self, root: &workspace::Root) -> std::io::Result<Vec<Material>> {
+        let mut all: Vec<Material> = self.change.files.iter().map(patch).collect();
+        all.push(Material {
+            path: SUMMARY.to_owned(),
+            output: 0,
+            digest: Digest::of(self.summary.as_bytes()),
+            size_bytes: self.summary.len() as u64,
+            content: Content::Text,
+            form: Form::Summary,
+        });
+        // A link has no contents of its own, a submodule is another repository, and what is gone is gone.
+        let files = self.change.files.iter().filter(|file| file.shape == Shape::File);
+        let (named, unnamed): (Vec<_>, Vec<_>) = files.partition(|file| file.is_named_exactly);
+        let named = named.iter().map(|file| (file.path.clone(), 0)).collect();
+        all.extend(workspace::gather(root, named).await?);
+        // Never looked for under a name it does not have: another file may have that.
+        all.extend(unnamed.into_iter().map(|file| Material {
+            content: Content::Unreadable("its name is not valid UTF-8".to_owned()),
+            form: Form::File,
+            ..patch(file)
+        }));
+        Ok(all)
+    }
+
+    /// The submission as this change.
+    pub(super) fn name(&self, submission: Submission) -> Submission {
+        let of = ChangeOf {
+            base: self.change.base.clone(),
+            fingerprint: self.change.fingerprint.clone(),
+            left_out: self.left_out.clone(),
+        };
+        submission.about(of, self.context.clone())
+    }
+
+    /// A text that was handed in, by its place among the materials.
+    fn text(&self, index: usize) -> Option<&str> {
+        match self.change.files.get(index) {
+            Some(file) => Some(&file.patch),
+            None => (index == self.change.files.len()).then_some(&*self.summary),
+        }
+    }
+
+    /// The files of an assignment whose patch is not shown whole.
+    fn cut<'a>(&'a self, assignment: &'a Assignment) -> impl Iterator<Item = &'a ChangedFile> {
+        let files = assignment.files.iter().filter_map(|index| self.change.files.get(*index));
+        files.filter(|file| file.is_cut)
+    }
+
+    /// Why a question about these files is not put to somebody.
+    pub(super) fn refuse(
+        &self,
+        assignment: &Assignment,
+        panelist: &Panelist,
+        prompt_bytes: u64,
+    ) -> Option<Failed> {
+        let too_long = |words: String| Some(Failed::new(NoVerdict::TooLong, words));
+        if let Some(file) = self.cut(assignment).next().filter(|_| !panelist.sees_project) {
+            let path = countersign_core::text::visible_line(&file.path);
+            return too_long(format!(
+                "the diff of `{path}` has {} bytes, more than a question about a change holds, and reviewer `{}` \
+                 cannot read the rest: make the change smaller, or ask a reviewer with `sees: project`",
+                file.patch_bytes, panelist.name
+            ));
+        }
+        let bytes: u64 =
+            assignment.files.iter().filter_map(|index| self.text(*index)).map(|t| t.len() as u64).sum();
+        if bytes > prompt_bytes {
+            return too_long(format!(
+                "the diff has {bytes} bytes, and a question holds {prompt_bytes}: raise `prompt_bytes`"
+            ));
+        }
+        None
+    }
+}
+
+fn patch(file: &ChangedFile) -> Material {
+    let shown = file.patch.len() as u64;
+    Material {
+        path: file.path.clone(),
+        output: 0,
+        digest: file.digest.clone(),
+        size_bytes: if file.is_binary { shown } else { file.patch_bytes.max(shown) },
+        content: Content::Text,
+        form: Form::Patch,
+    }
+}
+
+/// What has to be compared to see a change again.
+pub(super) fn wanted(of: &ChangeOf) -> ChangeWanted {
+    ChangeWanted { base: of.base.clone(), left_out: of.left_out.clone(), ..ChangeWanted::default() }
+}
+
+impl Planner {
+    /// What is shown in a question about a change, free of secrets, with its payload.
+    pub(super) fn word_change(
+        &self,
+        handed: &Handed,
+        assignment: &Assignment,
+        prepared: &Prepared,
+        notes: Option<&str>,
+        redacted: &mut Counts,
+    ) -> Result<(Vec<Shown>, String), Changed> {
+        let lost = || Changed { path: SUMMARY.to_owned() };
+        // The key says that these sections were shown: without them there is no such question.
+        if handed.sections.digest() != handed.context {
+            return Err(lost());
+        }
+        let mut hide = |text: &str| {
+            let (text, found) = self.redaction.redact(text);
+            redacted.add(found);
+            text.into_owned()
+        };
+        let mut shown = vec![];
+        for index in &assignment.files {
+            let file = prepared.submission.files.get(*index).ok_or_else(lost)?;
+            let text = hide(handed.text(*index).ok_or_else(lost)?);
+            let output = prepared.submission.output_name(file).to_owned();
+            shown.push(Shown { path: file.path.clone(), output, body: Body::Text(text) });
+        }
+        let mut sections = handed.sections.clone();
+        for section in sections.all_mut() {
+            section.heading = hide(&section.heading);
+            section.text = hide(&section.text);
+        }
+        let texts: Vec<&str> = shown.iter().filter_map(|shown| shown.body.text()).collect();
+        let payload = prompt::change_payload(&sections, &texts, notes);
+        Ok((shown, payload))
+    }
+}

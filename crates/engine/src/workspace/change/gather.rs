@@ -1,0 +1,196 @@
+//! Having git compare the files as they are with a base, without touching anything of the user's.
+
+use super::parse::{Defect, Parser};
+use super::{Change, ChangeLimits, ChangedFile};
+use crate::git::{Git, GitError};
+use crate::workspace::Root;
+use countersign_core::digest::{Digest, Parts};
+use countersign_core::outcome::{NoVerdict, Outcome};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// What is to be compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeWanted {
+    /// The commit it is against; none for everything, where there is no commit yet.
+    pub base: Option<String>,
+    /// Patterns of our own state files, relative to the root: no part of the work.
+    pub left_out: Vec<String>,
+    /// How much is kept.
+    pub limits: ChangeLimits,
+}
+
+/// Why there is no change to judge.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// Nothing differs.
+    #[error("nothing has changed since {}", base.as_deref().unwrap_or("the beginning"))]
+    Empty {
+        /// The commit it is against.
+        base: Option<String>,
+    },
+    /// More files than are taken.
+    #[error("more than {limit} files have changed")]
+    TooManyFiles {
+        /// The limit.
+        limit: usize,
+    },
+    /// Git did not do it.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A folder of ours could not be used.
+    #[error("the change could not be put together: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl ChangeError {
+    /// The outcome a command ends with.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Empty { .. } => Outcome::NoVerdict(NoVerdict::EmptyChange),
+            Self::TooManyFiles { .. } | Self::Git(GitError::TooMuchOutput { .. }) => {
+                Outcome::NoVerdict(NoVerdict::TooLong)
+            }
+            Self::Git(GitError::TimedOut { .. }) => Outcome::NoVerdict(NoVerdict::Timeout),
+            Self::Git(_) => Outcome::Usage,
+            Self::Io(_) => Outcome::Internal,
+        }
+    }
+}
+
+/// Everything below the root that differs since the base. Three processes.
+pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, ChangeError> {
+    let (files, list) = compare(root, wanted, true).await?;
+    if files.is_empty() {
+        return Err(ChangeError::Empty { base: wanted.base.clone() });
+    }
+    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files })
+}
+
+/// Names the state of the files against the base, as [`Change::fingerprint`] does. Three processes.
+pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, ChangeError> {
+    let (_, list) = compare(root, wanted, false).await?;
+    Ok(named(wanted, &list))
+}
+
+fn named(wanted: &ChangeWanted, list: &Digest) -> Digest {
+    Parts::new("fingerprint/1").maybe(wanted.base.as_deref()).text(list.as_str()).digest()
+}
+
+async fn compare(
+    root: &Root,
+    wanted: &ChangeWanted,
+    patches: bool,
+) -> Result<(Vec<ChangedFile>, Digest), ChangeError> {
+    let git = Git::at(root.path());
+    let places = git.places().await?;
+    let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir()?;
+    let (index, objects) = (folder.path().join("index"), folder.path().join("objects"));
+    std::fs::create_dir(&objects)?;
+    match std::fs::copy(&places.index, &index) {
+        // Before anything was added there is none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        copied => drop(copied?),
+    }
+    // New contents go to a folder of ours, and the repository's are read from where they are.
+    let git = git
+        .with("GIT_INDEX_FILE", index)
+        .with("GIT_OBJECT_DIRECTORY", objects)
+        .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
+    git.run(ADD.iter().map(|arg| (*arg).to_owned()).chain(["--".to_owned()]).chain(paths(wanted))).await?;
+    let base = wanted.base.as_deref().unwrap_or(places.empty_tree);
+    let mut args: Vec<String> = COMPARE.iter().map(|arg| (*arg).to_owned()).collect();
+    args.extend(patches.then(|| "-p".to_owned()));
+    args.extend([base.to_owned(), "--".to_owned()]);
+    args.extend(paths(wanted));
+    let mut parser = Parser::new(wanted.limits);
+    let mut defect = None;
+    let streamed = git
+        .stream(args, wanted.limits.diff_bytes_max, |piece| {
+            parser.feed(piece).map_err(|found| {
+                defect = Some(found);
+                GitError::unexpected("diff-index", "")
+            })
+        })
+        .await;
+    match defect {
+        Some(defect) => return Err(defective(defect, wanted)),
+        None => streamed?,
+    };
+    parser.finish(patches).map_err(|defect| defective(defect, wanted))
+}
+
+/// Brings the copy of the index up to date, as a commit of everything would.
+const ADD: [&str; 14] = [
+    "-c",
+    "core.safecrlf=false",
+    "-c",
+    "core.splitIndex=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.looseCompression=0",
+    "-c",
+    "index.threads=1",
+    "-c",
+    "diff.ignoreSubmodules=none",
+    "add",
+    "-A",
+];
+
+/// Everything that could make the same files look otherwise is said: neither settings nor attributes decide what
+/// a reviewer sees. `--text` because an attribute can call any file binary; what really is, we see ourselves.
+const COMPARE: [&str; 19] = [
+    "-c",
+    "diff.suppressBlankEmpty=false",
+    "diff-index",
+    "--cached",
+    "-r",
+    "--raw",
+    "-z",
+    "--relative",
+    "--find-renames=50%",
+    "-l1000",
+    "--full-index",
+    "--text",
+    "--unified=3",
+    "--diff-algorithm=myers",
+    "--submodule=short",
+    "--ignore-submodules=none",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+];
+
+fn paths(wanted: &ChangeWanted) -> Vec<String> {
+    let left_out = wanted.left_out.iter().map(|pattern| format!(":(exclude,glob){pattern}"));
+    [".".to_owned()].into_iter().chain(left_out).collect()
+}
+
+/// A path in a list of paths: one with a colon or a quote in it is read as a quoted one.
+fn quoted(path: &std::path::Path) -> OsString {
+    let bytes = path.as_os_str().as_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\')) {
+        return path.as_os_str().to_owned();
+    }
+    let mut out = vec![b'"'];
+    for byte in bytes {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
+    OsString::from_vec(out)
+}
+
+fn defective(defect: Defect, wanted: &ChangeWanted) -> ChangeError {
+    match defect {
+        Defect::TooManyFiles => ChangeError::TooManyFiles { limit: wanted.limits.files_max },
+        Defect::Unexpected(words) => {
+            let words = countersign_core::text::visible_line(&words).into_owned();
+            GitError::unexpected("diff-index", words).into()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Looking at a change leaves everything of the user's as it was.
+
+use super::{fingerprint, since};
+use countersign_testkit::Repository;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Every file below a folder, with its bytes.
+fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(everything(&path));
+        } else {
+            all.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    all
+}
+
+#[tokio::test]
+async fn index_objects_and_files_stay_byte_for_byte() {
+    let repository = Repository::new();
+    repository.write("a.md", "1\n").write("b.md", "1\n");
+    let base = repository.commit("first");
+    repository.write("a.md", "2\n").git(["add", "a.md"]);
+    repository.write("a.md", "3\n").write("new.md", "x\n").remove("b.md");
+    repository.git(["add", "--intent-to-add", "new.md"]);
+    let status = repository.git(["status", "--porcelain=v2"]);
+    let before = everything(repository.root());
+    let change = since(&repository, &base).await;
+    assert_eq!(change.files.len(), 3);
+    assert!(super::patch(&change, "a.md").ends_with("-1\n+3\n"));
+    assert_eq!(everything(repository.root()), before);
+    assert_eq!(repository.git(["status", "--porcelain=v2"]), status);
+}
+
+#[tokio::test]
+async fn a_fingerprint_names_the_state_and_not_how_it_came_about() {
+    let repository = Repository::new();
+    let base = repository.write("a.md", "1\n").commit("first");
+    repository.write("a.md", "2\n").write("b.md", "x\n");
+    let unstaged = fingerprint(&repository, &base).await;
+    repository.git(["add", "-A"]);
+    assert_eq!(fingerprint(&repository, &base).await, unstaged);
+    let second = repository.commit("second");
+    assert_eq!(fingerprint(&repository, &base).await, unstaged);
+    assert_ne!(fingerprint(&repository, &second).await, unstaged, "against another base");
+    repository.write("b.md", "y\n");
+    assert_ne!(fingerprint(&repository, &base).await, unstaged);
+}
