@@ -86,6 +86,7 @@ impl From<EngineError> for Failure {
         match error {
             EngineError::Ledger(error) => error.into(),
             EngineError::Path(problem) => Self::new(outcome, "path", problem.to_string()),
+            EngineError::Change(problem) => Self::new(outcome, "change", problem.to_string()),
             EngineError::Plan(problem) => {
                 let failure = Self::new(outcome, "plan", problem.to_string());
                 match problem {

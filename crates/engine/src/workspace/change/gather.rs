@@ -19,6 +19,8 @@ pub struct ChangeWanted {
     pub left_out: Vec<String>,
     /// How much is kept.
     pub limits: ChangeLimits,
+    /// Whether the files as they are become a tree of the repository, to be committed as they were judged.
+    pub keeps_tree: bool,
 }
 
 /// Why there is no change to judge.
@@ -61,28 +63,31 @@ impl ChangeError {
 
 /// Everything below the root that differs since the base. Three processes.
 pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, ChangeError> {
-    let (files, list) = compare(root, wanted, true).await?;
+    let Compared { files, list, tree } = compare(root, wanted, true).await?;
     if files.is_empty() {
         return Err(ChangeError::Empty { base: wanted.base.clone() });
     }
-    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files })
+    Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree })
 }
 
 /// Names the state of the files against the base, as [`Change::fingerprint`] does. Three processes.
 pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, ChangeError> {
-    let (_, list) = compare(root, wanted, false).await?;
-    Ok(named(wanted, &list))
+    let compared = compare(root, wanted, false).await?;
+    Ok(named(wanted, &compared.list))
 }
 
 fn named(wanted: &ChangeWanted, list: &Digest) -> Digest {
     Parts::new("fingerprint/1").maybe(wanted.base.as_deref()).text(list.as_str()).digest()
 }
 
-async fn compare(
-    root: &Root,
-    wanted: &ChangeWanted,
-    patches: bool,
-) -> Result<(Vec<ChangedFile>, Digest), ChangeError> {
+/// What differs, the digest of the list of it, and the tree where it is kept.
+struct Compared {
+    files: Vec<ChangedFile>,
+    list: Digest,
+    tree: Option<String>,
+}
+
+async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
     let git = Git::at(root.path());
     let places = git.places().await?;
     let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir()?;
@@ -93,11 +98,13 @@ async fn compare(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         copied => drop(copied?),
     }
-    // New contents go to a folder of ours, and the repository's are read from where they are.
-    let git = git
-        .with("GIT_INDEX_FILE", index)
-        .with("GIT_OBJECT_DIRECTORY", objects)
-        .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
+    let mut git = git.with("GIT_INDEX_FILE", index);
+    if !(wanted.keeps_tree && patches) {
+        // New contents go to a folder of ours, and the repository's are read from where they are.
+        git = git
+            .with("GIT_OBJECT_DIRECTORY", objects)
+            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
+    }
     git.run(ADD.iter().map(|arg| (*arg).to_owned()).chain(["--".to_owned()]).chain(paths(wanted))).await?;
     let base = wanted.base.as_deref().unwrap_or(places.empty_tree);
     let mut args: Vec<String> = COMPARE.iter().map(|arg| (*arg).to_owned()).collect();
@@ -118,7 +125,12 @@ async fn compare(
         Some(defect) => return Err(defective(defect, wanted)),
         None => streamed?,
     };
-    parser.finish(patches).map_err(|defect| defective(defect, wanted))
+    let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
+    let tree = match wanted.keeps_tree && patches {
+        true => Some(git.text(["write-tree"]).await?),
+        false => None,
+    };
+    Ok(Compared { files, list, tree })
 }
 
 /// Brings the copy of the index up to date, as a commit of everything would.

@@ -48,4 +48,6 @@ pub struct Change {
     pub fingerprint: Digest,
     /// What differs, in the order of paths. Never empty.
     pub files: Vec<ChangedFile>,
+    /// The files as they are, as a tree of the repository, where that was wanted.
+    pub tree: Option<String>,
 }
