@@ -1,0 +1,519 @@
+//! One attempt at a task: agent, tests, lint, review, person. Each stage is kept before the next begins, so that a run
+//! goes on where the last one stopped.
+
+use super::course::Course;
+use super::happening::{Happening, Stage};
+use super::judging::{self, Judged};
+use super::log::Log;
+use super::markers::{TaskWord, task_word};
+use super::run::{Run, RunError, Said};
+use super::settings::{HumanGate, ReviewPolicy};
+use super::state::{ErrorCode, ReviewStatus};
+use super::step::{self, Came, Command, End};
+use super::task_prompt::{TaskPrompt, task_prompt};
+use super::tasks::Task;
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::review::{State, Verb};
+use countersign_engine::engine::EngineError;
+use countersign_engine::process::How;
+use countersign_engine::programs::{Kind, Problem};
+use countersign_engine::worker::{Errand, Worked};
+use std::sync::atomic::Ordering;
+
+/// How often a reviewer may change the files itself before that is taken for no verdict.
+const FIXES_MAX: u32 = 3;
+/// How much of a failed command is told to the next attempt.
+const TROUBLE_BYTES: usize = 8 * 1024;
+/// What is kept of test results between runs.
+const TESTS_BYTES: usize = 16 * 1024;
+
+/// What an attempt came to.
+pub enum Attempted {
+    /// It may be merged: exactly this tree.
+    Ready(Ready),
+    /// It did not go through.
+    Failed(Failure),
+    /// A person has to decide first.
+    Awaits(ReviewId),
+    /// The run is to stop; what was done so far is kept.
+    Stopped,
+}
+
+/// Work that may be merged.
+pub struct Ready {
+    /// The tree that was judged.
+    pub tree: String,
+    /// What became of its review.
+    pub review: Reviewed,
+}
+
+/// What became of a review, as it is recorded with the attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reviewed {
+    /// In a word.
+    pub status: ReviewStatus,
+    /// What was found.
+    pub findings: Option<String>,
+    /// The review.
+    pub id: Option<ReviewId>,
+}
+
+impl Reviewed {
+    fn of(judged: &Judged, status: ReviewStatus) -> Self {
+        let findings = judging::findings_text(&judged.stored.review);
+        Self { status, findings, id: Some(judged.review().clone()) }
+    }
+}
+
+/// Why an attempt did not go through.
+pub struct Failure {
+    /// In a word.
+    pub code: ErrorCode,
+    /// For people, and for the next attempt.
+    pub error: String,
+    /// What it means for the run's own outcome.
+    pub outcome: Outcome,
+    /// Whether the next attempt may follow by itself.
+    pub again: Again,
+    /// What became of its review.
+    pub review: Option<Reviewed>,
+}
+
+/// Whether another attempt follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// As long as there are attempts.
+    Yes,
+    /// Also where there are none left: a person wants it.
+    Granted,
+    /// Not by itself.
+    No,
+}
+
+impl Failure {
+    /// A failure of the work, which another attempt may mend.
+    pub fn of_work(code: ErrorCode, error: impl Into<String>) -> Self {
+        Self { code, error: error.into(), outcome: Outcome::NeedsWork, again: Again::Yes, review: None }
+    }
+
+    fn for_good(code: ErrorCode, error: impl Into<String>, outcome: Outcome) -> Self {
+        Self { code, error: error.into(), outcome, again: Again::No, review: None }
+    }
+
+    fn with(self, review: Reviewed) -> Self {
+        Self { review: Some(review), ..self }
+    }
+}
+
+/// Whether a stage lets the attempt go on.
+pub(super) enum Passed {
+    On,
+    Not(Box<Attempted>),
+}
+
+fn failed(failure: Failure) -> Passed {
+    Passed::Not(Box::new(Attempted::Failed(failure)))
+}
+
+impl Run {
+    /// Takes an attempt as far as it goes.
+    pub(super) async fn attempt(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Attempted, RunError> {
+        if course.stage == Stage::Agent {
+            if let Passed::Not(end) = self.agent(task, course, log).await? {
+                return Ok(*end);
+            }
+            course.stage = Stage::Tests;
+            self.keep(&task.id, course).await?;
+        }
+        if matches!(course.stage, Stage::Tests | Stage::Lint) {
+            if let Passed::Not(end) = self.checks(task, course, log).await? {
+                return Ok(*end);
+            }
+            course.stage = Stage::Review;
+            self.keep(&task.id, course).await?;
+        }
+        if self.stops.wanted() {
+            return Ok(Attempted::Stopped);
+        }
+        match self.review(task, course, log).await {
+            Err(RunError::Engine(EngineError::Interrupted)) => Ok(Attempted::Stopped),
+            reviewed => reviewed,
+        }
+    }
+
+    async fn agent(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
+        if self.stops.wanted() {
+            return Ok(Passed::Not(Box::new(Attempted::Stopped)));
+        }
+        if let Some(failure) = self.budget_reached(course) {
+            return Ok(failed(failure));
+        }
+        self.stage(task, Stage::Agent);
+        log.heading(&format!("agent ({})", self.worker.name()));
+        let template = self.template("task");
+        let traced = super::traces::passages(&self.layout, &task.traces);
+        let prompt = task_prompt(&TaskPrompt {
+            task,
+            traced: &traced,
+            previous_error: course.previous_error.as_deref(),
+            template: template.as_deref(),
+            test_command: self.settings.commands.test.as_deref(),
+        });
+        let list = self.tasks.text()?;
+        let errand = Errand {
+            prompt: &prompt,
+            folder: self.repo.folder(&course.place),
+            timeout: self.settings.task_timeout,
+            mark: &task.id,
+            environment: &self.environment,
+            tap: Some(log.tap()),
+        };
+        let worked = self.worker.work(&self.guard, errand, &self.stops.hard).await;
+        let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
+        self.guard_list(task, &list)?;
+        self.count(course, &worked);
+        course.said = Some(said(&worked));
+        Ok(match word(&worked) {
+            Heard::Complete => Passed::On,
+            Heard::Stopped => Passed::Not(Box::new(Attempted::Stopped)),
+            Heard::Failed(failure) => failed(failure),
+        })
+    }
+
+    /// The list of tasks is not the agent's: what it did to it is put back, and kept beside.
+    fn guard_list(&self, task: &Task, before: &str) -> Result<(), RunError> {
+        let now = self.tasks.text().unwrap_or_default();
+        if now == before {
+            return Ok(());
+        }
+        let kept = self.layout.logs().join(format!("{}-tasks.md", task.id));
+        let _ = std::fs::write(&kept, &now);
+        self.tasks.put_back(before)?;
+        self.say(Happening::Warning(format!(
+            "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
+            self.layout.tasks_name(),
+            task.id,
+            kept.display()
+        )));
+        Ok(())
+    }
+
+    /// Adds up what the agent cost.
+    fn count(&self, course: &mut Course, worked: &Worked) {
+        let Some(usage) = &worked.usage else { return };
+        if let Some(cost) = usage.cost_microusd {
+            course.cost_microusd = Some(course.cost_microusd.unwrap_or(0).saturating_add(cost));
+            self.spent_microusd.fetch_add(cost, Ordering::Relaxed);
+        }
+        course.tokens = (usage.tokens_in, usage.tokens_out);
+    }
+
+    fn budget_reached(&self, course: &Course) -> Option<Failure> {
+        let spent = self.spent_microusd.load(Ordering::Relaxed);
+        let of_run = self.settings.budget_microusd.filter(|most| spent >= *most);
+        let of_task =
+            self.settings.task_budget_microusd.filter(|most| course.cost_microusd.unwrap_or(0) >= *most);
+        let whose = of_run.map(|_| "of the run").or(of_task.map(|_| "of the task"))?;
+        let words = format!("the budget {whose} is used up");
+        Some(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached))
+    }
+
+    /// Tests, then lint; what lint mends itself is tested again.
+    pub(super) async fn checks(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
+        if let Passed::Not(end) = self.tests(task, course, log).await? {
+            return Ok(Passed::Not(end));
+        }
+        let Some(lint) = self.settings.commands.lint.clone() else {
+            course.lint = None;
+            return Ok(Passed::On);
+        };
+        self.stage(task, Stage::Lint);
+        let mut came = self.command(course, log, "lint", &lint).await?;
+        let fix = self.settings.commands.lint_fix.clone().filter(|_| matches!(came.end, End::Failed(_)));
+        if let Some(fix) = &fix {
+            self.command(course, log, "lint fix", fix).await?;
+            came = self.command(course, log, "lint", &lint).await?;
+        }
+        match came.end {
+            End::Passed if fix.is_some() => {
+                course.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
+                self.tests(task, course, log).await
+            }
+            End::Passed => {
+                course.lint = Some(String::new());
+                Ok(Passed::On)
+            }
+            End::Cancelled => Ok(Passed::Not(Box::new(Attempted::Stopped))),
+            End::Failed(_) | End::TimedOut => {
+                let trouble = came.trouble(&format!("`{lint}`"), TROUBLE_BYTES);
+                Ok(failed(Failure::of_work(ErrorCode::LintFailure, trouble)))
+            }
+        }
+    }
+
+    async fn tests(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
+        if self.stops.wanted() {
+            return Ok(Passed::Not(Box::new(Attempted::Stopped)));
+        }
+        let Some(test) = self.settings.commands.test.clone() else {
+            course.tests = None;
+            return Ok(Passed::On);
+        };
+        self.stage(task, Stage::Tests);
+        let came = self.command(course, log, "tests", &test).await?;
+        course.tests = Some(countersign_core::text::cut_front(&came.output, TESTS_BYTES).to_owned());
+        Ok(match came.end {
+            End::Passed => Passed::On,
+            End::Cancelled => Passed::Not(Box::new(Attempted::Stopped)),
+            End::Failed(_) | End::TimedOut => {
+                let trouble = came.trouble(&format!("`{test}`"), TROUBLE_BYTES);
+                failed(Failure::of_work(ErrorCode::TestFailure, trouble))
+            }
+        })
+    }
+
+    pub(super) async fn command(&self, course: &Course, log: &Log, what: &str, line: &str) -> Result<Came, RunError> {
+        log.heading(&format!("{what}: {line}"));
+        let command = Command {
+            line,
+            folder: self.repo.folder(&course.place),
+            timeout: self.settings.check_timeout,
+            environment: &self.environment,
+            tap: Some(log.tap()),
+        };
+        let came = step::run(&self.guard, command, &self.stops.hard).await;
+        came.map_err(RunError::io(format!("`{line}` could not be run")))
+    }
+
+    async fn review(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Attempted, RunError> {
+        self.stage(task, Stage::Review);
+        for _ in 0..FIXES_MAX {
+            let Some(change) = self.change(course).await? else {
+                let words = "the agent said that it is done and changed nothing";
+                return Ok(Attempted::Failed(Failure::of_work(ErrorCode::TaskFailed, words)));
+            };
+            if !self.settings.review {
+                let review = Reviewed { status: ReviewStatus::Skipped, findings: None, id: None };
+                return Ok(Attempted::Ready(Ready { tree: change.tree.unwrap_or_default(), review }));
+            }
+            log.heading("review");
+            let judged = self.judge(task, course, change).await?;
+            if judged.outcome() == Outcome::NoVerdict(NoVerdict::Stale) {
+                // Somebody changed the files while they were judged: the reviewer, which alone was at work here.
+                log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
+                course.fixed = true;
+                if let Passed::Not(end) = self.checks(task, course, log).await? {
+                    return Ok(*end);
+                }
+                self.keep(&task.id, course).await?;
+                self.stage(task, Stage::Review);
+                continue;
+            }
+            return self.concluded(task, course, judged, log).await;
+        }
+        let words = "the files changed again and again while they were judged";
+        Ok(Attempted::Failed(no_verdict(words, NoVerdict::Stale)))
+    }
+
+    async fn concluded(
+        &self,
+        task: &Task,
+        course: &mut Course,
+        mut judged: Judged,
+        log: &Log,
+    ) -> Result<Attempted, RunError> {
+        let review = &judged.stored.review;
+        let verdict = judging::verdict_words(review, course.fixed);
+        log.write(format!("{} {verdict}\n", review.id).as_bytes());
+        if let Some(findings) = judging::findings_text(review) {
+            log.write(format!("{findings}\n").as_bytes());
+        }
+        self.say(Happening::Judged { task: task.id.clone(), verdict, issues: judging::issues(review) });
+        if review.state == State::AwaitingPerson {
+            course.stage = Stage::Person;
+            self.keep(&task.id, course).await?;
+            match self.person(task, course, &mut judged).await? {
+                Passed::On => {}
+                Passed::Not(end) => return Ok(*end),
+            }
+        }
+        Ok(self.meant(course, &judged).await?)
+    }
+
+    /// A person has the last word: here, elsewhere, or later.
+    async fn person(&self, task: &Task, course: &Course, judged: &mut Judged) -> Result<Passed, RunError> {
+        self.stage(task, Stage::Person);
+        let awaits = Passed::Not(Box::new(Attempted::Awaits(judged.review().clone())));
+        if self.settings.human == HumanGate::Queue {
+            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            let decided = judged.engine.until_decided(judged.review(), &self.stops.soft).await;
+            return match decided {
+                Ok(stored) => {
+                    judged.stored = stored;
+                    Ok(Passed::On)
+                }
+                Err(EngineError::Interrupted) => Ok(awaits),
+                Err(error) => Err(error.into()),
+            };
+        }
+        let shown = judging::shown(task, &judged.stored.review, course.fixed);
+        let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
+        let folder = self.repo.folder(&course.place);
+        let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
+        let said = self.people.ask(&shown, &diff, &files).await;
+        match said.map_err(RunError::io("the terminal cannot be used"))? {
+            Said::Nobody => Ok(awaits),
+            Said::Interrupted => {
+                self.stops.soft.cancel();
+                Ok(awaits)
+            }
+            Said::Decided { verb, by, reason } => {
+                let digest = judged.stored.review.digest().cloned();
+                let Some(digest) = digest else { return Ok(awaits) };
+                let decided = judged.engine.decide_about(judged.review(), digest, verb, by, reason).await;
+                judged.stored = decided?;
+                Ok(Passed::On)
+            }
+        }
+    }
+
+    /// What the end of a review means for the task.
+    async fn meant(&self, course: &Course, judged: &Judged) -> Result<Attempted, RunError> {
+        let outcome = judged.outcome();
+        let ready = |status| {
+            let tree = judged.change.tree.clone().unwrap_or_default();
+            Attempted::Ready(Ready { tree, review: Reviewed::of(judged, status) })
+        };
+        let is_advisory = self.settings.review_policy == ReviewPolicy::Advisory;
+        Ok(match outcome {
+            Outcome::Passed if course.fixed => ready(ReviewStatus::Fixed),
+            Outcome::Passed | Outcome::Overridden => ready(ReviewStatus::Passed),
+            Outcome::Skipped => ready(ReviewStatus::Skipped),
+            Outcome::AwaitingPerson => Attempted::Awaits(judged.review().clone()),
+            Outcome::NeedsWork => {
+                judged.engine.delivered(&judged.ticket).await?;
+                match sent_back(judged) {
+                    None if is_advisory => ready(ReviewStatus::Failed),
+                    person => Attempted::Failed(needs_work(judged, person)),
+                }
+            }
+            Outcome::NoVerdict(_) if is_advisory => ready(ReviewStatus::Error),
+            Outcome::NoVerdict(why) => {
+                let words = judging::verdict_words(&judged.stored.review, course.fixed);
+                Attempted::Failed(no_verdict(&words, why).with(Reviewed::of(judged, ReviewStatus::Error)))
+            }
+            Outcome::BudgetReached => {
+                let words = judging::verdict_words(&judged.stored.review, course.fixed);
+                let failure = Failure::for_good(ErrorCode::BudgetExceeded, words, outcome);
+                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Error)))
+            }
+            Outcome::Stopped(Stop::Rejected) => {
+                let reason = judged.stored.review.decisions.last().map(|decision| decision.reason.clone());
+                let words = format!("a person rejected it: {}", reason.unwrap_or_default());
+                let failure = Failure::for_good(ErrorCode::ReviewRejected, words, outcome);
+                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Rejected)))
+            }
+            outcome => {
+                let words = format!("the review is over: {outcome}");
+                let failure = Failure::for_good(review_failed(), words, outcome);
+                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Failed)))
+            }
+        })
+    }
+
+    pub(super) fn stage(&self, task: &Task, stage: Stage) {
+        self.say(Happening::Stage { task: task.id.clone(), stage });
+    }
+
+    /// A prompt of the project's own.
+    fn template(&self, what: &str) -> Option<String> {
+        super::prompt_files::find(&self.layout, what, self.worker.name())
+    }
+}
+
+/// The word for work that a review sent back.
+fn review_failed() -> ErrorCode {
+    ErrorCode::Other("REVIEW_FAILED".to_owned())
+}
+
+/// What a person wrote who sent it back.
+fn sent_back(judged: &Judged) -> Option<String> {
+    let review = &judged.stored.review;
+    let last = review.decisions.last().filter(|decision| decision.verb == Verb::Fix)?;
+    (review.digest() == Some(&last.digest)).then(|| last.reason.clone())
+}
+
+fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
+    let review = Reviewed::of(judged, ReviewStatus::Failed);
+    let found = review.findings.clone().unwrap_or_else(|| "nothing was found".to_owned());
+    let (error, again) = match person {
+        Some(reason) => (format!("a person sent it back: {reason}\n{found}"), Again::Granted),
+        None => (format!("the review found:\n{found}"), Again::Yes),
+    };
+    Failure { again, ..Failure::of_work(review_failed(), error) }.with(review)
+}
+
+fn no_verdict(words: &str, why: NoVerdict) -> Failure {
+    Failure::for_good(ErrorCode::Infrastructure, words, Outcome::NoVerdict(why))
+}
+
+/// What an agent means.
+enum Heard {
+    Complete,
+    Stopped,
+    Failed(Failure),
+}
+
+fn said(worked: &Worked) -> String {
+    match &worked.said {
+        Ok(text) => text.clone(),
+        Err(_) => String::from_utf8_lossy(&worked.ended.stdout).into_owned(),
+    }
+}
+
+fn word(worked: &Worked) -> Heard {
+    if worked.ended.how == How::Cancelled {
+        return Heard::Stopped;
+    }
+    let spoken = task_word(&said(worked));
+    match (&worked.said, spoken) {
+        (_, Some(TaskWord::Failed(why))) => Heard::Failed(Failure::of_work(ErrorCode::TaskFailed, why)),
+        (_, Some(TaskWord::Blocked(why))) => {
+            Heard::Failed(Failure::for_good(ErrorCode::TaskBlocked, why, Outcome::NeedsWork))
+        }
+        (Ok(_), Some(TaskWord::Complete)) => Heard::Complete,
+        (Ok(_), None) => Heard::Failed(Failure::of_work(
+            ErrorCode::Unknown,
+            "the agent ended without saying TASK_COMPLETE on a line of its own",
+        )),
+        (Err(problem), _) => Heard::Failed(trouble(problem, worked)),
+    }
+}
+
+/// Why an agent did not come to an end of its own.
+fn trouble(problem: &Problem, worked: &Worked) -> Failure {
+    let quoted = match problem.quoted.is_empty() {
+        true => countersign_core::text::cut_front(worked.ended.stderr_tail.trim(), TROUBLE_BYTES).to_owned(),
+        false => problem.quoted.clone(),
+    };
+    let unavailable = Outcome::NoVerdict(NoVerdict::Unavailable);
+    let infrastructure =
+        |words: &str| Failure::for_good(ErrorCode::Infrastructure, format!("{words}: {quoted}"), unavailable);
+    match problem.kind {
+        Kind::TimedOut => Failure::of_work(ErrorCode::Timeout, "the agent took too long"),
+        Kind::RateLimited | Kind::Overloaded => {
+            Failure::of_work(ErrorCode::RateLimit, format!("the agent's service is busy: {quoted}"))
+        }
+        Kind::NotInstalled => infrastructure("the agent is not installed, or not on the PATH"),
+        Kind::NotStarted => infrastructure("the agent could not be started"),
+        Kind::NotSignedIn => infrastructure("the agent is not signed in"),
+        Kind::Rejected => infrastructure("the agent's service did not take the question"),
+        Kind::BudgetUsedUp => Failure::for_good(
+            ErrorCode::BudgetExceeded,
+            "the agent has used up its budget",
+            Outcome::BudgetReached,
+        ),
+        _ => Failure::of_work(ErrorCode::Unknown, format!("the agent broke off: {quoted}")),
+    }
+}

@@ -1,0 +1,215 @@
+//! Having a task's change judged, and what that means for the task.
+
+use super::course::Course;
+use super::human::{Issue, Shown};
+use super::run::{Run, RunError};
+use super::settings::HumanGate;
+use super::task_prompt;
+use super::tasks::Task;
+use countersign_core::answer::{remarks, severity_word};
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::judge::{Finding, RoundEnd};
+use countersign_core::outcome::Outcome;
+use countersign_core::policy::{Attempts, Policy};
+use countersign_core::prompt::{RunContext, Sections};
+use countersign_core::review::Review;
+use countersign_core::rule::Rule;
+use countersign_engine::engine::{Engine, Handed, Planner, Request, Ticket};
+use countersign_engine::ledger::Stored;
+use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
+use std::path::Path;
+use std::pin::Pin;
+
+/// A review is never stopped for its number of rounds: attempts are counted by the run.
+const ROUNDS_MAX: u32 = 100;
+
+/// What a change is judged by.
+#[derive(Clone, Debug)]
+pub struct Judging {
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// Who may override, what blocks, what it may cost.
+    pub policy: Policy,
+    /// Who is asked, for a project in the folder of the work.
+    pub planner: Planner,
+}
+
+/// Finds what a change is judged by: the configuration as of its base, so that no change chooses its judge.
+pub trait Judges: Send + Sync {
+    /// For a change against `base`, in a folder.
+    fn at<'a>(
+        &'a self,
+        base: &'a str,
+        folder: &'a Path,
+    ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>>;
+}
+
+/// A change that was judged.
+pub struct Judged {
+    /// The engine it was judged by.
+    pub engine: Engine,
+    /// Where it was judged.
+    pub ticket: Ticket,
+    /// The review as this round left it.
+    pub stored: Stored,
+    /// The change.
+    pub change: Change,
+}
+
+impl Judged {
+    /// How it stands.
+    pub fn outcome(&self) -> Outcome {
+        self.ticket.outcome(&self.stored)
+    }
+
+    /// The review.
+    pub fn review(&self) -> &ReviewId {
+        &self.stored.review.id
+    }
+}
+
+impl Run {
+    /// The change of a task as it is now, as a tree of the repository.
+    pub(super) async fn change(&self, course: &Course) -> Result<Option<Change>, RunError> {
+        let folder = self.repo.folder(&course.place);
+        let root = Root::new(folder).map_err(RunError::folder(folder))?;
+        match workspace::change(&root, &self.wanted(&course.base)).await {
+            Ok(change) => Ok(Some(change)),
+            Err(ChangeError::Empty { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn wanted(&self, base: &str) -> ChangeWanted {
+        ChangeWanted {
+            base: Some(base.to_owned()),
+            left_out: self.left_out(),
+            keeps_tree: true,
+            ..ChangeWanted::default()
+        }
+    }
+
+    /// Our own files, which are no part of anybody's work.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        let spec = "spec";
+        [
+            ".countersign/**".to_owned(),
+            format!("{spec}/.executor-*"),
+            format!("{spec}/.executor-*/**"),
+            format!("{spec}/.*task-history.log"),
+            self.layout.tasks_name(),
+        ]
+        .to_vec()
+    }
+
+    /// Hands a change in and waits for its verdict.
+    pub(super) async fn judge(&self, task: &Task, course: &Course, change: Change) -> Result<Judged, RunError> {
+        let folder = self.repo.folder(&course.place);
+        let judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
+        let engine = self.engine.replanned(judging.planner);
+        let checklist = task_prompt::checklist(task);
+        let sections = Sections::of_run(&RunContext {
+            checklist: &checklist,
+            test_results: course.tests.as_deref(),
+            lint_status: course.lint.as_deref(),
+            previous_errors: course.previous_error.as_deref(),
+        });
+        let request = Request {
+            subject: self.subject(&task.id),
+            rules: judging.rules,
+            policy: Policy {
+                attempts: Attempts::AtMost(ROUNDS_MAX),
+                asks_person: self.settings.human != HumanGate::Off,
+                ..judging.policy
+            },
+            outputs: vec![],
+            files: vec![],
+            change: Some(Handed::new(change.clone(), self.left_out(), sections)),
+            notes: Some(format!("{}: {}", task.id, task.name)),
+            fresh: false,
+        };
+        let prepared = engine.planner().prepare(request).await?;
+        let ticket = engine.submit(prepared).await?;
+        let stored = engine.wait(&ticket, &self.stops.hard).await?;
+        Ok(Judged { engine, ticket, stored, change })
+    }
+
+    /// What stays the same over all attempts at a task.
+    pub(super) fn subject(&self, task: &str) -> Subject {
+        Subject::new("run", [self.layout.tasks_name().as_str(), task])
+    }
+}
+
+/// What was found, as people read it: a free text by its lines, a ruling by what it says.
+pub fn issues(review: &Review) -> Vec<Issue> {
+    review.findings().iter().chain(&review.waived()).flat_map(of_finding).collect()
+}
+
+fn of_finding(finding: &Finding) -> Vec<Issue> {
+    let remarks = remarks(&finding.feedback);
+    if finding.criterion.is_none() && !remarks.is_empty() {
+        let issue = |remark: countersign_core::answer::Remark| Issue {
+            severity: remark.severity,
+            text: remark.text,
+            place: remark.place,
+        };
+        return remarks.into_iter().map(issue).collect();
+    }
+    let first = finding.feedback.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let text = match &finding.criterion {
+        Some(criterion) => format!("{criterion}: {first}"),
+        None => first.to_owned(),
+    };
+    vec![Issue { severity: finding.severity, text, place: finding.file.clone() }]
+}
+
+/// The verdict of a round in the words of this dialect.
+pub fn verdict_words(review: &Review, fixed: bool) -> String {
+    let Some(round) = review.round() else { return "no review".to_owned() };
+    match round.end {
+        Some(RoundEnd::Pass) if fixed => "REVIEW_FIXED".to_owned(),
+        Some(RoundEnd::Pass) => "REVIEW_PASSED".to_owned(),
+        Some(RoundEnd::NeedsWork) => "REVIEW_FAILED".to_owned(),
+        Some(end) => {
+            let detail = round.assignments.iter().find_map(|assignment| round.failure_of(assignment));
+            let detail = detail.map(|failure| format!(" ({})", failure.detail)).unwrap_or_default();
+            format!("{}{detail}", end.words())
+        }
+        None => "under way".to_owned(),
+    }
+}
+
+/// What a person is shown.
+pub fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
+    Shown {
+        task: task.id.clone(),
+        name: task.name.clone(),
+        issues: issues(review),
+        verdict: verdict_words(review, fixed),
+    }
+}
+
+/// What was found, as it is recorded with an attempt and told to the agent: all of it, worst first.
+pub fn findings_text(review: &Review) -> Option<String> {
+    let all: Vec<Finding> = review.findings().into_iter().chain(review.waived()).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let mut lines = vec![];
+    for finding in &all {
+        let place = finding.file.as_deref().map(|file| format!(" ({file})")).unwrap_or_default();
+        let of = |text: &str| match &finding.criterion {
+            Some(criterion) => format!("{criterion}: {text}"),
+            None => text.to_owned(),
+        };
+        if finding.criterion.is_none() && !remarks(&finding.feedback).is_empty() {
+            lines.push(finding.feedback.trim().to_owned());
+        } else {
+            let mut text = finding.feedback.trim().lines();
+            let first = of(text.next().unwrap_or_default());
+            lines.push(format!("{}: {first}{place}", severity_word(finding.severity)));
+            lines.extend(text.map(|line| format!("  {line}")));
+        }
+    }
+    Some(lines.join("\n"))
+}

@@ -1,0 +1,188 @@
+//! A run: everything it needs, and the order in which tasks are taken.
+
+use super::course::Course;
+use super::happening::Happening;
+use super::human::Shown;
+use super::judging::Judges;
+use super::layout::Layout;
+use super::repo::{Repo, RepoError};
+use super::settings::Settings;
+use super::state::{State, StateError};
+use super::task_file::{TaskFile, TaskFileError};
+use countersign_core::outcome::Outcome;
+use countersign_core::review::{Actor, Verb};
+use countersign_engine::engine::{Engine, EngineError};
+use countersign_engine::process::GuardProgram;
+use countersign_engine::worker::Worker;
+use countersign_engine::workspace::ChangeError;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio_util::sync::CancellationToken;
+
+/// Everything a run needs.
+pub struct Run {
+    /// The engine of the project.
+    pub engine: Engine,
+    /// The guard of every program.
+    pub guard: GuardProgram,
+    /// Where the files are.
+    pub layout: Layout,
+    /// What became of each task.
+    pub state: State,
+    /// The list of tasks.
+    pub tasks: TaskFile,
+    /// The repository.
+    pub repo: Repo,
+    /// Who works.
+    pub worker: Worker,
+    /// How.
+    pub settings: Settings,
+    /// Who judges.
+    pub judges: Arc<dyn Judges>,
+    /// Who decides.
+    pub people: Arc<dyn People>,
+    /// The environment of whoever works.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Who hears what happens.
+    pub tell: Arc<dyn Fn(Happening) + Send + Sync>,
+    /// When to stop.
+    pub stops: Stops,
+    /// The time, local and without a zone.
+    pub now: fn() -> String,
+    /// Only one merges at a time.
+    pub merging: tokio::sync::Mutex<()>,
+    /// What was spent in this run.
+    pub spent_microusd: AtomicU64,
+}
+
+/// When to stop: after the step that is under way, or now.
+#[derive(Clone, Debug, Default)]
+pub struct Stops {
+    /// After the step that is under way.
+    pub soft: CancellationToken,
+    /// Now.
+    pub hard: CancellationToken,
+}
+
+impl Stops {
+    /// Whether no new step is to begin.
+    pub fn wanted(&self) -> bool {
+        self.soft.is_cancelled() || self.hard.is_cancelled()
+    }
+}
+
+/// What a person said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A decision.
+    Decided {
+        /// Which.
+        verb: Verb,
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+    /// There is nobody to ask.
+    Nobody,
+    /// They want everything to stop.
+    Interrupted,
+}
+
+/// People at a terminal.
+pub trait People: Send + Sync {
+    /// Asks what becomes of a task. `diff` is the change; `files` are those that changed.
+    fn ask<'a>(
+        &'a self,
+        shown: &'a Shown,
+        diff: &'a str,
+        files: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = io::Result<Said>> + Send + 'a>>;
+
+    /// Asks whether to go on after a task failed for good.
+    fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+}
+
+/// What breaks a run off. What a task does wrong does not.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The engine or its ledger.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The state of the run.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The list of tasks.
+    #[error(transparent)]
+    Tasks(#[from] TaskFileError),
+    /// The repository.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// The change could not be seen.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The configuration it is judged by.
+    #[error("{0}")]
+    Configuration(String),
+    /// A file or a program.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Somebody's uncommitted work is in the way.
+    #[error("there are changes that are not committed: {}", listed(.0))]
+    Dirty(Vec<String>),
+    /// There is no such task.
+    #[error("there is no task `{0}`")]
+    NoTask(String),
+}
+
+impl RunError {
+    pub(super) fn folder(folder: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        Self::io(format!("the folder `{}` cannot be used", folder.display()))
+    }
+
+    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |error| Self::Io { what, error }
+    }
+
+    /// The outcome a command ends with.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Engine(error) => error.outcome(),
+            Self::Change(error) => error.outcome(),
+            Self::State(_) | Self::Io { .. } => Outcome::Internal,
+            Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
+                Outcome::Usage
+            }
+        }
+    }
+}
+
+fn listed(files: &[String]) -> String {
+    const LISTED: usize = 5;
+    let shown: Vec<_> = files.iter().take(LISTED).map(String::as_str).collect();
+    match files.len() {
+        n if n > LISTED => format!("{} and {} more", shown.join(", "), n - LISTED),
+        _ => shown.join(", "),
+    }
+}
+
+impl Run {
+    pub(super) fn say(&self, happening: Happening) {
+        (self.tell)(happening);
+    }
+
+    /// Keeps how far a task is.
+    pub(super) async fn keep(&self, task: &str, course: &Course) -> Result<(), RunError> {
+        Ok(course.keep(&self.state, task).await?)
+    }
+}

@@ -1,0 +1,71 @@
+//! The passages of requirements and design that a task comes from.
+
+use super::layout::Layout;
+use std::path::Path;
+
+/// The most of a passage; of something long its beginning says most.
+const PASSAGE_BYTES: usize = 4 * 1024;
+/// Larger files are not searched.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The passages of these names, as far as they are found.
+pub fn passages(layout: &Layout, traces: &[String]) -> String {
+    if traces.is_empty() {
+        return String::new();
+    }
+    let files = [layout.requirements(), layout.design()].map(|file| read(&file));
+    let found = |name: &String| files.iter().find_map(|text| passage(text, name));
+    let passages: Vec<String> = traces
+        .iter()
+        .map(|name| match found(name) {
+            Some(passage) => countersign_core::text::cut_noted(passage, PASSAGE_BYTES).trim().to_owned(),
+            None => format!("[{name}]"),
+        })
+        .collect();
+    passages.join("\n\n")
+}
+
+fn read(file: &Path) -> String {
+    let small = std::fs::metadata(file).is_ok_and(|found| found.len() <= FILE_BYTES);
+    small.then(|| std::fs::read_to_string(file).ok()).flatten().unwrap_or_default()
+}
+
+/// From the heading or line that a name begins, to the next heading of that level or the next empty line.
+fn passage<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut at = 0;
+    let mut start: Option<(usize, usize)> = None;
+    for line in text.split_inclusive('\n') {
+        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+        match start {
+            None if begins(line, name) => start = Some((at, level)),
+            None => {}
+            Some((from, 0)) if line.trim().is_empty() || level > 0 => return text.get(from..at),
+            Some((from, own)) if level > 0 && own > 0 && level <= own => return text.get(from..at),
+            Some(_) => {}
+        }
+        at += line.len();
+    }
+    start.and_then(|(from, _)| text.get(from..))
+}
+
+/// Whether a line is about a name: it is the first word of it, behind signs.
+fn begins(line: &str, name: &str) -> bool {
+    let words = line.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    let rest = words.strip_prefix(name);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passage_goes_to_the_next_of_its_kind() {
+        let text = "# Requirements\n\n## REQ-001: Speed\n\nFast.\n\n### Detail\nMore.\n\n## REQ-0011: Other\nx\n\n\
+                    - **REQ-002** must hold\n  always\n\nnot this\n";
+        assert_eq!(passage(text, "REQ-001"), Some("## REQ-001: Speed\n\nFast.\n\n### Detail\nMore.\n\n"));
+        assert_eq!(passage(text, "REQ-002"), Some("- **REQ-002** must hold\n  always\n"));
+        assert_eq!(passage(text, "REQ-003"), None);
+        assert_eq!(passage("", "REQ-003"), None);
+    }
+}
