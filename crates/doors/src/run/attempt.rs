@@ -5,9 +5,11 @@ use super::course::Course;
 use super::happening::{Happening, Stage};
 use super::judging::{self, Judged};
 use super::log::Log;
+use super::prompt_files;
 use super::markers::{TaskWord, task_word};
 use super::run::{Run, RunError, Said};
-use super::settings::{HumanGate, ReviewPolicy};
+use super::config::ReviewPolicy;
+use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
 use super::step::{self, Came, Command, End};
 use super::task_prompt::{TaskPrompt, task_prompt};
@@ -19,6 +21,7 @@ use countersign_engine::engine::EngineError;
 use countersign_engine::process::How;
 use countersign_engine::programs::{Kind, Problem};
 use countersign_engine::worker::{Errand, Worked};
+use countersign_engine::yaml::Problems;
 use std::sync::atomic::Ordering;
 
 /// How often a reviewer may change the files itself before that is taken for no verdict.
@@ -151,7 +154,7 @@ impl Run {
         }
         self.stage(task, Stage::Agent);
         log.heading(&format!("agent ({})", self.worker.name()));
-        let template = self.template("task");
+        let template = self.template()?;
         let traced = super::traces::passages(&self.layout, &task.traces);
         let prompt = task_prompt(&TaskPrompt {
             task,
@@ -426,9 +429,11 @@ impl Run {
         self.say(Happening::Stage { task: task.id.clone(), stage });
     }
 
-    /// A prompt of the project's own.
-    fn template(&self, what: &str) -> Option<String> {
-        super::prompt_files::find(&self.layout, what, self.worker.name())
+    /// The project's own prompt for tasks.
+    fn template(&self) -> Result<Option<String>, RunError> {
+        let found = prompt_files::find(&self.layout.prompts(), prompt_files::Kind::Task, Some(self.worker.name()));
+        let found = found.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
+        Ok(found.map(|template| template.text))
     }
 }
 

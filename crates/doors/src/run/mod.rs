@@ -1,16 +1,29 @@
 //! The run door: a list of tasks, each done by an agent, judged, and merged only when it passed.
 
+pub mod attempt;
+pub mod config;
 pub mod course;
 pub mod happening;
+pub mod history;
 pub mod human;
+pub mod judging;
 pub mod layout;
+pub mod lock;
 pub mod log;
 pub mod markers;
+pub mod merging;
+pub mod prompt_files;
+pub mod reconcile;
 pub mod repo;
+pub mod run;
+pub mod schedule;
 pub mod settings;
 pub mod state;
 pub mod status;
 pub mod step;
+pub mod task;
 pub mod task_file;
 pub mod task_prompt;
 pub mod tasks;
+pub mod tasks_file;
+mod traces;

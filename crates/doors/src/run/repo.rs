@@ -4,6 +4,7 @@
 //! verdict gets in. Hooks that would change it do not run.
 
 use countersign_engine::git::{Git, GitError};
+use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
 use std::path::{Path, PathBuf};
 
 /// The main branch of a project.
@@ -47,6 +48,12 @@ pub enum RepoError {
     /// No branch can be found to merge into.
     #[error("there is no branch to merge into: name it as `main_branch`")]
     NoMain,
+    /// The folder cannot be used.
+    #[error("the project cannot be read: {0}")]
+    Folder(std::io::Error),
+    /// The files cannot be compared.
+    #[error("{0}")]
+    Change(String),
     /// Something else is checked out.
     #[error(
         "`{found}` is checked out, and tasks start from `{main}`: `git switch {main}` first, or use --no-branch"
@@ -57,9 +64,6 @@ pub enum RepoError {
         /// What should be.
         main: String,
     },
-    /// The main branch moved while somebody else merged.
-    #[error("`{0}` was moved by somebody else just now")]
-    Moved(String),
 }
 
 /// A merge that could not be made.
@@ -80,8 +84,6 @@ pub struct Joined {
     pub task: String,
     /// Where the main branch was.
     pub main_was: String,
-    /// Whether the main branch had moved, so that this is a tree nobody tested.
-    pub is_new_tree: bool,
 }
 
 impl Repo {
@@ -180,8 +182,7 @@ impl Repo {
         Ok(git.text(["commit-tree", tree, "-p", head, "-m", message]).await?)
     }
 
-    /// Joins a judged tree with the main branch as it is now; on no branch yet. `base` is what it was judged
-    /// against.
+    /// Joins a judged tree with the main branch, if that still is where the work started from; on no branch yet.
     pub async fn join(
         &self,
         place: &Place,
@@ -189,75 +190,183 @@ impl Repo {
         base: &str,
         message: &str,
         merge_message: &str,
-    ) -> Result<Result<Joined, Conflict>, RepoError> {
+    ) -> Result<Option<Joined>, RepoError> {
         let git = self.at(place);
-        let main_was = self.main_tip().await?;
-        let task = self.commit_object(&git, tree, message).await?;
-        let is_new_tree = main_was != base;
-        let merged = match is_new_tree {
-            false => tree.to_owned(),
-            true => match self.merged_tree(&main_was, &task).await? {
-                Ok(tree) => tree,
-                Err(conflict) => return Ok(Err(conflict)),
-            },
-        };
-        let commit =
-            git.text(["commit-tree", &merged, "-p", &main_was, "-p", &task, "-m", merge_message]).await?;
-        Ok(Ok(Joined { commit, task, main_was, is_new_tree }))
-    }
-
-    async fn merged_tree(&self, one: &str, other: &str) -> Result<Result<String, Conflict>, RepoError> {
-        let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", one, other];
-        match self.git.exit_and_text(args).await? {
-            (0, said) => Ok(Ok(said.split('\0').next().unwrap_or_default().trim().to_owned())),
-            (_, said) => Ok(Err(conflict(&said))),
+        if self.main_tip().await? != base {
+            return Ok(None);
         }
+        let task = self.commit_object(&git, tree, message).await?;
+        let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
+        Ok(Some(Joined { commit, task, main_was: base.to_owned() }))
     }
 
-    /// Makes the main branch what was joined, and leaves the place. In the project's own worktree the files are
-    /// what was judged already, so none is touched but those that others changed meanwhile.
-    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<(), RepoError> {
-        let Joined { commit, main_was, task, .. } = joined;
+    /// Brings what is on the main branch into the branch of a place. The tree that comes of it; or, where that is in
+    /// conflict, both sides stand in the files.
+    pub async fn update(&self, place: &Place, tip: &str) -> Result<Result<String, Conflict>, RepoError> {
+        let git = self.at(place);
+        let message = format!("Merge {} into the task", self.main);
+        let merge = ["merge", "-q", "--no-ff", "--no-edit", "-m", &message, tip];
+        if git.exit_and_text(merge).await?.0 == 0 {
+            return Ok(Ok(git.text(["rev-parse", "HEAD^{tree}"]).await?));
+        }
+        let files = git.text(["diff", "--name-only", "-z", "--diff-filter=U"]).await?;
+        let files: Vec<String> = files.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect();
+        let task = git.head().await?.unwrap_or_default();
+        let words = self.conflict_words(tip, &task).await?;
+        // The files keep both sides; git itself need not remember that it was in the middle of something.
+        git.run(["merge", "--quit"]).await?;
+        git.run(["reset", "-q"]).await?;
+        Ok(Err(Conflict { files, words }))
+    }
+
+    async fn conflict_words(&self, one: &str, other: &str) -> Result<String, RepoError> {
+        let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", one, other];
+        let (_, said) = self.git.exit_and_text(args).await?;
+        Ok(conflict_words(&said))
+    }
+
+    /// Makes the main branch what was joined, and leaves the place; false where the main branch is somewhere else by
+    /// now. In the project's own worktree the files are what was judged already, so none is touched.
+    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<bool, RepoError> {
+        let Joined { commit, main_was, .. } = joined;
         let main = self.main_ref();
         match place {
             Place::Branch { branch } => {
+                if self.git.maybe(["update-ref", &main, commit, main_was]).await.ok().flatten().is_none() {
+                    return Ok(false);
+                }
                 self.git.run(["symbolic-ref", "HEAD", &main]).await?;
-                let moved = self.git.run(["update-ref", &main, commit, main_was]).await;
-                moved.map_err(|_| RepoError::Moved(self.main.clone()))?;
-                self.git.run(["read-tree", "-m", task]).await?;
-                self.git.run(["read-tree", "-m", "-u", task, commit]).await?;
+                self.git.run(["reset", "-q"]).await?;
                 self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
             }
             Place::Worktree { .. } => {
+                // Where the main branch is checked out, its files follow; git refuses where somebody's own are in the
+                // way.
                 match self.git.current_branch().await?.as_deref() == Some(&self.main) {
-                    true => self.git.run(["merge", "-q", "--ff-only", commit]).await?,
-                    false => self.git.run(["update-ref", &main, commit, main_was]).await?,
-                };
-                self.leave(place).await?;
+                    true => drop(self.git.run(["merge", "-q", "--ff-only", commit]).await?),
+                    false => {
+                        let moved = self.git.maybe(["update-ref", &main, commit, main_was]).await;
+                        if moved.ok().flatten().is_none() {
+                            return Ok(false);
+                        }
+                    }
+                }
+                self.leave(place, Branch::Gone).await?;
             }
+            Place::Here => {}
+        }
+        Ok(true)
+    }
+
+    /// Keeps work that is not merged on its branch, and leaves the place: the project's own worktree goes back to the
+    /// main branch, another one is taken away.
+    pub async fn shelve(&self, place: &Place, tree: Option<&str>, message: &str) -> Result<(), RepoError> {
+        if let Some(tree) = tree {
+            self.commit(place, tree, message).await?;
+        }
+        match place {
+            Place::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
+            Place::Worktree { .. } => self.leave(place, Branch::Stays).await?,
             Place::Here => {}
         }
         Ok(())
     }
 
-    /// Takes a worktree and its branch away; what was merged is on the main branch.
-    async fn leave(&self, place: &Place) -> Result<(), RepoError> {
+    /// Throws away what is there of a task: its worktree and its branch.
+    pub async fn discard(&self, place: &Place) -> Result<(), RepoError> {
+        match place {
+            Place::Branch { branch } => {
+                if self.checked_out().await? == *branch {
+                    self.git.run(["checkout", "-q", "-f", &self.main, "--"]).await?;
+                }
+                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+            }
+            Place::Worktree { .. } => self.leave(place, Branch::Gone).await?,
+            Place::Here => {}
+        }
+        Ok(())
+    }
+
+    /// Whether a commit is on the main branch.
+    pub async fn is_merged(&self, commit: &str) -> Result<bool, RepoError> {
+        let main = self.main_ref();
+        let asked = self.git.exit_and_text(["merge-base", "--is-ancestor", commit, &main]).await;
+        // A commit that is gone is not there either.
+        Ok(asked.is_ok_and(|(code, _)| code == 0))
+    }
+
+    /// Goes back to the main branch where a merge was made and we were killed before that.
+    pub async fn come_home(&self, place: &Place) -> Result<(), RepoError> {
+        match place {
+            Place::Branch { branch } if self.checked_out().await? == *branch => {
+                self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
+                self.git.run(["reset", "-q"]).await?;
+                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                Ok(())
+            }
+            Place::Worktree { .. } => self.leave(place, Branch::Gone).await,
+            Place::Branch { .. } | Place::Here => Ok(()),
+        }
+    }
+
+    /// What a task that has no branch starts from: the files as they are, as a tree.
+    pub async fn here(&self, left_out: &[String]) -> Result<String, RepoError> {
+        let root = Root::new(&self.root).map_err(RepoError::Folder)?;
+        let wanted = ChangeWanted { left_out: left_out.to_vec(), keeps_tree: true, ..ChangeWanted::default() };
+        match workspace::change(&root, &wanted).await {
+            Ok(change) => Ok(change.tree.unwrap_or_default()),
+            Err(ChangeError::Empty { .. }) => Ok(self.git.places().await?.empty_tree.to_owned()),
+            Err(ChangeError::Git(error)) => Err(error.into()),
+            Err(error) => Err(RepoError::Change(error.to_string())),
+        }
+    }
+
+    /// Takes a worktree away that nobody needs.
+    pub async fn remove_worktree(&self, folder: &Path) -> Result<(), RepoError> {
+        self.git.run(["worktree", "remove", "--force", &folder.to_string_lossy()]).await?;
+        Ok(())
+    }
+
+    /// Files that are not as they were committed, but for our own.
+    pub async fn dirty(&self, is_own: impl Fn(&Path) -> bool) -> Result<Vec<String>, RepoError> {
+        let entries = self.git.status().await?;
+        Ok(entries.into_iter().map(|entry| entry.path).filter(|path| !is_own(Path::new(path))).collect())
+    }
+
+    /// Worktrees below a folder, with their branches.
+    pub async fn worktrees_below(&self, folder: &Path) -> Result<Vec<(PathBuf, Option<String>)>, RepoError> {
+        let all = self.git.worktrees().await?;
+        let below = all.into_iter().filter(|worktree| worktree.path.starts_with(folder));
+        Ok(below.map(|worktree| (worktree.path, worktree.branch)).collect())
+    }
+
+    /// Takes a worktree away, and its branch where that has no more use.
+    async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
         if let Place::Worktree { branch, folder } = place {
             let path = folder.to_string_lossy().into_owned();
-            self.git.run(["worktree", "remove", "--force", &path]).await?;
-            self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+            if folder.exists() {
+                self.git.run(["worktree", "remove", "--force", &path]).await?;
+            }
+            if then == Branch::Gone {
+                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+            }
         }
         Ok(())
     }
 }
 
+/// What becomes of a branch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Branch {
+    Stays,
+    Gone,
+}
+
 /// What `merge-tree` says where it could not merge: the tree, the files, an empty field, then messages.
-fn conflict(said: &str) -> Conflict {
-    let mut fields = said.split('\0').skip(1);
-    let files: Vec<String> =
-        fields.by_ref().take_while(|field| !field.is_empty()).map(str::to_owned).collect();
-    let words: Vec<&str> = fields.filter(|field| field.contains("CONFLICT")).map(str::trim).collect();
-    Conflict { files, words: words.join("\n") }
+fn conflict_words(said: &str) -> String {
+    let words: Vec<&str> = said.split('\0').filter(|field| field.starts_with("CONFLICT (")).map(str::trim).collect();
+    let sentences: Vec<&str> = words.into_iter().filter(|words| words.contains("): ")).collect();
+    sentences.join("\n")
 }
 
 /// The branch of a task: `task/<id>-<slug>`.
@@ -295,11 +404,9 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_names_its_files() {
+    fn a_conflict_is_told_in_sentences() {
         let said = "aa\0a.txt\0b c.txt\0\0001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
                     1\0a.txt\0CONFLICT (contents)\0CONFLICT (content): Merge conflict in a.txt\n\0";
-        let conflict = conflict(said);
-        assert_eq!(conflict.files, ["a.txt", "b c.txt"]);
-        assert!(conflict.words.ends_with("Merge conflict in a.txt"));
+        assert_eq!(conflict_words(said), "CONFLICT (content): Merge conflict in a.txt");
     }
 }

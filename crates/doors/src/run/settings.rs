@@ -1,27 +1,8 @@
 //! How a run works: every switch of the command line and the configuration, as plain values.
 
+use super::config::{Commands, OnFailure, ReviewPolicy};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What happens when a task fails for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
-    /// Go on with tasks that do not need it.
-    Skip,
-    /// Stop the run.
-    Stop,
-    /// Ask the person at the terminal; without one, stop.
-    Ask,
-}
-
-/// What a verdict is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReviewPolicy {
-    /// Nothing merges without a pass.
-    Required,
-    /// It is recorded and shown, and the work is merged all the same.
-    Advisory,
-}
 
 /// Where a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +13,6 @@ pub enum HumanGate {
     Terminal,
     /// Somewhere else, while the task waits.
     Queue,
-}
-
-/// The commands of a project, each a line for a shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Commands {
-    /// Tests.
-    pub test: Option<String>,
-    /// Lint.
-    pub lint: Option<String>,
-    /// What mends what lint found.
-    pub lint_fix: Option<String>,
 }
 
 /// How a run works.

@@ -1,5 +1,6 @@
 //! What an agent is told of a task. Pure.
 
+use super::prompt_files::render;
 use super::tasks::Task;
 use countersign_core::text;
 
@@ -7,6 +8,9 @@ use countersign_core::text;
 const PREVIOUS_ERROR_BYTES: usize = 16 * 1024;
 /// The most that is told of the requirements a task comes from.
 const TRACED_BYTES: usize = 32 * 1024;
+
+/// The variable of a template that says what went wrong before.
+const PREVIOUS: &str = "PREVIOUS_ERRORS";
 
 /// What a prompt is made of.
 #[derive(Clone, Debug)]
@@ -97,64 +101,10 @@ fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
     out
 }
 
-/// Replaces `{{NAME}}` and `${NAME}` in one pass, so that no value is taken for a template.
-pub fn fill(template: &str, values: &[(&str, String)]) -> String {
-    let mut out = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some((start, open, close)) = next_opening(rest) {
-        out.push_str(&rest[..start]);
-        let inner = &rest[start + open..];
-        let name = inner.find(close).map(|end| (inner[..end].trim(), &inner[end + close.len()..]));
-        let known = name.and_then(|(name, after)| {
-            let (_, value) = values.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-            Some((value, after))
-        });
-        match known {
-            Some((value, after)) => {
-                out.push_str(value);
-                rest = after;
-            }
-            None => {
-                out.push_str(&rest[start..start + open]);
-                rest = inner;
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Where the next name begins: at which byte, how long its opening is, and what closes it.
-fn next_opening(text: &str) -> Option<(usize, usize, &'static str)> {
-    let double = text.find("{{").map(|at| (at, 2, "}}"));
-    let dollar = text.find("${").map(|at| (at, 2, "}"));
-    double.into_iter().chain(dollar).min_by_key(|(at, ..)| *at)
-}
-
 /// The checklist as it stands in the list of tasks.
 pub fn checklist(task: &Task) -> String {
     let item = |item: &super::tasks::ChecklistItem| {
         format!("- [{}] {}\n", if item.done { 'x' } else { ' ' }, item.text)
     };
     task.checklist.iter().map(item).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_value_of_a_template_is_a_template() {
-        let values = [("A", "{{B}}".to_owned()), ("B", "no".to_owned())];
-        for (template, expected) in [
-            ("x {{A}} y", "x {{B}} y"),
-            ("{{ a }}", "{{B}}"),
-            ("${B}${B}", "nono"),
-            ("{{C}} {{", "{{C}} {{"),
-            ("${unknown} {B}", "${unknown} {B}"),
-            ("{{A", "{{A"),
-        ] {
-            assert_eq!(fill(template, &values), expected, "{template}");
-        }
-    }
 }

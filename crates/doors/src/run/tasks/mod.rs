@@ -45,6 +45,14 @@ impl TaskList {
         &self.tasks
     }
 
+    /// The same list with one task in another status.
+    pub fn with_status(mut self, id: &str, status: Status) -> Self {
+        if let Some(task) = self.place_of(id).and_then(|place| self.tasks.get_mut(place)) {
+            task.status = status;
+        }
+        self
+    }
+
     /// The task of this id.
     pub fn get(&self, id: &str) -> Option<&Task> {
         self.place_of(id).and_then(|place| self.tasks.get(place))

@@ -1,0 +1,150 @@
+//! The lock of a run. The file says who holds it; the kernel drops the lock when that process ends, however it ends.
+
+use countersign_core::text::visible_line;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// What another run says about itself is shown up to this size.
+const MAX_HOLDER_BYTES: u64 = 4096;
+
+/// Who holds a lock, in the words of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub pid: u32,
+    /// What was typed.
+    pub command: String,
+    /// Since when, in local time.
+    pub since: String,
+    /// On which machine.
+    pub host: String,
+}
+
+/// The lock of a run, held until it is dropped.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+}
+
+/// Why there is no lock.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another run has it.
+    #[error("another run is under way: {0}")]
+    Held(String),
+    /// The disk refused.
+    #[error("the lock {path} cannot be taken: {error}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl RunLock {
+    /// Takes the lock, or says who has it; what another run wrote is never changed.
+    pub fn take(path: &Path, holder: &Holder) -> Result<Self, LockError> {
+        let failed = |error| LockError::Io { path: path.display().to_string(), error };
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = open.map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LockError::Held(words(&mut file).map_err(failed)?)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let Holder { pid, command, since, host } = holder;
+        let line = |text: &str| visible_line(text).into_owned();
+        let text =
+            format!("pid: {pid}\ncommand: {}\nsince: {}\nhost: {}\n", line(command), line(since), line(host));
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+        written.map_err(failed)?;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // The file stays: whoever removed it would let two runs lock two files of one name.
+        self.file.set_len(0).ok();
+    }
+}
+
+/// Who holds the lock, if anybody does.
+pub fn holder(path: &Path) -> io::Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => words(&mut file).map(Some),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// What the file says, in a line.
+fn words(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(MAX_HOLDER_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let parts: Vec<_> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(visible_line).collect();
+    match parts.is_empty() {
+        true => Ok("a process that does not say who it is".to_owned()),
+        false => Ok(parts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn me() -> Holder {
+        Holder {
+            pid: 42,
+            command: "run --all\n".into(),
+            since: "2026-02-23T10:15:00".into(),
+            host: "box".into(),
+        }
+    }
+
+    #[test]
+    fn a_second_run_says_who_and_leaves_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.lock");
+        std::fs::write(&path, "left by one that was killed, and longer than what comes next".repeat(9))
+            .unwrap();
+        assert_eq!(holder(&path).unwrap(), None);
+        let lock = RunLock::take(&path, &me()).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let said = RunLock::take(&path, &Holder { pid: 43, ..me() }).unwrap_err().to_string();
+        for part in [
+            "another run is under way: pid: 42",
+            "command: run --all",
+            "since: 2026-02-23T10:15:00",
+            "host: box",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert!(holder(&path).unwrap().unwrap().starts_with("pid: 42"));
+        drop(lock);
+        assert_eq!(holder(&path).unwrap(), None);
+        RunLock::take(&path, &Holder { pid: 43, ..me() }).unwrap();
+    }
+
+    #[test]
+    fn a_holder_that_says_nothing_is_still_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.lock");
+        let file = File::create(&path).unwrap();
+        file.lock().unwrap();
+        let said = RunLock::take(&path, &me()).unwrap_err().to_string();
+        assert!(said.ends_with("a process that does not say who it is"), "{said}");
+        assert!(matches!(RunLock::take(&folder.path().join("no/l"), &me()), Err(LockError::Io { .. })));
+    }
+}

@@ -1,0 +1,115 @@
+//! Merging what may be merged: exactly the judged tree, on the real tip of the main branch, one at a time.
+
+use super::attempt::{Failure, Ready};
+use super::course::Course;
+use super::happening::Stage;
+use super::log::Log;
+use super::repo::{Conflict, Place};
+use super::run::{Run, RunError};
+use super::state::ErrorCode;
+use super::step::End;
+use super::tasks::Task;
+use countersign_core::ids::ReviewId;
+
+/// How often the main branch may move under a merge.
+const MOVES_MAX: u32 = 20;
+
+/// What a merge came to.
+pub enum Merged {
+    /// It is there: the commit, where there is one.
+    Yes(Option<String>),
+    /// It cannot be merged as it is.
+    No(Failure),
+    /// The run is to stop.
+    Stopped,
+}
+
+impl Run {
+    /// Commits and merges a task.
+    pub(super) async fn merge(
+        &self,
+        task: &Task,
+        course: &mut Course,
+        ready: &Ready,
+        log: &Log,
+    ) -> Result<Merged, RunError> {
+        if !self.settings.commit {
+            return Ok(Merged::Yes(None));
+        }
+        self.stage(task, Stage::Merge);
+        let message = format!("{}: {}", task.id, task.name);
+        if course.place == Place::Here {
+            let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
+            let commit = self.repo.commit(&course.place, &ready.tree, &message).await?;
+            return Ok(Merged::Yes(Some(commit)));
+        }
+        let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
+        // Whoever merges at the same time would merge into something else than it tested.
+        let _alone = self.merging.lock().await;
+        let mut tree = ready.tree.clone();
+        for _ in 0..MOVES_MAX {
+            let tip = self.repo.main_tip().await?;
+            if tip != course.base {
+                self.repo.commit(&course.place, &tree, &message).await?;
+                let updated = self.repo.update(&course.place, &tip).await?;
+                course.base = tip;
+                tree = match updated {
+                    Ok(tree) => tree,
+                    Err(conflict) => return Ok(Merged::No(conflicting(&self.repo.main, &conflict))),
+                };
+                match self.tested(course, log).await? {
+                    Tested::Passed => {}
+                    Tested::Failed(failure) => return Ok(Merged::No(failure)),
+                    Tested::Stopped => return Ok(Merged::Stopped),
+                }
+            }
+            let joined = self.repo.join(&course.place, &tree, &course.base, &message, &merge_message).await?;
+            let Some(joined) = joined else { continue };
+            course.merging = Some(joined.commit.clone());
+            self.keep(&task.id, course).await?;
+            if self.repo.advance(&course.place, &joined).await? {
+                return Ok(Merged::Yes(Some(joined.commit)));
+            }
+        }
+        let words = format!("`{}` was moved by somebody else again and again", self.repo.main);
+        Ok(Merged::No(Failure::of_work(ErrorCode::Unknown, words)))
+    }
+
+    /// What nobody has tested yet is tested before it is merged.
+    async fn tested(&self, course: &Course, log: &Log) -> Result<Tested, RunError> {
+        let Some(test) = &self.settings.commands.test else { return Ok(Tested::Passed) };
+        let came = self.command(course, log, "tests after the main branch moved", test).await?;
+        Ok(match came.end {
+            End::Passed => Tested::Passed,
+            End::Cancelled => Tested::Stopped,
+            End::Failed(_) | End::TimedOut => {
+                let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
+                Tested::Failed(Failure::of_work(ErrorCode::TestFailure, came.trouble(&what, 8 * 1024)))
+            }
+        })
+    }
+}
+
+enum Tested {
+    Passed,
+    Failed(Failure),
+    Stopped,
+}
+
+/// How a merge names its review, for whoever reads the history.
+pub fn trailer(review: Option<&ReviewId>) -> String {
+    match review {
+        Some(review) => format!("Countersign-Review: {review}"),
+        None => "Countersign-Review: none".to_owned(),
+    }
+}
+
+fn conflicting(main: &str, conflict: &Conflict) -> Failure {
+    let files = conflict.files.join(", ");
+    let words = format!(
+        "the work is in conflict with what is on `{main}` now, in: {files}\nBoth sides stand in these files between \
+         conflict markers: keep what both want, and remove the markers.\n{}",
+        conflict.words
+    );
+    Failure::of_work(ErrorCode::Other("MERGE_CONFLICT".to_owned()), words)
+}

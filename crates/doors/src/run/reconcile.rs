@@ -1,0 +1,99 @@
+//! Setting right what a crash or a person left: merges that were made and not recorded, statuses that were edited,
+//! worktrees nobody needs.
+
+use super::course::Course;
+use super::happening::Happening;
+use super::run::{Run, RunError};
+use super::state::{Attempt, ErrorCode, ReviewStatus, Summary, TaskState};
+use super::tasks::{Status, Task, TaskList};
+use countersign_core::review::State;
+use std::collections::HashMap;
+
+impl Run {
+    /// Sets everything right, before anything begins.
+    pub async fn reconcile(&self) -> Result<(), RunError> {
+        let list = self.tasks.read()?;
+        let known: HashMap<String, Summary> = self.summaries().await?;
+        for task in list.tasks() {
+            self.finish_merge(task).await?;
+            self.follow_person(task, known.get(&task.id)).await?;
+        }
+        self.sweep_worktrees(&list).await
+    }
+
+    pub(super) async fn summaries(&self) -> Result<HashMap<String, Summary>, RunError> {
+        let all = self.state.summaries().await?;
+        Ok(all.into_iter().map(|summary| (summary.task_id.clone(), summary)).collect())
+    }
+
+    /// A merge that is on the main branch is done, whatever was recorded before we were killed.
+    async fn finish_merge(&self, task: &Task) -> Result<(), RunError> {
+        let Some(course) = Course::load(&self.state, &task.id).await? else { return Ok(()) };
+        let Some(commit) = course.merging.clone() else { return Ok(()) };
+        if !self.repo.is_merged(&commit).await? {
+            return Ok(());
+        }
+        self.repo.come_home(&course.place).await?;
+        let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
+        let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
+        let mut attempt = Attempt::new(&(self.now)(), true, 0.0);
+        attempt.review_status = Some(match &latest {
+            Some(_) if course.fixed => ReviewStatus::Fixed,
+            Some(_) => ReviewStatus::Passed,
+            None => ReviewStatus::Skipped,
+        });
+        attempt.review_id = latest.map(|stored| stored.review.id.to_string());
+        self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
+        self.done(task, Some(commit), "recorded after an interruption").await
+    }
+
+    /// What a person wrote into the list wins, but for what a person rejected: an agent could have written it.
+    async fn follow_person(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
+        let Some(known) = known else { return Ok(()) };
+        let to = match (task.status, &known.state) {
+            (Status::Done, TaskState::Pending | TaskState::Failed) => TaskState::Skipped,
+            (Status::Todo, TaskState::Success | TaskState::Skipped) => TaskState::Pending,
+            (Status::Todo, TaskState::Failed) if known.error_code != Some(ErrorCode::ReviewRejected) => {
+                TaskState::Pending
+            }
+            _ => return Ok(()),
+        };
+        let words = format!(
+            "{} is {} in {}: it counts as {to} now",
+            task.id,
+            task.status.word(),
+            self.layout.tasks_name()
+        );
+        self.say(Happening::Warning(words));
+        Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
+    }
+
+    /// Worktrees of tasks that nobody is at.
+    async fn sweep_worktrees(&self, list: &TaskList) -> Result<(), RunError> {
+        let mut needed = vec![];
+        for task in list.tasks() {
+            if let Some(course) = Course::load(&self.state, &task.id).await? {
+                needed.push(self.repo.folder(&course.place).to_owned());
+            }
+        }
+        for (folder, _) in self.repo.worktrees_below(&self.settings.worktrees).await? {
+            if !needed.contains(&folder) {
+                self.repo.remove_worktree(&folder).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tasks a person has decided about since they were left.
+    pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<String>, RunError> {
+        let mut decided = vec![];
+        for task in list.tasks().iter().filter(|task| task.status == Status::Review) {
+            let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
+            let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
+            if latest.is_some_and(|stored| stored.review.state != State::AwaitingPerson) {
+                decided.push(task.id.clone());
+            }
+        }
+        Ok(decided)
+    }
+}

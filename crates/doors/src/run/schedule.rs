@@ -1,0 +1,270 @@
+//! Which task runs when: what waits for nothing, one after the other or several at once.
+
+use super::config::OnFailure;
+use super::happening::Happening;
+use super::layout::Layout;
+use super::run::{Run, RunError};
+use super::state::{ErrorCode, Summary, TaskState};
+use super::task::TaskEnd;
+use super::tasks::{self, Status, Task, TaskList};
+use countersign_core::outcome::Outcome;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// Which tasks are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All that can run.
+    All,
+    /// Those of a milestone.
+    Milestone(String),
+    /// These, in the order in which they can run.
+    These(Vec<String>),
+    /// The first that can run.
+    Next,
+}
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// How each task ended, by its id.
+    pub ends: BTreeMap<String, TaskEnd>,
+    /// Tasks that were meant and did not run, and why.
+    pub left: BTreeMap<String, String>,
+    /// Whether the run stopped before its time, and why.
+    pub stopped: Option<String>,
+}
+
+impl Results {
+    /// The outcome of all together: the worst.
+    pub fn outcome(&self) -> Outcome {
+        let ends = self.ends.values().map(TaskEnd::outcome);
+        Outcome::worst(ends).unwrap_or(Outcome::Passed)
+    }
+}
+
+impl Run {
+    /// The order in which tasks would run, for `--dry-run`.
+    pub async fn order(&self, which: &Which) -> Result<Vec<Task>, RunError> {
+        let mut list = self.tasks.read()?;
+        let known = self.summaries().await?;
+        let mut order = vec![];
+        let mut seen = HashSet::new();
+        while let Some(task) = self.candidates(&list, which, &known, &seen).into_iter().next().cloned() {
+            seen.insert(task.id.clone());
+            list = list.with_status(&task.id, Status::Done);
+            order.push(task);
+            if *which == Which::Next {
+                break;
+            }
+        }
+        Ok(order)
+    }
+
+    /// Runs tasks until none can run any more.
+    pub async fn run(self: &Arc<Self>, which: &Which) -> Result<Results, RunError> {
+        let mut results = Results::default();
+        self.named_exist(which)?;
+        self.reconcile().await?;
+        if self.settings.at_once.is_none() {
+            self.clean().await?;
+        }
+        let at_once = self.settings.at_once.unwrap_or(1).max(1);
+        let mut running: JoinSet<(Task, Result<TaskEnd, RunError>)> = JoinSet::new();
+        let mut begun: HashSet<String> = HashSet::new();
+        let mut failures = 0;
+        loop {
+            if results.stopped.is_none() {
+                results.stopped = self.stop_wanted();
+            }
+            if results.stopped.is_none() {
+                self.begin(which, at_once, &mut begun, &mut running).await?;
+            }
+            let Some(ended) = running.join_next().await else { break };
+            let (task, ended) = ended.map_err(|error| {
+                RunError::Io { what: "a task broke off".to_owned(), error: std::io::Error::other(error) }
+            })?;
+            let end = match ended {
+                Ok(end) => end,
+                Err(error) => {
+                    self.stops.soft.cancel();
+                    while running.join_next().await.is_some() {}
+                    return Err(error);
+                }
+            };
+            failures = match &end {
+                TaskEnd::Failed { .. } => failures + 1,
+                TaskEnd::Done { .. } => 0,
+                TaskEnd::Awaits { .. } | TaskEnd::Stopped => failures,
+            };
+            if results.stopped.is_none() {
+                results.stopped = self.stops_after(&task.id, &end, failures).await;
+            }
+            results.ends.insert(task.id, end);
+        }
+        self.left_over(which, &mut results)?;
+        Ok(results)
+    }
+
+    async fn begin(
+        self: &Arc<Self>,
+        which: &Which,
+        at_once: usize,
+        begun: &mut HashSet<String>,
+        running: &mut JoinSet<(Task, Result<TaskEnd, RunError>)>,
+    ) -> Result<(), RunError> {
+        if running.len() >= at_once || (*which == Which::Next && !begun.is_empty()) {
+            return Ok(());
+        }
+        let list = self.tasks.read()?;
+        let known = self.summaries().await?;
+        let mut next: Vec<Task> = vec![];
+        for id in self.decided(&list).await? {
+            next.extend(list.get(&id).filter(|task| !begun.contains(&task.id) && is_meant(task, which)).cloned());
+        }
+        next.extend(self.candidates(&list, which, &known, begun).into_iter().cloned());
+        if *which == Which::Next {
+            next.truncate(1);
+        }
+        for task in next.into_iter().take(at_once - running.len()) {
+            begun.insert(task.id.clone());
+            let run = self.clone();
+            running.spawn(async move {
+                let ended = run.task(&task).await;
+                (task, ended)
+            });
+        }
+        Ok(())
+    }
+
+    /// Tasks that can run now. What failed for good runs again only where it is named, and what a person rejected not
+    /// even then.
+    fn candidates<'l>(
+        &self,
+        list: &'l TaskList,
+        which: &Which,
+        known: &HashMap<String, Summary>,
+        begun: &HashSet<String>,
+    ) -> Vec<&'l Task> {
+        let named = matches!(which, Which::These(_));
+        let may = |task: &&Task| match known.get(&task.id) {
+            Some(summary) if summary.error_code == Some(ErrorCode::ReviewRejected) => {
+                summary.state != TaskState::Failed
+            }
+            Some(summary) if summary.state == TaskState::Failed => named,
+            _ => true,
+        };
+        let mut ready = tasks::ready(list, None);
+        if named {
+            let waits = |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
+            ready.extend(list.tasks().iter().filter(waits));
+        }
+        let meant = |task: &&Task| is_meant(task, which) && !begun.contains(&task.id);
+        ready.into_iter().filter(meant).filter(may).collect()
+    }
+
+    fn named_exist(&self, which: &Which) -> Result<(), RunError> {
+        let Which::These(ids) = which else { return Ok(()) };
+        let list = self.tasks.read()?;
+        match ids.iter().find(|id| list.get(id).is_none()) {
+            Some(id) => Err(RunError::NoTask(id.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// In the project's own worktree somebody's uncommitted work would become part of a task.
+    async fn clean(&self) -> Result<(), RunError> {
+        if !self.settings.commit || !self.settings.branch {
+            return Ok(());
+        }
+        let here = self.repo.checked_out().await?;
+        if here != self.repo.main {
+            let list = self.tasks.read()?;
+            for task in list.tasks() {
+                let course = super::course::Course::load(&self.state, &task.id).await?;
+                // A task that was interrupted goes on where it is.
+                let ours = |place: &super::repo::Place| {
+                    matches!(place, super::repo::Place::Branch { branch } if *branch == here)
+                };
+                if course.is_some_and(|course| ours(&course.place)) {
+                    return Ok(());
+                }
+            }
+        }
+        let tasks = self.layout.tasks_name();
+        let own = |path: &Path| {
+            Layout::is_state(path) || path == Path::new(&tasks) || path.starts_with(".countersign")
+        };
+        match self.repo.dirty(own).await? {
+            files if files.is_empty() => Ok(()),
+            files => Err(RunError::Dirty(files)),
+        }
+    }
+
+    fn stop_wanted(&self) -> Option<String> {
+        if self.stops.wanted() {
+            return Some("it was interrupted".to_owned());
+        }
+        self.layout.stop().exists().then(|| "somebody asked for it with `countersign stop`".to_owned())
+    }
+
+    async fn stops_after(&self, task: &str, end: &TaskEnd, failures: u32) -> Option<String> {
+        let TaskEnd::Failed { error, outcome, code, .. } = end else { return None };
+        if *code == ErrorCode::BudgetExceeded {
+            return Some(error.clone());
+        }
+        if failures >= self.settings.max_consecutive_failures {
+            return Some(format!("{failures} tasks in a row failed"));
+        }
+        // Where the agent itself is not there, the next task fares no better.
+        if matches!(outcome, Outcome::NoVerdict(_)) && *code == ErrorCode::Infrastructure && failures > 1 {
+            return Some(error.clone());
+        }
+        let on = match self.settings.on_failure {
+            OnFailure::Skip => true,
+            OnFailure::Stop => false,
+            OnFailure::Ask => self.people.go_on(task, error).await,
+        };
+        (!on).then(|| format!("{task} failed"))
+    }
+
+    /// Tasks that were meant and did not run, each with its reason.
+    fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
+        if *which == Which::Next {
+            return Ok(());
+        }
+        let list = self.tasks.read()?;
+        let open = |task: &&Task| !matches!(task.status, Status::Done) && is_meant(task, which);
+        for task in list.tasks().iter().filter(open) {
+            if results.ends.contains_key(&task.id) {
+                continue;
+            }
+            let waits = tasks::waits_for(&list, task);
+            let why = match (task.status, waits.as_slice()) {
+                (Status::Review, _) => "it waits for a person".to_owned(),
+                (Status::Blocked, _) => {
+                    format!("it is blocked: `countersign retry {}` tries it again", task.id)
+                }
+                (_, []) => results.stopped.clone().unwrap_or_else(|| {
+                    format!("it failed before: `countersign retry {}` tries it again", task.id)
+                }),
+                (_, waits) => format!("it waits for {}", waits.join(", ")),
+            };
+            results.left.insert(task.id.clone(), why);
+        }
+        for (task, why) in &results.left {
+            self.say(Happening::Warning(format!("{task} did not run: {why}")));
+        }
+        Ok(())
+    }
+}
+
+fn is_meant(task: &Task, which: &Which) -> bool {
+    match which {
+        Which::All | Which::Next => true,
+        Which::Milestone(wanted) => tasks::in_milestone(task, wanted),
+        Which::These(ids) => ids.contains(&task.id),
+    }
+}

@@ -1,0 +1,245 @@
+//! One task from its beginning to its end: attempts until it is merged, fails for good, waits for a person, or the run
+//! is to stop.
+
+use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
+use super::course::Course;
+use super::happening::{Happening, Stage};
+use super::log::Log;
+use super::merging::Merged;
+use super::repo::{Place, branch_name};
+use super::run::{Run, RunError};
+use super::state::{Attempt, ErrorCode, TaskState};
+use super::tasks::{Status, Task};
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
+use std::time::Instant;
+
+/// How a task ended, for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskEnd {
+    /// It is merged, or left in the files where nothing is committed.
+    Done {
+        /// The commit on the main branch.
+        commit: Option<String>,
+        /// What became of its review.
+        review: String,
+        /// The review.
+        review_id: Option<ReviewId>,
+    },
+    /// It failed for good.
+    Failed {
+        /// Why, in a word.
+        code: ErrorCode,
+        /// Why.
+        error: String,
+        /// What that means for the run.
+        outcome: Outcome,
+    },
+    /// It waits for a person.
+    Awaits {
+        /// The review to decide about.
+        review: ReviewId,
+    },
+    /// The run is to stop; the task goes on with the next.
+    Stopped,
+}
+
+impl TaskEnd {
+    /// What it means for the run.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Done { .. } => Outcome::Passed,
+            Self::Failed { outcome, .. } => *outcome,
+            Self::Awaits { .. } => Outcome::AwaitingPerson,
+            Self::Stopped => Outcome::Interrupted,
+        }
+    }
+}
+
+impl Run {
+    /// Takes a task to its end.
+    pub(super) async fn task(&self, task: &Task) -> Result<TaskEnd, RunError> {
+        let mut course = self.course(task).await?;
+        self.repo.begin(&course.place, &course.base).await?;
+        self.keep(&task.id, &course).await?;
+        self.state.begin_attempt(&task.id, &(self.now)()).await?;
+        self.tasks.set(&task.id, Status::InProgress, &(self.now)())?;
+        loop {
+            let log = Log::open(&self.layout.logs(), &task.id, course.attempt);
+            let log = log.map_err(RunError::io("the log cannot be written"))?;
+            self.say(Happening::Began {
+                task: task.id.clone(),
+                name: task.name.clone(),
+                attempt: course.attempt,
+                of: self.settings.max_retries,
+            });
+            let started = Instant::now();
+            let attempted = match self.attempt(task, &mut course, &log).await? {
+                Attempted::Ready(ready) => self.delivered(task, &mut course, ready, &log, started).await?,
+                other => Ended::from(other),
+            };
+            let failure = match attempted {
+                Ended::Done(end) => return Ok(end),
+                Ended::Awaits(review) => return self.awaits(task, &course, review).await,
+                Ended::Stopped => return Ok(TaskEnd::Stopped),
+                Ended::Failed(failure) => failure,
+            };
+            let again = match failure.again {
+                Again::Yes => course.attempt < self.settings.max_retries,
+                Again::Granted => true,
+                Again::No => false,
+            };
+            let state = if again { TaskState::Running } else { TaskState::Failed };
+            self.record(task, &course, started, Err(&failure), &state).await?;
+            let line = failure.error.lines().next().unwrap_or_default();
+            let error = visible_line(line).into_owned();
+            self.say(Happening::Failed { task: task.id.clone(), error, again });
+            if !again {
+                return self.failed(task, &course, failure).await;
+            }
+            course = course.next(failure.error);
+            self.keep(&task.id, &course).await?;
+            if !self.pause().await {
+                return Ok(TaskEnd::Stopped);
+            }
+        }
+    }
+
+    /// Where a task is worked on and how far it is: as it was left, or from the beginning.
+    async fn course(&self, task: &Task) -> Result<Course, RunError> {
+        if let Some(mut course) = Course::load(&self.state, &task.id).await? {
+            course.merging = None;
+            return Ok(course);
+        }
+        let branch = branch_name(&task.id, &task.name);
+        let place = match self.settings.at_once {
+            _ if !self.settings.branch || !self.settings.commit => Place::Here,
+            Some(_) => Place::Worktree {
+                folder: self.settings.worktrees.join(task.id.to_lowercase()),
+                branch,
+            },
+            None => Place::Branch { branch },
+        };
+        let base = match place {
+            Place::Here => self.repo.here(&self.left_out()).await?,
+            _ => self.repo.main_tip().await?,
+        };
+        Ok(Course::new(base, place))
+    }
+
+    /// What may be merged is merged, and then recorded: the ledger has its verdict already.
+    async fn delivered(
+        &self,
+        task: &Task,
+        course: &mut Course,
+        ready: Ready,
+        log: &Log,
+        started: Instant,
+    ) -> Result<Ended, RunError> {
+        if self.stops.hard.is_cancelled() {
+            return Ok(Ended::Stopped);
+        }
+        let commit = match self.merge(task, course, &ready, log).await? {
+            Merged::Yes(commit) => commit,
+            Merged::No(failure) => {
+                return Ok(Ended::Failed(Failure { review: Some(ready.review), ..failure }));
+            }
+            Merged::Stopped => return Ok(Ended::Stopped),
+        };
+        self.record(task, course, started, Ok(&ready.review), &TaskState::Success).await?;
+        let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
+        self.done(task, commit.clone(), &review).await?;
+        Ok(Ended::Done(TaskEnd::Done { commit, review, review_id }))
+    }
+
+    /// What follows once a task is merged and recorded.
+    pub(super) async fn done(&self, task: &Task, commit: Option<String>, review: &str) -> Result<(), RunError> {
+        self.tasks.set(&task.id, Status::Done, &(self.now)())?;
+        Course::forget(&self.state, &task.id).await?;
+        self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
+        Ok(())
+    }
+
+    async fn awaits(&self, task: &Task, course: &Course, review: ReviewId) -> Result<TaskEnd, RunError> {
+        self.say(Happening::Awaits { task: task.id.clone(), review: review.clone() });
+        self.shelve(task, course, "awaits a person").await?;
+        self.tasks.set(&task.id, Status::Review, &(self.now)())?;
+        Ok(TaskEnd::Awaits { review })
+    }
+
+    async fn failed(&self, task: &Task, course: &Course, failure: Failure) -> Result<TaskEnd, RunError> {
+        self.shelve(task, course, "not merged").await?;
+        // Where nobody could judge, the work is done and only has to be judged.
+        let mut left = course.clone();
+        if course.stage == Stage::Agent || failure.again == Again::Yes {
+            left = course.next(failure.error.clone());
+            left.attempt = course.attempt + 1;
+        }
+        self.keep(&task.id, &left).await?;
+        self.tasks.set(&task.id, Status::Blocked, &(self.now)())?;
+        Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
+    }
+
+    /// Keeps work that is not merged on its branch, so that other tasks can go on.
+    async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
+        let change = self.change(course).await?;
+        let tree = change.and_then(|change| change.tree);
+        let message = format!("{}: {} ({why})", task.id, task.name);
+        Ok(self.repo.shelve(&course.place, tree.as_deref(), &message).await?)
+    }
+
+    async fn record(
+        &self,
+        task: &Task,
+        course: &Course,
+        started: Instant,
+        came: Result<&Reviewed, &Failure>,
+        state: &TaskState,
+    ) -> Result<(), RunError> {
+        let mut attempt = Attempt::new(&(self.now)(), came.is_ok(), started.elapsed().as_secs_f64());
+        let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
+        attempt.output = course.said.clone();
+        (attempt.input_tokens, attempt.output_tokens) = (count(course.tokens.0), count(course.tokens.1));
+        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        let dollars = |micro: u64| micro as f64 / 1e6;
+        attempt.cost_usd = course.cost_microusd.map(dollars);
+        if let Err(failure) = came {
+            attempt.error = Some(failure.error.clone());
+            attempt.error_code = Some(failure.code.clone());
+        }
+        let review = came.map_or_else(|failure| failure.review.as_ref(), Some);
+        attempt.review_status = review.map(|review| review.status.clone());
+        attempt.review_findings = review.and_then(|review| review.findings.clone());
+        attempt.review_id = review.and_then(|review| review.id.as_ref()).map(ToString::to_string);
+        self.state.finish_attempt(&task.id, &attempt, state).await?;
+        Ok(())
+    }
+
+    /// Waits before the next attempt; false where the run is to stop.
+    async fn pause(&self) -> bool {
+        tokio::select! {
+            () = tokio::time::sleep(self.settings.retry_delay) => !self.stops.wanted(),
+            () = self.stops.soft.cancelled() => false,
+            () = self.stops.hard.cancelled() => false,
+        }
+    }
+}
+
+/// What an attempt came to, after what may be merged was.
+enum Ended {
+    Done(TaskEnd),
+    Failed(Failure),
+    Awaits(ReviewId),
+    Stopped,
+}
+
+impl From<Attempted> for Ended {
+    fn from(attempted: Attempted) -> Self {
+        match attempted {
+            Attempted::Failed(failure) => Self::Failed(failure),
+            Attempted::Awaits(review) => Self::Awaits(review),
+            Attempted::Ready(_) | Attempted::Stopped => Self::Stopped,
+        }
+    }
+}
