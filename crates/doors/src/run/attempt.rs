@@ -1,14 +1,14 @@
 //! One attempt at a task: agent, tests, lint, review, person. Each stage is kept before the next begins, so that a run
 //! goes on where the last one stopped.
 
+use super::config::ReviewPolicy;
 use super::course::Course;
 use super::happening::{Happening, Stage};
 use super::judging::{self, Judged};
 use super::log::Log;
-use super::prompt_files;
 use super::markers::{TaskWord, task_word};
+use super::prompt_files;
 use super::run::{Run, RunError, Said};
-use super::config::ReviewPolicy;
 use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
 use super::step::{self, Came, Command, End};
@@ -121,7 +121,12 @@ fn failed(failure: Failure) -> Passed {
 
 impl Run {
     /// Takes an attempt as far as it goes.
-    pub(super) async fn attempt(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Attempted, RunError> {
+    pub(super) async fn attempt(
+        &self,
+        task: &Task,
+        course: &mut Course,
+        log: &Log,
+    ) -> Result<Attempted, RunError> {
         if course.stage == Stage::Agent {
             if let Passed::Not(end) = self.agent(task, course, log).await? {
                 return Ok(*end);
@@ -223,7 +228,12 @@ impl Run {
     }
 
     /// Tests, then lint; what lint mends itself is tested again.
-    pub(super) async fn checks(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
+    pub(super) async fn checks(
+        &self,
+        task: &Task,
+        course: &mut Course,
+        log: &Log,
+    ) -> Result<Passed, RunError> {
         if let Passed::Not(end) = self.tests(task, course, log).await? {
             return Ok(Passed::Not(end));
         }
@@ -276,7 +286,13 @@ impl Run {
         })
     }
 
-    pub(super) async fn command(&self, course: &Course, log: &Log, what: &str, line: &str) -> Result<Came, RunError> {
+    pub(super) async fn command(
+        &self,
+        course: &Course,
+        log: &Log,
+        what: &str,
+        line: &str,
+    ) -> Result<Came, RunError> {
         log.heading(&format!("{what}: {line}"));
         let command = Command {
             line,
@@ -431,7 +447,8 @@ impl Run {
 
     /// The project's own prompt for tasks.
     fn template(&self) -> Result<Option<String>, RunError> {
-        let found = prompt_files::find(&self.layout.prompts(), prompt_files::Kind::Task, Some(self.worker.name()));
+        let found =
+            prompt_files::find(&self.layout.prompts(), prompt_files::Kind::Task, Some(self.worker.name()));
         let found = found.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
         Ok(found.map(|template| template.text))
     }

@@ -24,7 +24,7 @@ use std::pin::Pin;
 const ROUNDS_MAX: u32 = 100;
 
 /// What a change is judged by.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Judging {
     /// The rules.
     pub rules: Vec<Rule>,
@@ -103,7 +103,12 @@ impl Run {
     }
 
     /// Hands a change in and waits for its verdict.
-    pub(super) async fn judge(&self, task: &Task, course: &Course, change: Change) -> Result<Judged, RunError> {
+    pub(super) async fn judge(
+        &self,
+        task: &Task,
+        course: &Course,
+        change: Change,
+    ) -> Result<Judged, RunError> {
         let folder = self.repo.folder(&course.place);
         let judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
         let engine = self.engine.replanned(judging.planner);

@@ -210,7 +210,8 @@ impl Repo {
             return Ok(Ok(git.text(["rev-parse", "HEAD^{tree}"]).await?));
         }
         let files = git.text(["diff", "--name-only", "-z", "--diff-filter=U"]).await?;
-        let files: Vec<String> = files.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect();
+        let files: Vec<String> =
+            files.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect();
         let task = git.head().await?.unwrap_or_default();
         let words = self.conflict_words(tip, &task).await?;
         // The files keep both sides; git itself need not remember that it was in the middle of something.
@@ -312,7 +313,8 @@ impl Repo {
     /// What a task that has no branch starts from: the files as they are, as a tree.
     pub async fn here(&self, left_out: &[String]) -> Result<String, RepoError> {
         let root = Root::new(&self.root).map_err(RepoError::Folder)?;
-        let wanted = ChangeWanted { left_out: left_out.to_vec(), keeps_tree: true, ..ChangeWanted::default() };
+        let wanted =
+            ChangeWanted { left_out: left_out.to_vec(), keeps_tree: true, ..ChangeWanted::default() };
         match workspace::change(&root, &wanted).await {
             Ok(change) => Ok(change.tree.unwrap_or_default()),
             Err(ChangeError::Empty { .. }) => Ok(self.git.places().await?.empty_tree.to_owned()),
@@ -364,7 +366,8 @@ enum Branch {
 
 /// What `merge-tree` says where it could not merge: the tree, the files, an empty field, then messages.
 fn conflict_words(said: &str) -> String {
-    let words: Vec<&str> = said.split('\0').filter(|field| field.starts_with("CONFLICT (")).map(str::trim).collect();
+    let words: Vec<&str> =
+        said.split('\0').filter(|field| field.starts_with("CONFLICT (")).map(str::trim).collect();
     let sentences: Vec<&str> = words.into_iter().filter(|words| words.contains("): ")).collect();
     sentences.join("\n")
 }

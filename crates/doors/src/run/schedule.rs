@@ -83,8 +83,9 @@ impl Run {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
             let Some(ended) = running.join_next().await else { break };
-            let (task, ended) = ended.map_err(|error| {
-                RunError::Io { what: "a task broke off".to_owned(), error: std::io::Error::other(error) }
+            let (task, ended) = ended.map_err(|error| RunError::Io {
+                what: "a task broke off".to_owned(),
+                error: std::io::Error::other(error),
             })?;
             let end = match ended {
                 Ok(end) => end,
@@ -122,7 +123,9 @@ impl Run {
         let known = self.summaries().await?;
         let mut next: Vec<Task> = vec![];
         for id in self.decided(&list).await? {
-            next.extend(list.get(&id).filter(|task| !begun.contains(&task.id) && is_meant(task, which)).cloned());
+            next.extend(
+                list.get(&id).filter(|task| !begun.contains(&task.id) && is_meant(task, which)).cloned(),
+            );
         }
         next.extend(self.candidates(&list, which, &known, begun).into_iter().cloned());
         if *which == Which::Next {
@@ -158,7 +161,8 @@ impl Run {
         };
         let mut ready = tasks::ready(list, None);
         if named {
-            let waits = |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
+            let waits =
+                |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
             ready.extend(list.tasks().iter().filter(waits));
         }
         let meant = |task: &&Task| is_meant(task, which) && !begun.contains(&task.id);
@@ -185,9 +189,7 @@ impl Run {
             for task in list.tasks() {
                 let course = super::course::Course::load(&self.state, &task.id).await?;
                 // A task that was interrupted goes on where it is.
-                let ours = |place: &super::repo::Place| {
-                    matches!(place, super::repo::Place::Branch { branch } if *branch == here)
-                };
+                let ours = |place: &super::repo::Place| matches!(place, super::repo::Place::Branch { branch } if *branch == here);
                 if course.is_some_and(|course| ours(&course.place)) {
                     return Ok(());
                 }

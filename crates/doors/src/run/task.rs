@@ -115,10 +115,9 @@ impl Run {
         let branch = branch_name(&task.id, &task.name);
         let place = match self.settings.at_once {
             _ if !self.settings.branch || !self.settings.commit => Place::Here,
-            Some(_) => Place::Worktree {
-                folder: self.settings.worktrees.join(task.id.to_lowercase()),
-                branch,
-            },
+            Some(_) => {
+                Place::Worktree { folder: self.settings.worktrees.join(task.id.to_lowercase()), branch }
+            }
             None => Place::Branch { branch },
         };
         let base = match place {
@@ -154,7 +153,12 @@ impl Run {
     }
 
     /// What follows once a task is merged and recorded.
-    pub(super) async fn done(&self, task: &Task, commit: Option<String>, review: &str) -> Result<(), RunError> {
+    pub(super) async fn done(
+        &self,
+        task: &Task,
+        commit: Option<String>,
+        review: &str,
+    ) -> Result<(), RunError> {
         self.tasks.set(&task.id, Status::Done, &(self.now)())?;
         Course::forget(&self.state, &task.id).await?;
         self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });

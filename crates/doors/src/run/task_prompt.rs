@@ -76,24 +76,23 @@ fn own(parts: &TaskPrompt<'_>) -> String {
 fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
     let task = parts.task;
     let previous = parts.previous_error.map(|error| text::cut_noted(error, PREVIOUS_ERROR_BYTES));
-    let values: [(&str, String); 10] = [
-        ("TASK_ID", task.id.clone()),
-        ("TASK_NAME", task.name.clone()),
-        ("PRIORITY", task.priority.word().to_owned()),
-        ("ESTIMATE", task.estimate.clone().unwrap_or_default()),
-        ("MILESTONE", task.milestone.clone().unwrap_or_default()),
-        ("DESCRIPTION", task.description.clone()),
-        ("CHECKLIST", checklist(task)),
-        ("RELATED_REQS", text::cut_noted(parts.traced, TRACED_BYTES).into_owned()),
-        ("TEST_COMMAND", parts.test_command.unwrap_or_default().to_owned()),
-        ("PREVIOUS_ERRORS", previous.map(|text| text.into_owned()).unwrap_or_default()),
+    let (checklist, traced) = (checklist(task), text::cut_noted(parts.traced, TRACED_BYTES));
+    let values = [
+        ("TASK_ID", task.id.as_str()),
+        ("TASK_NAME", task.name.as_str()),
+        ("PRIORITY", task.priority.word()),
+        ("ESTIMATE", task.estimate.as_deref().unwrap_or_default()),
+        ("MILESTONE", task.milestone.as_deref().unwrap_or_default()),
+        ("DESCRIPTION", task.description.as_str()),
+        ("CHECKLIST", checklist.as_str()),
+        ("RELATED_REQS", traced.as_ref()),
+        ("TEST_COMMAND", parts.test_command.unwrap_or_default()),
+        (PREVIOUS, previous.as_deref().unwrap_or_default()),
     ];
-    let mut out = fill(template, &values);
-    if let (Some(error), false) = (parts.previous_error, template.contains("PREVIOUS_ERRORS")) {
-        out.push_str(&format!(
-            "\n\n## Previous Errors\n\n{}\n",
-            text::cut_noted(error, PREVIOUS_ERROR_BYTES)
-        ));
+    let rendered = render(template, &values);
+    let mut out = rendered.text;
+    if let (Some(error), false) = (&previous, rendered.used.contains(PREVIOUS)) {
+        out.push_str(&format!("\n\n## Previous Errors\n\n{error}\n"));
     }
     if !template.contains("TASK_COMPLETE") {
         out.push_str(&format!("\n\n{ENDING}"));
