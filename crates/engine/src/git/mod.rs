@@ -3,6 +3,7 @@
 //! What is judged stands in a repository that others write to. So no pager, no colours, no external diff, no
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 
+mod base;
 mod branch;
 mod error;
 mod main_worktree;
@@ -11,6 +12,7 @@ mod run;
 mod status;
 mod worktrees;
 
+pub use base::BaseProblem;
 pub use branch::Branch;
 pub use error::GitError;
 pub use main_worktree::main_worktree;
