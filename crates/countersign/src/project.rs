@@ -4,7 +4,7 @@ use crate::author;
 use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
 use countersign_doors::jobs::library::{self, Library};
-use countersign_engine::config::{self, Config, Environment, Flags};
+use countersign_engine::config::{self, Config, Environment, Flags, Gathered};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
@@ -38,7 +38,18 @@ impl Project {
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let flags = Flags { config: global.config.clone(), reviewer };
-        let config = config::load(&here, &flags, environment, &checks::problem)?;
+        let gathered = config::gather(&here, &flags, environment)?;
+        Self::of(here, &gathered, &flags, environment)
+    }
+
+    /// The project whose files these are.
+    pub fn of(
+        here: PathBuf,
+        gathered: &Gathered,
+        flags: &Flags,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let config = config::resolve(gathered, flags, environment, &checks::problem)?;
         let root = Root::new(&config.root).map_err(|error| {
             Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display()))
         })?;

@@ -6,10 +6,10 @@ use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
 use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
-use countersign_core::rule::{Rule, Scope};
+use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{self, Config, Diagnostic, Environment, FileBytes, Flags, Gathered, Origin};
-use countersign_engine::engine::{EngineError, Planner, Prepared, Request};
+use countersign_engine::engine::{EngineError, Handed, Planner, Prepared, Request};
 use countersign_engine::reviewer::checks;
 use countersign_engine::workspace;
 use std::path::PathBuf;
@@ -22,6 +22,8 @@ const OUTPUT: &str = "files";
 pub struct Wanted {
     /// Files and folders; without any, all that the rules are for.
     pub paths: Vec<PathBuf>,
+    /// A change, instead of files and folders.
+    pub change: Option<Handed>,
     /// Criteria instead of the configured rules.
     pub criteria: Vec<Criterion>,
     /// Whether those are asked about each file on its own.
@@ -79,7 +81,8 @@ impl Wanted {
 
     fn request(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Request, Failure> {
         let mut rules = self.rules(&project.config)?;
-        if rules.is_empty() && project.config.file.is_none() && !self.paths.is_empty() {
+        let is_named = !self.paths.is_empty() || self.change.is_some();
+        if rules.is_empty() && project.config.file.is_none() && is_named {
             rules = built_in_rules()?;
             warnings.push(
                 "there is no countersign.yml: judged by the built-in questions about a change".to_owned(),
@@ -88,15 +91,10 @@ impl Wanted {
         if rules.is_empty() {
             return Err(self.no_rules(&project.config));
         }
-        let files = self.files(project, warnings)?;
-        if self.criteria.is_empty() && self.paths.is_empty() {
-            unmatched(&project.config, &files)?;
-        }
-        let files = if self.paths.is_empty() { concerned(&rules, files)? } else { files };
-        if files.is_empty() {
-            return Err(Failure::usage("there is no file to judge")
-                .hint("name files or folders that are not ignored by git"));
-        }
+        let files = match self.change {
+            Some(_) => vec![],
+            None => self.concerned_files(project, &rules, warnings)?,
+        };
         let policy = project.config.policy.clone();
         Ok(Request {
             subject: self.subject.clone(),
@@ -104,10 +102,29 @@ impl Wanted {
             policy: if self.is_loop { policy } else { Policy { attempts: Attempts::Once, ..policy } },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files: files.into_iter().map(|path| (path, 0)).collect(),
-            change: None,
+            change: self.change.clone(),
             notes: self.notes.clone(),
             fresh: self.fresh,
         })
+    }
+
+    /// The files to judge: those that were named, or all that a rule is for.
+    fn concerned_files(
+        &self,
+        project: &Project,
+        rules: &[Rule],
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<String>, Failure> {
+        let files = self.files(project, warnings)?;
+        if self.criteria.is_empty() && self.paths.is_empty() {
+            unmatched(&project.config, &files)?;
+        }
+        let files = if self.paths.is_empty() { concerned(rules, files)? } else { files };
+        if files.is_empty() {
+            return Err(Failure::usage("there is no file to judge")
+                .hint("name files or folders that are not ignored by git"));
+        }
+        Ok(files)
     }
 
     /// The rules: those that came with the work, else from the configuration.
@@ -127,7 +144,11 @@ impl Wanted {
                 self.words.criteria
             )));
         }
-        let scope = if self.each_file { Scope::Output(OUTPUT.to_owned()) } else { Scope::Whole };
+        let scope = match (self.each_file, &self.change) {
+            (false, _) => Scope::Whole,
+            (true, None) => Scope::Output(OUTPUT.to_owned()),
+            (true, Some(_)) => Scope::Files { patterns: vec!["**".to_owned()], each: Each::File },
+        };
         let (criteria, guidance) = (self.criteria.clone(), self.guidance.clone());
         Ok(vec![Rule { name: "review".to_owned(), scope, criteria, guidance, reviewer: None }])
     }
@@ -192,7 +213,7 @@ impl Wanted {
 }
 
 /// The questions about a change that `init` writes, for a project that has written down nothing.
-fn built_in_rules() -> Result<Vec<Rule>, Failure> {
+pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
     let bytes = default_questions().into_bytes();
     let file = FileBytes { path: "the built-in questions".into(), bytes };
     let gathered = Gathered {
@@ -245,7 +266,9 @@ fn left_aside(prepared: &Prepared) -> Vec<String> {
             if unjudged.len() > 1 { format!(" and {} more", unjudged.len() - 1) } else { String::new() };
         warnings.push(format!("no rule is for `{path}`{others}: not judged"));
     }
-    for rule in &prepared.plan.not_applicable {
+    // A change need not touch what every rule is for.
+    let rules = prepared.plan.not_applicable.iter().filter(|_| prepared.request.change.is_none());
+    for rule in rules {
         warnings.push(format!("rule '{rule}' is for none of these files"));
     }
     warnings

@@ -34,6 +34,14 @@ impl Repository {
         repository
     }
 
+    /// A repository without commits in a folder that is there already, on branch `main`.
+    pub fn at(root: &Path) -> Self {
+        let repository = Self { outer: tempfile::tempdir().unwrap(), root: root.canonicalize().unwrap() };
+        repository.git(["init", "-q", "-b", "main"]);
+        repository.give_identity();
+        repository
+    }
+
     /// A clone of this one, beside it, with further options of `git clone`.
     pub fn cloned(&self, options: &[&str]) -> Self {
         let outer = tempfile::tempdir().unwrap();

@@ -231,3 +231,5 @@ fn what_does_not_fit_is_split_by_file_where_the_rule_allows_it() {
         assert_eq!(targets(Each::Together, rooms), 1);
     }
 }
+
+mod change;

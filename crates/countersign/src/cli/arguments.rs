@@ -172,13 +172,26 @@ Examples:
   countersign review                                    judge what countersign.yml says
   countersign review docs/guide.md --subject guide      as a loop: attempts are counted
   countersign review plan.md --criterion 'Complete=Is every step spelled out?' --reviewer command:./judge
-  countersign review docs --dry-run                     show the questions, ask nobody";
+  countersign review docs --dry-run                     show the questions, ask nobody
+  countersign review --change                           all work since the default branch, committed or not
+  countersign review --change --base HEAD~1             the same since another commit
+
+A change is judged by the countersign.yml of the commit it is against, where that has one.";
 
 #[derive(Debug, Default, Args)]
 #[command(after_help = REVIEW_HELP)]
 pub struct ReviewOptions {
     /// Files and folders to judge; without any, all that the rules are for
     pub paths: Vec<PathBuf>,
+    /// Judge everything that changed since the default branch: committed, staged, unstaged and untracked
+    #[arg(long, conflicts_with = "paths")]
+    pub change: bool,
+    /// With --change: the commit to compare with, instead of where HEAD left the default branch
+    #[arg(long, value_name = "REF", requires = "change")]
+    pub base: Option<String>,
+    /// With --change: judge by the countersign.yml of that commit (base) or by the one in the files (people only)
+    #[arg(long, value_name = "WHERE", requires = "change")]
+    pub config_from: Option<ConfigFrom>,
     /// A criterion instead of the configured rules; may be repeated
     #[arg(long, value_name = "NAME=QUESTION")]
     pub criterion: Vec<String>,
@@ -211,6 +224,15 @@ pub struct ReviewOptions {
     /// Show each question and ask nobody
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Whose countersign.yml a change is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ConfigFrom {
+    /// That of the commit it is against.
+    Base,
+    /// The one in the files.
+    Worktree,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,9 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::Refused;
 use countersign_engine::config::{Diagnostic, Problems};
 use countersign_engine::engine::EngineError;
+use countersign_engine::git::BaseProblem;
 use countersign_engine::ledger::LedgerError;
+use countersign_engine::workspace::ChangeError;
 
 /// A failure with everything a person or a program needs.
 #[derive(Debug)]
@@ -80,13 +82,29 @@ impl From<LedgerError> for Failure {
     }
 }
 
+impl From<ChangeError> for Failure {
+    fn from(error: ChangeError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<BaseProblem> for Failure {
+    fn from(problem: BaseProblem) -> Self {
+        let failure = Self::new(Outcome::Usage, "base", problem.to_string());
+        match problem {
+            BaseProblem::Git(_) => failure,
+            _ => failure.hint("name what to compare with: --base REF"),
+        }
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let outcome = error.outcome();
         match error {
             EngineError::Ledger(error) => error.into(),
-            EngineError::Path(problem) => Self::new(outcome, "path", problem.to_string()),
             EngineError::Change(problem) => Self::new(outcome, "change", problem.to_string()),
+            EngineError::Path(problem) => Self::new(outcome, "path", problem.to_string()),
             EngineError::Plan(problem) => {
                 let failure = Self::new(outcome, "plan", problem.to_string());
                 match problem {

@@ -21,11 +21,18 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let mut project = Project::find(global, options.reviewer.clone())?;
+    let mut warnings = vec![];
+    let (mut project, change) = match options.change {
+        false => (Project::find(global, options.reviewer.clone())?, None),
+        true => {
+            let base = super::review_change::base(global, &options).await?;
+            let change = base.change(&mut warnings).await?;
+            (base.project, Some(change))
+        }
+    };
     project.author = options.author.or(project.author);
     let planner = project.planner(options.max_inline_files)?;
-    let mut warnings = vec![];
-    let wanted = wanted(&project, &options).await?;
+    let wanted = Wanted { change, ..wanted(&project, &options).await? };
     let prepared = wanted.prepare(&project, &planner, &mut warnings).await?;
     if options.dry_run {
         return super::review_preview::run(&project, &planner, &prepared, printer, warnings).await;
@@ -85,6 +92,7 @@ pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted
     };
     Ok(Wanted {
         paths: options.paths.clone(),
+        change: None,
         criteria: options.criterion.iter().map(|typed| criterion(typed)).collect::<Result<_, _>>()?,
         each_file: options.each_file,
         guidance: options.guidance.clone(),

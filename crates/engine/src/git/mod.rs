@@ -4,6 +4,7 @@
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 
 mod answer;
+mod base;
 mod branch;
 mod error;
 mod main_worktree;
@@ -12,6 +13,7 @@ mod run;
 mod status;
 mod worktrees;
 
+pub use base::BaseProblem;
 pub use branch::Branch;
 pub use error::GitError;
 pub use main_worktree::main_worktree;

@@ -251,6 +251,7 @@ impl Submit {
         let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
         Ok(Wanted {
             paths: files.into_iter().map(PathBuf::from).collect(),
+            change: None,
             criteria: criteria.collect::<Result<_, _>>()?,
             each_file: self.each_file.unwrap_or(false),
             guidance: self.guidance,

@@ -1,0 +1,80 @@
+//! `countersign review --change`: what is compared, and by which configuration it is judged.
+
+use super::Failure;
+use super::arguments::{ConfigFrom, Global, ReviewOptions};
+use crate::author;
+use crate::project::{self, Project};
+use countersign_core::prompt::Sections;
+use countersign_engine::config::{self, FILE_NAME, FileBytes, Flags, Gathered};
+use countersign_engine::engine::Handed;
+use countersign_engine::git::Git;
+use countersign_engine::workspace::{self, ChangeWanted};
+use std::path::PathBuf;
+
+/// Our own state, which is no part of anybody's work.
+pub const OWN_STATE: &str = ".countersign/**";
+
+/// A project as a change is judged in it.
+pub struct Base {
+    /// The project, under the configuration that holds.
+    pub project: Project,
+    commit: Option<String>,
+    /// What to say when the change edits the configuration it is not judged by.
+    edited: Option<String>,
+}
+
+/// Finds what the change is against, and the project under the configuration of that commit: a change does not
+/// choose its judge.
+pub async fn base(global: &Global, options: &ReviewOptions) -> Result<Base, Failure> {
+    let (here, environment) = (project::current_folder()?, project::environment());
+    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
+    let mut gathered = config::gather(&here, &flags, &environment)?;
+    let git = Git::at(&gathered.root);
+    let commit = git.base(options.base.as_deref(), None).await?;
+    let own = flags.config.is_none() && environment.config.is_none();
+    let edited = match &commit {
+        Some(commit) if own && !from_worktree(options)? => as_of(&git, commit, &mut gathered).await?,
+        _ => None,
+    };
+    Ok(Base { project: Project::of(here, &gathered, &flags, &environment)?, commit, edited })
+}
+
+fn from_worktree(options: &ReviewOptions) -> Result<bool, Failure> {
+    let wanted = options.config_from == Some(ConfigFrom::Worktree);
+    if wanted && author::is_agent() {
+        return Err(Failure::usage(
+            "--config-from worktree is for people: a change does not choose its judge",
+        )
+        .hint("leave it out, or have a person run this"));
+    }
+    Ok(wanted)
+}
+
+/// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only
+/// where the commit has none.
+pub async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<Option<String>, Failure> {
+    let bytes = git.file_at(commit, FILE_NAME).await.map_err(|error| Failure::usage(error.to_string()))?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let there = gathered.project.as_ref().is_some_and(|file| file.bytes == bytes);
+    let path = gathered.root.join(FILE_NAME);
+    let short = commit.get(..12).unwrap_or(commit);
+    let path: PathBuf = if there { path } else { format!("{} (as of {short})", path.display()).into() };
+    gathered.project = Some(FileBytes { path, bytes });
+    Ok((!there).then(|| {
+        format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
+    }))
+}
+
+impl Base {
+    /// The change, as it is handed in.
+    pub async fn change(&self, warnings: &mut Vec<String>) -> Result<Handed, Failure> {
+        warnings.extend(self.edited.clone());
+        let wanted = ChangeWanted {
+            base: self.commit.clone(),
+            left_out: vec![OWN_STATE.to_owned()],
+            ..ChangeWanted::default()
+        };
+        let change = workspace::change(&self.project.root, &wanted).await?;
+        Ok(Handed::new(change, wanted.left_out, Sections::bare()))
+    }
+}
