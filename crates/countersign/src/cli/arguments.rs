@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use super::run::arguments::{OutputOptions, RetryOptions, RunOptions, StopOptions};
 use clap::{Args, Parser, Subcommand};
 use countersign_engine::programs::Vendor;
 use std::path::PathBuf;
@@ -50,6 +51,15 @@ pub enum Command {
     Log(LogOptions),
     /// What is open, and how reviews have ended
     Status,
+    /// Have tasks of spec/tasks.md done by an agent, judged, and merged where they pass
+    Run(Box<RunOptions>),
+    /// Try a task again that failed or was rejected
+    Retry(Box<RetryOptions>),
+    /// Show what agent, tests and reviewers wrote about a task
+    #[command(visible_alias = "logs")]
+    Output(OutputOptions),
+    /// Ask a run to stop after the tasks that are under way
+    Stop(StopOptions),
     /// What questions have cost, by day, reviewer and model
     Costs(CostsOptions),
     /// Hand in the results of a self-review
@@ -88,6 +98,10 @@ impl Command {
             Self::Show(_) => "show",
             Self::Log(_) => "log",
             Self::Status => "status",
+            Self::Run(_) => "run",
+            Self::Retry(_) => "retry",
+            Self::Output(_) => "output",
+            Self::Stop(_) => "stop",
             Self::Costs(_) => "costs",
             Self::Rule(_) => "rule",
             Self::Approve(_) => "approve",

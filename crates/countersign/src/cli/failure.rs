@@ -26,7 +26,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(outcome: Outcome, code: &'static str, message: impl Into<String>) -> Self {
+    /// Everything it says, in lines.
+    pub fn words(&self) -> String {
+        let places = self.diagnostics.iter().map(ToString::to_string);
+        [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn new(outcome: Outcome, code: &'static str, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
 

@@ -16,6 +16,7 @@ mod review;
 mod review_change;
 mod review_preview;
 mod rule;
+mod run;
 mod show;
 mod status;
 mod validate;
@@ -72,6 +73,10 @@ async fn dispatch(
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer),
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
+        Command::Run(options) => run::run(&global, *options, printer, cancel).await,
+        Command::Retry(options) => run::retry(&global, *options, printer, cancel).await,
+        Command::Output(options) => run::output(&global, &options),
+        Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Validate => validate::run(&global),
         Command::Config(options) => config::run(&global, &options),

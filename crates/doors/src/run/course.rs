@@ -18,6 +18,8 @@ pub struct Course {
     pub place: Place,
     /// Which attempt it is.
     pub attempt: u32,
+    /// How many attempts were made before somebody gave it all of them anew.
+    pub allowance: u32,
     /// Why the attempt before did not go through.
     pub previous_error: Option<String>,
     /// What the tests said.
@@ -43,6 +45,8 @@ struct Written {
     branch: Option<String>,
     worktree: Option<PathBuf>,
     attempt: u32,
+    #[serde(default)]
+    allowance: u32,
     previous_error: Option<String>,
     tests: Option<String>,
     lint: Option<String>,
@@ -66,6 +70,7 @@ impl Course {
             base,
             place,
             attempt: 1,
+            allowance: 0,
             previous_error: None,
             tests: None,
             lint: None,
@@ -81,6 +86,7 @@ impl Course {
     pub fn next(&self, error: String) -> Self {
         Self {
             attempt: self.attempt + 1,
+            allowance: self.allowance,
             previous_error: Some(error),
             ..Self::new(self.base.clone(), self.place.clone())
         }
@@ -114,6 +120,7 @@ impl Course {
             base: written.base,
             place,
             attempt: written.attempt,
+            allowance: written.allowance,
             previous_error: written.previous_error,
             tests: written.tests,
             lint: written.lint,
@@ -137,6 +144,7 @@ impl Course {
             branch,
             worktree,
             attempt: self.attempt,
+            allowance: self.allowance,
             previous_error: self.previous_error.clone(),
             tests: self.tests.clone(),
             lint: self.lint.clone(),

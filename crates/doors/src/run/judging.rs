@@ -139,6 +139,13 @@ impl Run {
         Ok(Judged { engine, ticket, stored, change })
     }
 
+    /// The latest review of a task.
+    pub async fn latest(&self, task: &str) -> Result<Option<Review>, RunError> {
+        let latest = self.engine.ledger().latest_for(&self.subject(task)).await;
+        let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
+        Ok(latest.map(|stored| stored.review))
+    }
+
     /// What stays the same over all attempts at a task.
     pub(super) fn subject(&self, task: &str) -> Subject {
         Subject::new("run", [self.layout.tasks_name().as_str(), task])

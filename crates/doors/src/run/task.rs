@@ -86,7 +86,9 @@ impl Run {
                 Ended::Failed(failure) => failure,
             };
             let again = match failure.again {
-                Again::Yes => course.attempt < self.settings.max_retries,
+                Again::Yes => {
+                    course.attempt - course.allowance.min(course.attempt) < self.settings.max_retries
+                }
                 Again::Granted => true,
                 Again::No => false,
             };
@@ -125,6 +127,14 @@ impl Run {
             _ => self.repo.main_tip().await?,
         };
         Ok(Course::new(base, place))
+    }
+
+    /// Gives a task that is tried again all its attempts back; what it has done so far stays.
+    pub async fn rewind(&self, task: &str) -> Result<(), RunError> {
+        let Some(course) = Course::load(&self.state, task).await? else { return Ok(()) };
+        let first = course.attempt;
+        let course = Course { allowance: first.saturating_sub(1), ..course };
+        self.keep(task, &course).await
     }
 
     /// What may be merged is merged, and then recorded: the ledger has its verdict already.

@@ -1,0 +1,59 @@
+//! What a task's change is judged by: the configuration as of its base.
+
+use crate::cli::review_change::as_of;
+use crate::cli::{Failure, Global};
+use crate::project::{self, Project};
+use crate::wanted::built_in_rules;
+use countersign_doors::run::judging::{Judges, Judging};
+use countersign_engine::config::{self, Flags, Gathered};
+use countersign_engine::git::Git;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Finds rules and reviewers for a base.
+pub struct AsOfBase {
+    pub global: Global,
+    /// Who judges, where that is said on the command line or in the settings of the run.
+    pub reviewer: Option<String>,
+    /// How long a review may take.
+    pub timeout: Duration,
+    /// What the project's files were when the run began.
+    pub gathered: Gathered,
+}
+
+impl AsOfBase {
+    /// What the project's files are now.
+    pub fn gather(global: &Global, reviewer: Option<String>, timeout: Duration) -> Result<Self, Failure> {
+        let flags = Flags { config: global.config.clone(), reviewer: reviewer.clone() };
+        let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
+        Ok(Self { global: global.clone(), reviewer, timeout, gathered })
+    }
+
+    async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
+        let environment = project::environment();
+        let flags = Flags { config: self.global.config.clone(), reviewer: self.reviewer.clone() };
+        let mut gathered = Gathered { root: folder.to_owned(), ..self.gathered.clone() };
+        if flags.config.is_none() && environment.config.is_none() {
+            // A change of the configuration is shown to a person elsewhere; here the one of the base holds.
+            let _ = as_of(&Git::at(folder), base, &mut gathered).await?;
+        }
+        let project = Project::of(folder.to_owned(), &gathered, &flags, &environment)?;
+        let rules = match project.config.rules.is_empty() {
+            true => built_in_rules()?,
+            false => project.config.rules.clone(),
+        };
+        let planner = project.planner(None)?;
+        Ok(Judging { rules, policy: project.config.policy.clone(), planner })
+    }
+}
+
+impl Judges for AsOfBase {
+    fn at<'a>(
+        &'a self,
+        base: &'a str,
+        folder: &'a Path,
+    ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>> {
+        Box::pin(async move { self.find(base, folder).await.map_err(|failure| failure.words()) })
+    }
+}

@@ -1,0 +1,75 @@
+//! `countersign retry TASK`: tries a task again that failed, was rejected, or is stuck.
+
+use super::arguments::RetryOptions;
+use super::{At, failure, finish};
+use crate::author;
+use crate::cli::{Failure, Global, decide};
+use crate::output::{Answer, Printer};
+use countersign_core::outcome::{Outcome, Stop};
+use countersign_doors::run::course::Course;
+use countersign_doors::run::run::{Run, RunError};
+use countersign_doors::run::schedule::Which;
+use countersign_doors::run::state::{ErrorCode, TaskState};
+use countersign_doors::run::tasks::Status;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Lets a task go on, and runs it.
+pub async fn run(
+    global: &Global,
+    options: RetryOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let at = At::find(global, &options.list)?;
+    let settings = at.plain_settings(&options.how)?;
+    printer.warn(&at.warnings);
+    let _lock = at.lock()?;
+    let _ = std::fs::remove_file(at.layout.stop());
+    let run = Arc::new(at.open(global, settings, &options.how, printer, cancel, true).await?);
+    release(&run, &options).await?;
+    finish(run, &Which::These(vec![options.task]), false, at.warnings).await
+}
+
+/// Lets a task run again. What a person rejected, only a person does.
+async fn release(run: &Run, options: &RetryOptions) -> Result<(), Failure> {
+    let list = run.tasks.read().map_err(|error| failure(error.into()))?;
+    let Some(task) = list.get(&options.task) else {
+        return Err(failure(RunError::NoTask(options.task.clone())));
+    };
+    let attempts = run.state.attempts(&task.id, 1).await.map_err(|error| failure(error.into()))?;
+    let rejected =
+        attempts.first().is_some_and(|(_, last)| last.error_code == Some(ErrorCode::ReviewRejected));
+    let actor = decide::actor();
+    if rejected && !actor.may_decide() {
+        return Err(Failure::usage(format!(
+            "{} was rejected by a person, and only a person tries it again",
+            task.id
+        ))
+        .hint(if author::is_agent() {
+            "ask a person to run this"
+        } else {
+            "run this at a terminal"
+        }));
+    }
+    let latest = run.latest(&task.id).await.map_err(failure)?;
+    if let Some(review) = latest
+        && let Some(Outcome::Stopped(why)) = review.standing()
+        && why != Stop::Withdrawn
+    {
+        run.engine.lift(&review.id, actor, format!("retry of {}", task.id)).await?;
+    }
+    if options.fresh {
+        if let Some(course) =
+            Course::load(&run.state, &task.id).await.map_err(|error| failure(error.into()))?
+        {
+            run.repo.discard(&course.place).await.map_err(|error| failure(error.into()))?;
+        }
+        Course::forget(&run.state, &task.id).await.map_err(|error| failure(error.into()))?;
+    } else {
+        run.rewind(&task.id).await.map_err(failure)?;
+    }
+    let at = super::now();
+    run.state.set_status(&task.id, &TaskState::Pending, &at).await.map_err(|error| failure(error.into()))?;
+    run.tasks.set(&task.id, Status::Todo, &at).map_err(|error| failure(error.into()))
+}
