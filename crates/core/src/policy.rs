@@ -80,9 +80,6 @@ pub struct Policy {
     /// How much the whole review may cost.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
-    /// Whether every round ends with a person, whatever its verdict, and also without one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asks_person: bool,
 }
 
 impl Default for Policy {
@@ -95,7 +92,6 @@ impl Default for Policy {
             accept_bare_verdicts: false,
             overrides: Overrides::PeopleOnly,
             budget: Budget::default(),
-            asks_person: false,
         }
     }
 }

@@ -105,6 +105,9 @@ pub struct Submission {
     /// What stands around a change in every question, by digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Digest>,
+    /// Whether a person has the last word on it, whatever the verdict, and also without one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_person: bool,
 }
 
 impl Submission {
@@ -122,7 +125,7 @@ impl Submission {
             parts.text(&file.path).count(file.output).text(file.digest.as_str());
         }
         let digest = parts.maybe(notes.as_ref().map(Digest::as_str)).digest();
-        Self { digest, outputs, files, notes, change: None, context: None }
+        Self { digest, outputs, files, notes, change: None, context: None, asks_person: false }
     }
 
     /// The same as a change: its name covers what it is against and what stands around it.

@@ -377,7 +377,7 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     let n = round.n;
     let mut events = vec![ended];
     // What is gone is nobody's to decide about.
-    if review.policy.asks_person && end != RoundEnd::Stale {
+    if round.submission.asks_person && end != RoundEnd::Stale {
         events.push(Event::PersonAsked { round: n });
     } else {
         events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));

@@ -32,6 +32,9 @@ pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
     if typed.contains('/') {
         return named(ledger, typed).await;
     }
+    if let Some(review) = of_task(ledger, typed).await? {
+        return Ok(review);
+    }
     match ledger.find(typed).await?.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(not_found(typed)),
@@ -50,6 +53,29 @@ async fn named(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
     }
     let found = review_named(ledger, typed).await;
     found.map_err(|refusal| Failure::internal(refusal.to_string()))?.ok_or_else(|| not_found(typed))
+}
+
+/// By the id of a task, such as TASK-003: its latest review.
+async fn of_task(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
+    let is_id = typed.split_once('-').is_some_and(|(prefix, number)| {
+        let upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+        prefix.starts_with(|c: char| c.is_ascii_uppercase())
+            && prefix.chars().all(upper)
+            && !number.is_empty()
+            && number.chars().all(|c| c.is_ascii_digit())
+    });
+    if !is_id {
+        return Ok(None);
+    }
+    match ledger.subjects_of("run", typed).await?.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(ledger.latest_for(only).await?.map(|stored| stored.review.id)),
+        several => {
+            let all: Vec<&str> = several.iter().map(Subject::as_str).collect();
+            Err(Failure::usage(format!("`{typed}` is a task of several lists"))
+                .hint(format!("name the one you mean: {}", all.join(", "))))
+        }
+    }
 }
 
 async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {

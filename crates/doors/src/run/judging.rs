@@ -1,6 +1,7 @@
 //! Having a task's change judged, and what that means for the task.
 
 use super::course::Course;
+use super::happening::Happening;
 use super::human::{Issue, Shown};
 use super::run::{Run, RunError};
 use super::settings::HumanGate;
@@ -119,21 +120,26 @@ impl Run {
             lint_status: course.lint.as_deref(),
             previous_errors: course.previous_error.as_deref(),
         });
+        let gate_files = gate_files(&change);
+        if !gate_files.is_empty() {
+            self.say(Happening::Warning(format!(
+                "{} changes what work is judged by or run with, which a person has to see: {}",
+                task.id,
+                gate_files.join(", ")
+            )));
+        }
         let request = Request {
             subject: self.subject(&task.id),
             rules: judging.rules,
-            policy: Policy {
-                attempts: Attempts::AtMost(ROUNDS_MAX),
-                asks_person: self.settings.human != HumanGate::Off,
-                ..judging.policy
-            },
+            policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
             files: vec![],
             change: Some(Handed::new(change.clone(), self.left_out(), sections)),
             notes: Some(format!("{}: {}", task.id, task.name)),
             fresh: false,
         };
-        let prepared = engine.planner().prepare(request).await?;
+        let mut prepared = engine.planner().prepare(request).await?;
+        prepared.submission.asks_person = self.settings.human != HumanGate::Off || !gate_files.is_empty();
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.stops.hard).await?;
         Ok(Judged { engine, ticket, stored, change })
@@ -150,6 +156,34 @@ impl Run {
     pub(super) fn subject(&self, task: &str) -> Subject {
         Subject::new("run", [self.layout.tasks_name().as_str(), task])
     }
+}
+
+/// Files by which later work is judged, run or steered: whoever may change them unseen chooses their own judge.
+const GATE_FILES: [&str; 12] = [
+    "countersign.yml",
+    "spec-runner.config.yaml",
+    "spec/executor.config.yaml",
+    "spec/prompts/",
+    ".countersign/",
+    ".deepwork/jobs/",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/",
+    ".gemini/settings.json",
+    ".mcp.json",
+    "opencode.json",
+];
+
+/// The gate files among what changed, under their old names too.
+fn gate_files(change: &Change) -> Vec<String> {
+    let is_gate = |path: &str| {
+        GATE_FILES.iter().any(|gate| match gate.ends_with('/') {
+            true => path.starts_with(gate),
+            false => path == *gate,
+        })
+    };
+    let names = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
+    names.flatten().filter(|path| is_gate(path)).cloned().collect()
 }
 
 /// What was found, as people read it: a free text by its lines, a ruling by what it says.

@@ -149,7 +149,6 @@ impl Merge<'_> {
                 tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
                 microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
             },
-            asks_person: false,
         }
     }
 

@@ -180,6 +180,11 @@ impl Ledger {
         }
     }
 
+    /// The subjects of a door whose last part this is; at most [`MAX_MATCHES`].
+    pub async fn subjects_of(&self, door: &str, last: &str) -> Result<Vec<Subject>, LedgerError> {
+        projection::subjects_of(&mut *self.reader().await?, door, last, MAX_MATCHES).await
+    }
+
     /// The rulings under these keys that stand beyond their review and were given at `not_before_ms` or later.
     pub async fn rulings(
         &self,

@@ -139,6 +139,21 @@ pub(super) async fn latest_for(
     Ok(id.map(ReviewId::from_text))
 }
 
+/// The subjects of a door whose last part this is.
+pub(super) async fn subjects_of(
+    connection: &mut SqliteConnection,
+    door: &str,
+    last: &str,
+    limit: u32,
+) -> Result<Vec<Subject>, LedgerError> {
+    const SQL: &str = "SELECT DISTINCT subject FROM reviews
+        WHERE door = $1 AND substr(subject, -length($2)) = $2 ORDER BY subject LIMIT $3";
+    let ending = Subject::new("", [last]).as_str().to_owned();
+    let found: Vec<String> =
+        sqlx::query_scalar(SQL).bind(door).bind(ending).bind(limit).fetch_all(connection).await?;
+    Ok(found.into_iter().map(Subject::from_text).collect())
+}
+
 /// The reviews whose id begins like this.
 pub(super) async fn find(
     connection: &mut SqliteConnection,

@@ -132,10 +132,12 @@ fn a_person_may_approve_what_was_stopped() {
 /// What a person who has the last word makes of each end of a round.
 #[test]
 fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
-    let policy = || Policy { asks_person: true, attempts: Attempts::AtMost(1), ..Policy::default() };
+    let policy = || Policy { attempts: Attempts::AtMost(1), ..Policy::default() };
     let asked = |judged: Option<bool>| {
         let mut story = Story::new();
-        story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy(), 0))));
+        let mut work = submit(&["a@1"], ReviewerKind::Asked, policy(), 0);
+        work.submission.asks_person = true;
+        story.take(Input::Submit(Box::new(work)));
         match judged {
             Some(passed) => story.answered("a@1", answer(passed, true)),
             None => story.failed("a@1", NoVerdict::Timeout),
