@@ -6,6 +6,7 @@ mod mcp;
 mod output;
 mod panel;
 mod project;
+mod run_project;
 mod wanted;
 
 use std::process::ExitCode;

@@ -1,4 +1,6 @@
-//! `countersign status`: what is open, and how reviews have ended.
+//! `countersign status`: tasks, what is open, and how reviews have ended.
+
+mod tasks;
 
 use super::log::{review_json, review_line};
 use super::{Failure, Global};
@@ -21,13 +23,21 @@ const GOAL_CHARS: usize = 100;
 /// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
-    let Some(ledger) = project.existing_ledger().await? else {
-        let json = json!({ "open": [], "open_more": false, "ended": {}, "workflows": [] });
-        return Ok(Answer::new(Outcome::Passed, "nothing has been judged in this project yet\n", json));
+    let tasks = tasks::look(&project).await?;
+    let answer = match project.existing_ledger().await? {
+        Some(ledger) => {
+            let answer = status(&ledger).await?;
+            ledger.close().await;
+            answer
+        }
+        None => {
+            let json = json!({ "open": [], "open_more": false, "ended": {}, "workflows": [] });
+            Answer::new(Outcome::Passed, "nothing has been judged in this project yet\n", json)
+        }
     };
-    let answer = status(&ledger).await?;
-    ledger.close().await;
-    Ok(answer)
+    let mut json = answer.json;
+    json.insert("tasks".to_owned(), tasks.json);
+    Ok(Answer { text: tasks.text + &answer.text, json, warnings: tasks.warnings, ..answer })
 }
 
 async fn status(ledger: &Ledger) -> Result<Answer, Failure> {

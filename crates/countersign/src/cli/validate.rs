@@ -1,4 +1,6 @@
-//! `countersign validate`: configuration, rules and jobs, asking nobody and writing nothing.
+//! `countersign validate`: configuration, rules, jobs and tasks, asking nobody and writing nothing.
+
+mod tasks;
 
 use super::{Failure, Global};
 use crate::output::Answer;
@@ -10,27 +12,40 @@ use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use tasks::Tasks;
 
 /// Checks everything that can be checked without asking. What is wrong is reported for all files together.
 pub fn run(global: &Global) -> Result<Answer, Failure> {
     let here = project::current_folder()?;
     let root = config::find_root(&here, &project::environment())?;
     let jobs = Library::new(&root, project::more_job_folders(&here)).look();
-    let configuration = Project::find(global, None).and_then(|project| configuration(&project, &jobs));
-    let valid = together(configuration, &jobs)?;
+    let project = Project::find(global, None);
+    let file = project.as_ref().ok().and_then(|project| project.config.file.as_deref());
+    let tasks = tasks::check(&root, file);
+    let without =
+        !jobs.jobs.is_empty() || !jobs.errors.is_empty() || tasks.as_ref().map_or(true, Tasks::is_there);
+    let configuration = project.and_then(|project| configuration(&project, without));
+    let (tasks, of_tasks) = match tasks {
+        Ok(tasks) => (tasks, None),
+        Err(problems) => (Tasks::default(), Some(problems)),
+    };
+    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
+    let valid = together(configuration, Problems::together(of_jobs.into_iter().chain(of_tasks)))?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
-    let counted = jobs.jobs.len();
     let json = json!({
-        "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": counted,
+        "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": jobs.jobs.len(),
+        "tasks": tasks.list.as_ref().map_or(0, |(_, count)| *count), "run_settings": tasks.settings,
     });
-    let answer = Answer::new(Outcome::Passed, valid.words() + &job_words(&jobs, &root), json);
-    let warnings = valid.left_out.into_iter().chain(jobs.warnings.iter().map(warning)).collect();
+    let text = valid.words() + &job_words(&jobs, &root) + &tasks.words();
+    let answer = Answer::new(Outcome::Passed, text, json);
+    let doubtful = jobs.warnings.iter().chain(&tasks.warnings).map(warning);
+    let warnings = valid.left_out.into_iter().chain(doubtful).collect();
     Ok(Answer { warnings, ..answer })
 }
 
 /// A configuration in which nothing is wrong.
 pub struct Valid {
-    /// The file; a project may do with jobs alone.
+    /// The file; a project may do with jobs or tasks alone.
     pub file: Option<PathBuf>,
     /// How many rules it has.
     pub rules: usize,
@@ -70,10 +85,9 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
 }
 
-/// The configuration, which only a project without jobs cannot do without.
-fn configuration(project: &Project, jobs: &Listing) -> Result<Valid, Failure> {
-    let has_jobs = !jobs.jobs.is_empty() || !jobs.errors.is_empty();
-    if project.config.file.is_some() || !has_jobs {
+/// The configuration; only a project with jobs or tasks can do without.
+fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
+    if project.config.file.is_some() || !without {
         return check(project);
     }
     project.planner(None)?;
@@ -81,15 +95,14 @@ fn configuration(project: &Project, jobs: &Listing) -> Result<Valid, Failure> {
     Ok(Valid { file: None, rules: 0, criteria: 0, reviewers, left_out: vec![] })
 }
 
-/// The configuration, if nothing is wrong with it nor with any job.
-fn together(configuration: Result<Valid, Failure>, jobs: &Listing) -> Result<Valid, Failure> {
-    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
-    match (configuration, of_jobs) {
+/// The configuration, if nothing is wrong with it nor with any other file.
+fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> Result<Valid, Failure> {
+    match (configuration, others) {
         (Ok(valid), None) => Ok(valid),
         (Ok(_), Some(problems)) => Err(problems.into()),
-        (Err(failure), Some(of_jobs)) if !failure.diagnostics.is_empty() => {
+        (Err(failure), Some(others)) if !failure.diagnostics.is_empty() => {
             let own = Problems { listed: failure.diagnostics.clone(), left_out: failure.left_out };
-            Err(Problems::together([own, of_jobs]).map_or(failure, Failure::from))
+            Err(Problems::together([own, others]).map_or(failure, Failure::from))
         }
         (Err(failure), _) => Err(failure),
     }

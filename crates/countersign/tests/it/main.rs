@@ -19,6 +19,7 @@ mod redaction;
 mod replies;
 mod reuse;
 mod reviewers;
+mod run;
 mod services;
 mod shells;
 mod stale;

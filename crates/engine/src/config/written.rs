@@ -35,6 +35,33 @@ pub(super) struct WrittenProject {
     pub limits: Option<At<WrittenLimits>>,
     /// Which secrets are kept from reviewers, the ledger and reports.
     pub redaction: Option<At<WrittenRedaction>>,
+    /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
+    #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
+    pub run: Option<At<OfDoor>>,
+}
+
+/// A section that a door reads.
+#[derive(Debug)]
+pub(super) struct OfDoor;
+
+impl<'de> Deserialize<'de> for OfDoor {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
+
+impl JsonSchema for OfDoor {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "OfDoor".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "object" })
+    }
 }
 
 /// The user's own file: who they are able to ask, and what they prefer where a project says nothing.

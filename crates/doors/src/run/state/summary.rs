@@ -5,6 +5,7 @@ use super::{ErrorCode, ReviewStatus, TaskState};
 use crate::run::status::issues_in;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use std::future::poll_fn;
 
 /// What became of a task.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +55,13 @@ pub(super) async fn all(connection: &mut SqliteConnection, columns: &Columns) ->
             )
         }
     };
-    let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(connection).await?;
-    rows.iter().map(summary).collect()
+    // Row by row: findings are counted, not kept, and all of them together would be large.
+    let mut rows = sqlx::query(AssertSqlSafe(sql)).fetch(connection);
+    let mut all = Vec::new();
+    while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
+        all.push(summary(&row?)?);
+    }
+    Ok(all)
 }
 
 fn summary(row: &SqliteRow) -> sqlx::Result<Summary> {

@@ -193,11 +193,11 @@ impl Scanner {
         if !self.in_task {
             return;
         }
-        if let Some(Section { description, .. }) = self.scan.sections.last_mut() {
-            if !(description.is_empty() && line.trim().is_empty()) {
-                description.push_str(line.trim_end());
-                description.push('\n');
-            }
+        if let Some(Section { description, .. }) = self.scan.sections.last_mut()
+            && !(description.is_empty() && line.trim().is_empty())
+        {
+            description.push_str(line.trim_end());
+            description.push('\n');
         }
     }
 }

@@ -1,0 +1,43 @@
+//! The list of tasks of a project with its settings, for every command that looks at it.
+
+use crate::project::Project;
+use countersign_doors::run::config::{self, Loaded, RunConfig};
+use countersign_doors::run::layout::Layout;
+use countersign_engine::config::{Diagnostic, Place, Problems, Source};
+use countersign_engine::yaml::read_file;
+use std::path::Path;
+
+/// Where a project's tasks are, and how they are run.
+pub struct RunProject {
+    /// The files.
+    pub layout: Layout,
+    /// The settings: the project's file, and over it what `countersign.yml` says under `run:`.
+    pub settings: Loaded,
+}
+
+impl RunProject {
+    /// The tasks of a project.
+    pub fn of(project: &Project) -> Result<Self, Problems> {
+        Self::at(project.root.path(), project.config.file.as_deref())
+    }
+
+    /// The tasks below a folder, with the section of this `countersign.yml`.
+    pub fn at(root: &Path, configuration: Option<&Path>) -> Result<Self, Problems> {
+        let section = configuration.map(read_file).transpose()?;
+        let settings = config::load(root, section.as_ref())?;
+        let layout = layout(root, &settings.config)?;
+        Ok(Self { layout, settings })
+    }
+
+    /// Whether there is a list of tasks.
+    pub fn has_tasks(&self) -> bool {
+        self.layout.tasks().symlink_metadata().is_ok()
+    }
+}
+
+fn layout(root: &Path, config: &RunConfig) -> Result<Layout, Problems> {
+    Layout::new(root, &config.spec_prefix).map_err(|wrong| {
+        let place = Place::start_of(&Source::new(root, ""));
+        Diagnostic::new("bad-prefix", place, wrong.to_string()).into()
+    })
+}

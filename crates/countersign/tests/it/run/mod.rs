@@ -1,0 +1,3 @@
+//! Runs of tasks, at the door.
+
+mod files;
