@@ -1,6 +1,7 @@
 //! The `countersign` command: shows what the engine does.
 
 mod author;
+mod change;
 mod cli;
 mod mcp;
 mod output;

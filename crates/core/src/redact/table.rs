@@ -24,13 +24,13 @@ const fn row(name: &'static str, expression: &'static str, is_one: fn(&str, Opti
 
 /// Where a word may begin.
 const BOUND: &str = r"(?:(?-u:\b)|\\[nrt])";
-/// The same for prefixes so short that they turn up in the middle of base64.
-const ALONE: &str = r"(?:^|[^A-Za-z0-9_+/-]|\\[nrt])";
+/// The same for prefixes so short that they turn up in the middle of base64; also behind the sign of a diff.
+const ALONE: &str = r"(?:^[+-]?|[^A-Za-z0-9_+/-]|\\[nrt])";
 /// Words that say that a secret follows, and the sign between.
 const NAMED: &str = r#"(?i-u:passw(?:or)?d|passphrase|pwd|secret|token|credential|api[_-]?key|(?:access|secret|account|auth|signing|encryption|client)[_-]?key)s?(?:\\?["'`\]]){0,2}[ \t]{0,8}(?::[ \t]{0,4}&?[A-Za-z]{1,12}[ \t]{0,4})?(?::=|=>|=|:)[ \t]{0,8}"#;
-/// What stands between the lines of a key: line breaks, also written out, and the signs of quotations.
+/// What stands between the lines of a key: line breaks, also written out, the signs of quotations and of diffs.
 const BETWEEN: &str =
-    r#"(?:[ \t\r\n]|\\[nrt]|["'`,+>#*|\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[ -\[\]-~]{0,100})"#;
+    r#"(?:[ \t\r]|\n-?|\\[nrt]|["'`,+>#*|\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[ -\[\]-~]{0,100})"#;
 
 /// The expression of a row with its pieces filled in.
 pub(super) fn spelled_out(expression: &str) -> String {

@@ -104,6 +104,19 @@ fn a_private_key_keeps_its_lines() {
     }
 }
 
+#[test]
+fn the_signs_of_a_diff_hide_no_secret() {
+    let redaction = standard();
+    for sign in ["+", "-", " "] {
+        for (name, secret) in secrets().into_iter().filter(|(name, _)| *name != "aws-secret") {
+            let text = redaction.hide(&format!("@@ -1 +1 @@\n{sign}{secret}\n"));
+            assert_eq!(text, format!("@@ -1 +1 @@\n{sign}[redacted: {name}]\n"));
+        }
+        let key = redaction.hide(&format!("@@ -1 +1 @@\n{sign}{}\n x\n", pem("RSA ", &format!("\n{sign}"))));
+        assert!(!key.contains("MII") && !key.contains("Zk9") && key.ends_with("\n x\n"), "{key}");
+    }
+}
+
 /// Ordinary text that looks like a secret at first sight.
 const ORDINARY: &[&str] = &[
     "commit 8978142f0c5b1d6a7e3c9b2a4d5e6f708192a3b4",

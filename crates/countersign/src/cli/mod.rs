@@ -13,7 +13,6 @@ pub mod installed;
 mod log;
 mod mcp;
 mod review;
-mod review_change;
 mod review_preview;
 mod rule;
 mod run;

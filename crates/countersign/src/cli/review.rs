@@ -1,13 +1,16 @@
 //! `countersign review`: judge files against criteria.
 
-use super::arguments::ReviewOptions;
+use super::arguments::{ConfigFrom, ReviewOptions};
 use super::{Failure, Global};
+use crate::author;
+use crate::change;
 use crate::output::{Answer, Printer, Spent, next_steps, verdict_json, verdict_text};
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
 use countersign_core::outcome::Outcome;
+use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Ticket};
 use countersign_engine::workspace;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +28,7 @@ pub async fn run(
     let (mut project, change) = match options.change {
         false => (Project::find(global, options.reviewer.clone())?, None),
         true => {
-            let base = super::review_change::base(global, &options).await?;
+            let base = base(global, &options).await?;
             let change = base.change(&mut warnings).await?;
             (base.project, Some(change))
         }
@@ -40,6 +43,20 @@ pub async fn run(
     let engine = project.engine(planner).await?;
     let ticket = engine.submit(prepared).await?;
     conclude(&engine, &ticket, printer, cancel, &again(&options), warnings).await
+}
+
+/// What a change is against.
+async fn base(global: &Global, options: &ReviewOptions) -> Result<change::Base, Failure> {
+    let from_worktree = options.config_from == Some(ConfigFrom::Worktree);
+    if from_worktree && author::is_agent() {
+        return Err(Failure::usage(
+            "--config-from worktree is for people: a change does not choose its judge",
+        )
+        .hint("leave it out, or have a person run this"));
+    }
+    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
+    let (here, environment) = (project::current_folder()?, project::environment());
+    change::base(here, &flags, &environment, options.base.as_deref(), from_worktree).await
 }
 
 /// Waits for the end of a round, prints the answer and notes that it was read.

@@ -1,12 +1,14 @@
 //! What all calls share: the project, the engine, and reviews that are performed in the background.
 
 use super::options::Options;
+use crate::change::{self, Base};
 use crate::cli::Failure;
 use crate::project::{Project, environment};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::Memory;
+use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, EngineError, Happening, Ticket};
 use countersign_engine::ledger::{Ledger, Stored};
 use std::collections::HashSet;
@@ -77,6 +79,13 @@ impl Server {
     pub fn project(&self) -> Result<Project, Failure> {
         let Options { folder, global, .. } = &self.0.options;
         Project::find_at(folder.clone(), global, None, &environment())
+    }
+
+    /// What a change is against, with the project under the configuration of that commit.
+    pub async fn base(&self, named: Option<&str>) -> Result<Base, Failure> {
+        let Options { folder, global, .. } = &self.0.options;
+        let flags = Flags { config: global.config.clone(), reviewer: None };
+        change::base(folder.clone(), &flags, &environment(), named, false).await
     }
 
     /// The ledger for looking, where there is one: a look makes none.

@@ -4,6 +4,7 @@
 
 mod bad_configuration;
 mod budget;
+mod change;
 mod choosing;
 mod crash;
 mod demo;

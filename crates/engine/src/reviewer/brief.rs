@@ -7,7 +7,7 @@ use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
 use countersign_core::prompt::Shown;
-use countersign_core::submission::Material;
+use countersign_core::submission::{Form, Material};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Brief {
     pub fn file(&self) -> Option<&str> {
         match (&self.target, self.files.as_slice()) {
             (Target::File(path), _) => Some(path),
-            (_, [only]) => Some(&only.path),
+            (_, [only]) if only.form != Form::Summary => Some(&only.path),
             _ => None,
         }
     }

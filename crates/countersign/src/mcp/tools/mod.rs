@@ -3,6 +3,7 @@
 
 pub mod jobs;
 pub mod review;
+mod review_submit;
 
 use super::progress::Progress;
 use super::server::Server;
@@ -100,9 +101,12 @@ impl Call {
 
     /// The project, with the configuration as it is now, and the client as the author of the work.
     pub fn project(&self) -> Result<Project, Failure> {
-        let mut project = self.server.project()?;
-        project.author = author::of_client(&self.client).or(project.author);
-        Ok(project)
+        Ok(self.by_client(self.server.project()?))
+    }
+
+    /// The project with the client as the author of the work.
+    pub fn by_client(&self, project: Project) -> Project {
+        Project { author: author::of_client(&self.client).or(project.author), ..project }
     }
 
     /// The arguments, as the tool needs them.

@@ -1,31 +1,22 @@
 //! The general tools: hand work in, wait for the verdict, look, decide.
 
+use super::review_submit::{Submit, submit};
 use super::{Call, Hints, Reply, Running, Tool, bad_argument, schema};
 use crate::cli::{Failure, find_review, no_ledger};
 use crate::mcp::progress::{Followed, counted, follow, running};
 use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
 use crate::project::Project;
-use crate::wanted::{Wanted, Words};
-use countersign_core::criterion::{Criterion, Severity};
-use countersign_core::digest::Parts;
-use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
-use countersign_core::review::{Actor, Route, Verb};
+use countersign_core::review::{Actor, Verb};
 use countersign_core::text::visible_line;
-use countersign_engine::engine::Prepared;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
 use std::time::Duration;
 
-const FILES_MAX: usize = 10_000;
-const CRITERIA_MAX: usize = 100;
-const PATH_MAX_BYTES: usize = 4096;
-const NAME_MAX_BYTES: usize = 200;
-const QUESTION_MAX_BYTES: usize = 16 * 1024;
-const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
+/// The longest name or handle.
+pub(super) const NAME_MAX_BYTES: usize = 200;
 const REASON_MAX_BYTES: usize = 4 * 1024;
 const DEFAULT_WAIT_SECONDS: u64 = 45;
 const LONGEST_WAIT_SECONDS: u64 = 3600;
@@ -42,7 +33,8 @@ Hands finished work in to be judged by independent reviewers, and returns at onc
 review_wait.
 
 What is judged: `files` (paths relative to the folder the server serves; a folder stands for everything in it that git does \
-not ignore). Without `files`, everything the project's rules are for.
+not ignore), or `change`: everything that changed since the default branch, committed or not. Without either, everything the \
+project's rules are for. A change is judged by the countersign.yml of the commit it is against.
 By what: `criteria` of your own (a name and a question each), or without any the rules of the project's countersign.yml.
 
 Give a `subject` (a short name of the task, such as \"login-form\") when you mean to fix findings and hand in again: it makes \
@@ -117,49 +109,6 @@ Returns the review as review_wait does.",
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Submit {
-    /// Files and folders to judge, relative to the served folder. They must be inside the project.
-    #[schemars(length(max = FILES_MAX))]
-    files: Option<Vec<String>>,
-    /// What to judge by, instead of the rules of countersign.yml. Needs `files`.
-    #[schemars(length(max = CRITERIA_MAX))]
-    criteria: Option<Vec<Question>>,
-    /// A name of the task that stays the same over retries. Makes it a loop with counted attempts.
-    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
-    subject: Option<String>,
-    /// What reviewers should know about this piece of work: decisions, what was left out and why. Part of what is judged.
-    notes: Option<String>,
-    /// With `criteria`: background for the reviewer, such as conventions to hold the work against.
-    #[schemars(length(max = GUIDANCE_MAX_BYTES))]
-    guidance: Option<String>,
-    /// With `criteria`: ask about each file on its own instead of all together.
-    each_file: Option<bool>,
-}
-
-/// A criterion.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    /// A short name, such as "Complete".
-    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
-    name: String,
-    /// The question a reviewer answers with pass or fail, such as "Is every step spelled out?".
-    #[schemars(length(min = 1, max = QUESTION_MAX_BYTES))]
-    ask: String,
-    /// How much it weighs: `must` and `should` block, `may` is advice. `must` unless given.
-    severity: Option<Weight>,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Weight {
-    Must,
-    Should,
-    May,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Wait {
     /// The handle that review_submit returned, or a unique beginning of it.
     #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
@@ -198,94 +147,6 @@ enum DecideVerb {
     Reject,
     Unblock,
     Withdraw,
-}
-
-async fn submit(mut call: Call) -> Result<Reply, Failure> {
-    let wanted = call.arguments::<Submit>()?.wanted()?;
-    let is_loop = wanted.is_loop;
-    let project = call.project()?;
-    let engine = call.server.engine(&project).await?;
-    let mut warnings = vec![];
-    let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
-    if !is_loop {
-        prepared.request.subject = unnamed(&project, &prepared);
-    }
-    let ticket = engine.submit(prepared).await?;
-    let (review, round, route) = (ticket.review.clone(), ticket.round, ticket.route);
-    call.server.perform(&engine, ticket);
-    let stored = engine.get(&review).await?;
-    let standing = stored.review.standing();
-    let (answered, questions) = counted(&stored);
-    Reply::new(&json!({
-        "schema": SCHEMA,
-        "review": review,
-        "subject": stored.review.subject,
-        "round": round,
-        "attached": route == Route::Attach,
-        "state": if standing.is_some() { "done" } else { "running" },
-        "outcome": standing.map(Outcome::name),
-        "reason": standing.and_then(Outcome::reason),
-        "progress": { "answered": answered, "questions": questions },
-        "attempts_left": stored.review.policy.attempts_left(stored.review.attempts),
-        "warnings": warnings,
-        "next": [format!("call review_wait with review {review}")],
-    }))
-}
-
-impl Submit {
-    fn wanted(self) -> Result<Wanted, Failure> {
-        let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
-        at_most("files", files.len(), FILES_MAX, "entries")?;
-        at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
-        for (n, file) in files.iter().enumerate() {
-            filled(&format!("files[{n}]"), file, PATH_MAX_BYTES)?;
-        }
-        if let Some(subject) = &self.subject {
-            filled("subject", subject, NAME_MAX_BYTES)?;
-        }
-        let guidance_bytes = self.guidance.as_ref().map_or(0, String::len);
-        at_most("guidance", guidance_bytes, GUIDANCE_MAX_BYTES, "bytes")?;
-        if criteria.is_empty() && (self.guidance.is_some() || self.each_file == Some(true)) {
-            return Err(bad_argument("`guidance` and `each_file` go with `criteria`"));
-        }
-        let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
-        Ok(Wanted {
-            paths: files.into_iter().map(PathBuf::from).collect(),
-            change: None,
-            criteria: criteria.collect::<Result<_, _>>()?,
-            each_file: self.each_file.unwrap_or(false),
-            guidance: self.guidance,
-            notes: self.notes,
-            is_loop: self.subject.is_some(),
-            subject: Subject::new("mcp", [self.subject.as_deref().unwrap_or_default().trim()]),
-            fresh: false,
-            words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
-        })
-    }
-}
-
-impl Question {
-    fn criterion(self, n: usize) -> Result<Criterion, Failure> {
-        filled(&format!("criteria[{n}].name"), &self.name, NAME_MAX_BYTES)?;
-        filled(&format!("criteria[{n}].ask"), &self.ask, QUESTION_MAX_BYTES)?;
-        let severity = match self.severity.unwrap_or(Weight::Must) {
-            Weight::Must => Severity::Must,
-            Weight::Should => Severity::Should,
-            Weight::May => Severity::May,
-        };
-        Ok(Criterion { severity, ..Criterion::must(self.name.trim(), self.ask.trim()) })
-    }
-}
-
-/// Unnamed work is named after itself: the same question about the same files again, such as after a call that was
-/// cut, joins what is under way.
-fn unnamed(project: &Project, prepared: &Prepared) -> Subject {
-    let mut parts = Parts::new("mcp subject");
-    parts.text(&project.root.path().to_string_lossy());
-    parts.text(&json!(prepared.request.rules).to_string());
-    parts.text(&json!(prepared.request.notes).to_string());
-    parts.text(&json!(prepared.request.files).to_string());
-    Subject::new("mcp", [parts.digest().short()])
 }
 
 async fn wait(mut call: Call) -> Result<Reply, Failure> {
@@ -447,14 +308,14 @@ fn actor(call: &Call, project: &Project, verb: DecideVerb, review: &str) -> Resu
         )))
 }
 
-fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
+pub(super) fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
     if text.trim().is_empty() {
         return Err(bad_argument(format!("`{name}` is empty")));
     }
     at_most(name, text.len(), max_bytes, "bytes")
 }
 
-fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
+pub(super) fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
     match given > max {
         true => Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken"))),
         false => Ok(()),

@@ -1,11 +1,9 @@
-//! `countersign review --change`: what is compared, and by which configuration it is judged.
+//! A change that is to be judged: what it is compared with, and by which configuration it is judged.
 
-use super::Failure;
-use super::arguments::{ConfigFrom, Global, ReviewOptions};
-use crate::author;
-use crate::project::{self, Project};
+use crate::cli::Failure;
+use crate::project::Project;
 use countersign_core::prompt::Sections;
-use countersign_engine::config::{self, FILE_NAME, FileBytes, Flags, Gathered};
+use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered};
 use countersign_engine::engine::Handed;
 use countersign_engine::git::Git;
 use countersign_engine::workspace::{self, ChangeWanted};
@@ -24,30 +22,23 @@ pub struct Base {
 }
 
 /// Finds what the change is against, and the project under the configuration of that commit: a change does not
-/// choose its judge.
-pub async fn base(global: &Global, options: &ReviewOptions) -> Result<Base, Failure> {
-    let (here, environment) = (project::current_folder()?, project::environment());
-    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
-    let mut gathered = config::gather(&here, &flags, &environment)?;
+/// choose its judge. `from_worktree` lets the one in the files count instead.
+pub async fn base(
+    here: PathBuf,
+    flags: &Flags,
+    environment: &Environment,
+    named: Option<&str>,
+    from_worktree: bool,
+) -> Result<Base, Failure> {
+    let mut gathered = config::gather(&here, flags, environment)?;
     let git = Git::at(&gathered.root);
-    let commit = git.base(options.base.as_deref(), None).await?;
+    let commit = git.base(named, None).await?;
     let own = flags.config.is_none() && environment.config.is_none();
     let edited = match &commit {
-        Some(commit) if own && !from_worktree(options)? => as_of(&git, commit, &mut gathered).await?,
+        Some(commit) if own && !from_worktree => as_of(&git, commit, &mut gathered).await?,
         _ => None,
     };
-    Ok(Base { project: Project::of(here, &gathered, &flags, &environment)?, commit, edited })
-}
-
-fn from_worktree(options: &ReviewOptions) -> Result<bool, Failure> {
-    let wanted = options.config_from == Some(ConfigFrom::Worktree);
-    if wanted && author::is_agent() {
-        return Err(Failure::usage(
-            "--config-from worktree is for people: a change does not choose its judge",
-        )
-        .hint("leave it out, or have a person run this"));
-    }
-    Ok(wanted)
+    Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
 }
 
 /// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only
