@@ -6,3 +6,4 @@
 )]
 
 pub mod jobs;
+pub mod qr;
