@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod engine;
+mod fault;
 pub mod git;
 pub mod ledger;
 pub mod process;

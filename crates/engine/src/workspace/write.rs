@@ -1,14 +1,24 @@
 //! Writing a file whole or not at all.
 
+use crate::fault::{Moment, perhaps_die};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file so that whoever reads it sees the old text or the new one, and it stays after a loss of power.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
+    if let Ok(replaced) = fs::metadata(path) {
+        // Who could read it before can read it now.
+        file.as_file().set_permissions(replaced.permissions())?;
+    }
     file.as_file().sync_all()?;
+    perhaps_die(Moment::Before);
     file.persist(path).map_err(|error| error.error)?;
+    // The name is in the folder, and stays after a loss of power only with it.
+    File::open(folder)?.sync_all()?;
+    perhaps_die(Moment::After);
     Ok(())
 }
