@@ -67,7 +67,7 @@ fn reason(text: String) -> Result<String, Failure> {
 }
 
 /// A person is a terminal on standard input and no mark of an agent in the environment.
-fn actor() -> Actor {
+pub fn actor() -> Actor {
     let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     let person = std::io::stdin().is_terminal() && !author::is_agent();
     Actor::new(name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person)

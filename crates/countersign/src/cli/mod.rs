@@ -12,6 +12,7 @@ mod init;
 pub mod installed;
 mod log;
 mod mcp;
+mod qr;
 mod review;
 mod review_preview;
 mod rule;
@@ -71,7 +72,8 @@ async fn dispatch(
         Command::Init(options) => init::run(&global, &options, printer),
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Costs(options) => costs::run(&global, options).await,
-        Command::Validate => validate::run(&global),
+        Command::Validate(options) => validate::run(&global, &options),
+        Command::Qr(options) => qr::run(&global, *options).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -1,5 +1,7 @@
-//! `countersign validate`: configuration, rules and jobs, asking nobody and writing nothing.
+//! `countersign validate`: configuration, rules, jobs and state files, asking nobody and writing nothing.
 
+use super::arguments::ValidateOptions;
+use super::qr::validate as states;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::project::{self, Project};
@@ -12,20 +14,46 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Checks everything that can be checked without asking. What is wrong is reported for all files together.
-pub fn run(global: &Global) -> Result<Answer, Failure> {
+pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure> {
     let here = project::current_folder()?;
+    if !options.files.is_empty() {
+        return named(&options.files);
+    }
     let root = config::find_root(&here, &project::environment())?;
     let jobs = Library::new(&root, project::more_job_folders(&here)).look();
-    let configuration = Project::find(global, None).and_then(|project| configuration(&project, &jobs));
-    let valid = together(configuration, &jobs)?;
+    let project = Project::find(global, None);
+    let files = states::files(project.as_ref().ok().map(|project| &project.config), &here);
+    let optional = !files.is_empty() || !jobs.jobs.is_empty() || !jobs.errors.is_empty();
+    let configuration = project.and_then(|project| configuration(&project, optional));
+    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
+    let of_states = Problems::of(states::problems(&files));
+    let valid = together(configuration, Problems::together(of_jobs.into_iter().chain(of_states)))?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
     let counted = jobs.jobs.len();
     let json = json!({
         "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": counted,
+        "state_files": files,
     });
-    let answer = Answer::new(Outcome::Passed, valid.words() + &job_words(&jobs, &root), json);
+    let text = valid.words() + &job_words(&jobs, &root) + &state_words(&files);
+    let answer = Answer::new(Outcome::Passed, text, json);
     let warnings = valid.left_out.into_iter().chain(jobs.warnings.iter().map(warning)).collect();
     Ok(Answer { warnings, ..answer })
+}
+
+/// Checks the files somebody names, and nothing else.
+fn named(files: &[PathBuf]) -> Result<Answer, Failure> {
+    if let Some(problems) = Problems::of(states::problems(files)) {
+        return Err(problems.into());
+    }
+    let nothing = serde_json::Value::Null;
+    let json = json!({
+        "file": nothing, "rules": 0, "criteria": 0, "reviewers": 0, "jobs": 0, "state_files": files,
+    });
+    Ok(Answer::new(Outcome::Passed, state_words(files), json))
+}
+
+fn state_words(files: &[PathBuf]) -> String {
+    files.iter().map(|file| format!("{}: valid\n", file.display())).collect()
 }
 
 /// A configuration in which nothing is wrong.
@@ -70,10 +98,9 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
 }
 
-/// The configuration, which only a project without jobs cannot do without.
-fn configuration(project: &Project, jobs: &Listing) -> Result<Valid, Failure> {
-    let has_jobs = !jobs.jobs.is_empty() || !jobs.errors.is_empty();
-    if project.config.file.is_some() || !has_jobs {
+/// The configuration, which only a project with neither jobs nor state files cannot do without.
+fn configuration(project: &Project, optional: bool) -> Result<Valid, Failure> {
+    if project.config.file.is_some() || !optional {
         return check(project);
     }
     project.planner(None)?;
@@ -81,15 +108,14 @@ fn configuration(project: &Project, jobs: &Listing) -> Result<Valid, Failure> {
     Ok(Valid { file: None, rules: 0, criteria: 0, reviewers, left_out: vec![] })
 }
 
-/// The configuration, if nothing is wrong with it nor with any job.
-fn together(configuration: Result<Valid, Failure>, jobs: &Listing) -> Result<Valid, Failure> {
-    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
-    match (configuration, of_jobs) {
+/// The configuration, if nothing is wrong with it nor with any other file.
+fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> Result<Valid, Failure> {
+    match (configuration, others) {
         (Ok(valid), None) => Ok(valid),
         (Ok(_), Some(problems)) => Err(problems.into()),
-        (Err(failure), Some(of_jobs)) if !failure.diagnostics.is_empty() => {
+        (Err(failure), Some(others)) if !failure.diagnostics.is_empty() => {
             let own = Problems { listed: failure.diagnostics.clone(), left_out: failure.left_out };
-            Err(Problems::together([own, of_jobs]).map_or(failure, Failure::from))
+            Err(Problems::together([own, others]).map_or(failure, Failure::from))
         }
         (Err(failure), _) => Err(failure),
     }

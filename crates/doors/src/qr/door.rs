@@ -32,6 +32,9 @@ pub enum QrError {
     /// The ledger; what it should have recorded is in the file already.
     #[error("the state file is written, and the ledger does not know of it: {0}")]
     Ledger(#[from] LedgerError),
+    /// The ledger, before anything was written.
+    #[error("nothing was changed: {0}")]
+    Unread(LedgerError),
     /// The phase has its items.
     #[error("the phase has been broken into {0} items already")]
     Decomposed(usize),
@@ -109,7 +112,7 @@ impl Qr {
     pub async fn fixed(&self, files: &[String], by: &Actor) -> Result<(State, Fixed), QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.require()?;
-        let passed = passed_digests(&self.ledger.notes(&self.stream()).await?);
+        let passed = passed_digests(&self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?);
         let mut state = before.state.clone();
         let fixed = transition::fixed(&mut state, &self.policy, !files.is_empty(), |item| {
             self.touched(item, files, &passed)

@@ -54,7 +54,11 @@ pub fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
 fn item(value: &Value, ids: &mut Ids) -> Result<Item, String> {
     let Value::Object(fields) = value else { return Err("it is not an object".to_owned()) };
     if let Some(unknown) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("it has an unknown key {}: {}", quoted(unknown), did_you_mean(unknown, &KEYS, "there are")));
+        return Err(format!(
+            "it has an unknown key {}: {}",
+            quoted(unknown),
+            did_you_mean(unknown, &KEYS, "there are")
+        ));
     }
     let scope = Scope::parse(text(fields, "scope")?.ok_or("it has no `scope`: `*` is everything")?)?;
     let check = text(fields, "check")?.map(str::trim).filter(|check| !check.is_empty());

@@ -71,7 +71,9 @@ impl Here {
         const SENTENCE: &str = "Continue to next phase.";
         match self.phase.next() {
             Some(next) => next_line(SENTENCE, &self.command_in(next, "execute")),
-            None => self.next(&format!("{SENTENCE} {} was the last one.", self.phase), "reconcile --plan FILE"),
+            None => {
+                self.next(&format!("{SENTENCE} {} was the last one.", self.phase), "reconcile --plan FILE")
+            }
         }
     }
 }
@@ -80,7 +82,11 @@ impl Here {
 pub fn why_stopped(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
     match (gated.end, gated.capped.as_slice()) {
         (GateEnd::ItemCap, capped) => {
-            format!("{} failed {} times, as often as an item may", capped.join(", "), policy.item_failures_max)
+            format!(
+                "{} failed {} times, as often as an item may",
+                capped.join(", "),
+                policy.item_failures_max
+            )
         }
         _ => format!("round {} of at most {} is over", state.iteration, policy.ceiling_rounds),
     }

@@ -108,7 +108,9 @@ pub(super) fn passed_digests(notes: &[ledger::Note]) -> HashMap<String, Digest> 
                 };
             }
             // Items of the same name may be others now.
-            Ok(Note::Decomposed { .. } | Note::Reset { .. } | Note::ChangedElsewhere { .. }) => digests.clear(),
+            Ok(Note::Decomposed { .. } | Note::Reset { .. } | Note::ChangedElsewhere { .. }) => {
+                digests.clear()
+            }
             Ok(Note::Fixed { .. }) | Err(_) => {}
         }
     }

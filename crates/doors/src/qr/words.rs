@@ -3,6 +3,7 @@
 use super::item::{Item, Status};
 use super::loop_state::LoopState;
 use super::next::{Here, why_stopped};
+use super::phase::Phase;
 use super::state::State;
 use super::transition::{Fixed, gate};
 use countersign_core::policy::{GateEnd, GatePolicy, Gated};
@@ -147,7 +148,12 @@ pub fn fix_guidance(
     }
     for item in failed {
         let title = short(finding(item));
-        out.push_str(&format!("Item {}: {title}\nScope: {}\nFix: {}\n\n", item.id, item.scope, indented(&fix(item))));
+        out.push_str(&format!(
+            "Item {}: {title}\nScope: {}\nFix: {}\n\n",
+            item.id,
+            item.scope,
+            indented(&fix(item))
+        ));
     }
     out + &fixing_next(state, policy, here) + "\n"
 }
@@ -224,4 +230,35 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here) -> String {
     out.push_str(&list("Not verified yet:", state, &gated.open, |item| short(&item.check)));
     out.push_str(&passed_over(state, &gated));
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
+}
+
+/// After the state directory was made.
+pub fn initialised(here: &Here, created: bool) -> String {
+    let was = if created { "created" } else { "was there already" };
+    let next = format!("NEXT: Begin with {}. Run: {}", here.phase, here.command("execute"));
+    format!("State directory: {} ({was})\n\n{next}\n", text::visible_line(&here.state_dir))
+}
+
+/// After a phase began again.
+pub fn reset(here: &Here, removed: bool) -> String {
+    let was = if removed { "its state is removed" } else { "it had no state" };
+    format!("Reset: {}, {was}\n\n{}\n", here.phase, here.decompose())
+}
+
+/// What the executor of a phase is told to do.
+pub fn execute(here: &Here) -> String {
+    format!("Phase: {}\nTask: {}\n\n{}\n", here.phase, task(here.phase), here.execute())
+}
+
+/// The work of a phase.
+pub fn task(phase: Phase) -> &'static str {
+    match phase {
+        Phase::PlanStructure => {
+            "Write the plan: milestones, each with its intent, acceptance criteria and tests, and the reason for every choice that is not obvious."
+        }
+        Phase::PlanCode => "Write the code changes of the plan, each linked to the intent it carries out.",
+        Phase::PlanDocs => "Write the documentation of the plan: what stays true after the change, and why.",
+        Phase::ImplCode => "Carry out the code of the plan, and meet every acceptance criterion.",
+        Phase::ImplDocs => "Carry out the documentation of the plan, beside the code it is about.",
+    }
 }
