@@ -15,6 +15,7 @@ mod json;
 mod paths;
 mod people;
 mod process;
+mod qr;
 mod redaction;
 mod replies;
 mod reuse;

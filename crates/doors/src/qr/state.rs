@@ -309,3 +309,6 @@ impl Visitor<'_> for RoundVisitor {
         read.map(Round).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Unsigned(round), &self))
     }
 }
+
+#[cfg(test)]
+mod tests;

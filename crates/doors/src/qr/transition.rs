@@ -152,16 +152,16 @@ pub enum Touched {
 
 /// Takes a fix: failed items are verified again, and so is what passed and cannot be shown to be as it was.
 ///
-/// A round begins only if there was a failure to fix, so that saying it twice counts once. Without a failure
-/// and without a known change (`changed`) there was no fix, and nothing happens.
+/// A round begins only if a failure blocked, so that saying it twice counts once. Without one and without a known
+/// change (`changed`) there was no fix, and nothing happens. A failure that no longer blocks in the new round
+/// keeps its finding: nobody is asked about it any more, and it stays on the list of what is waived.
 pub fn fixed(
     state: &mut State,
     policy: &GatePolicy,
     changed: bool,
     touched: impl Fn(&Item) -> Touched,
 ) -> Result<Fixed, Refused> {
-    let is_failed = |item: &Item| item.status == Status::Fail && !item.accepted;
-    let next_round = state.items.iter().any(is_failed);
+    let next_round = !gate(state, policy).failed.is_empty();
     if !next_round && !changed {
         return Ok(Fixed::default());
     }
@@ -169,10 +169,11 @@ pub fn fixed(
         stopped(state, policy)?;
         state.iteration = state.iteration.saturating_add(1);
     }
+    let threshold = policy.threshold(state.iteration);
     let mut reopened = vec![];
     for item in &mut state.items {
         let again = match (item.status, item.accepted) {
-            (Status::Fail, false) => true,
+            (Status::Fail, false) => item.severity >= threshold,
             (Status::Pass, _) => touched(item) != Touched::No,
             (_, true) => touched(item) == Touched::Yes,
             (Status::Todo, false) => false,
@@ -239,3 +240,6 @@ pub fn all_known<'i>(state: &State, ids: impl IntoIterator<Item = &'i str>) -> R
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -262,3 +262,6 @@ pub fn task(phase: Phase) -> &'static str {
         Phase::ImplDocs => "Carry out the documentation of the plan, beside the code it is about.",
     }
 }
+
+#[cfg(test)]
+mod tests;
