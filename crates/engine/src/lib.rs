@@ -2,6 +2,7 @@
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `workspace`) do not call each other; the engine calls them.
 //! `process`, `git`, `programs` and `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
+//! `fault` lets a test end the process at a chosen write.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
 pub mod config;

@@ -44,7 +44,7 @@ pub fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
     if list.len() > ITEMS_MAX {
         return Err(format!("there are more than {ITEMS_MAX} items"));
     }
-    let mut ids = Ids::new(list, phase)?;
+    let mut ids = Ids::new(list, phase);
     list.iter()
         .enumerate()
         .map(|(at, value)| item(value, &mut ids).map_err(|why| format!("item {}: {why}", at + 1)))
@@ -92,10 +92,10 @@ struct Ids {
 }
 
 impl Ids {
-    fn new(list: &[Value], phase: Phase) -> Result<Self, String> {
+    fn new(list: &[Value], phase: Phase) -> Self {
         let given = list.iter().filter_map(|item| item.get("id").and_then(Value::as_str));
         let reserved = given.map(str::to_owned).collect();
-        Ok(Self { prefix: phase.id_prefix(), reserved, used: HashSet::new(), last: 0 })
+        Self { prefix: phase.id_prefix(), reserved, used: HashSet::new(), last: 0 }
     }
 
     fn given(&mut self, id: &str) -> Result<String, String> {

@@ -5,6 +5,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
 use std::fmt;
 
+/// How many keys of its own an object may have.
+const KEYS_MAX: usize = 1000;
+
 /// A value somebody else wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json {
@@ -101,6 +104,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
 pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, value: Json) -> Result<(), E> {
     if entries.iter().any(|(known, _)| *known == key) {
         return Err(twice(&key));
+    }
+    if entries.len() == KEYS_MAX {
+        return Err(E::custom(format!("an object has more than {KEYS_MAX} keys")));
     }
     entries.push((key, value));
     Ok(())

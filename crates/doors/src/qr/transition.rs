@@ -4,7 +4,6 @@ use super::item::{Item, Status};
 use super::state::State;
 use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, Gated, Standing};
 use countersign_core::text;
-use std::collections::HashSet;
 use thiserror::Error;
 
 /// How long a finding or a reason may be.
@@ -230,15 +229,6 @@ pub fn accept(state: &mut State, id: &str, reason: &str) -> Result<bool, Refused
 /// something else.
 pub fn again(state: &mut State, items: Vec<Item>) {
     state.items = items;
-}
-
-/// Items by id that are given in a list, for options that name several.
-pub fn all_known<'i>(state: &State, ids: impl IntoIterator<Item = &'i str>) -> Result<(), Refused> {
-    let known: HashSet<&str> = state.items.iter().map(|item| item.id.as_str()).collect();
-    match ids.into_iter().find(|id| !known.contains(id)) {
-        Some(id) => state.find(id).map(|_| ()).map_err(Refused::UnknownItem),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]
