@@ -23,6 +23,8 @@ pub enum NoVerdict {
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
+    /// Nobody has been asked yet.
+    Unverified,
     /// It was not asked, because a budget would not have covered it. An outcome of its own.
     Budget,
 }
@@ -136,6 +138,7 @@ impl NoVerdict {
             Self::TooLong => "too_long",
             Self::EmptyChange => "empty_change",
             Self::Stale => "stale",
+            Self::Unverified => "unverified",
             Self::Budget => "budget",
         }
     }
@@ -151,6 +154,7 @@ impl NoVerdict {
             Self::TooLong => "the question or the reply was too long",
             Self::EmptyChange => "there was nothing to judge",
             Self::Stale => "the work changed while it was judged",
+            Self::Unverified => "not everything has been ruled on",
             Self::Budget => "the budget does not cover the question",
         }
     }

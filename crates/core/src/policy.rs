@@ -4,6 +4,12 @@ use crate::cost::Budget;
 use crate::criterion::Severity;
 use serde::{Deserialize, Serialize};
 
+mod gate;
+
+pub use gate::{
+    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, GateEnd, GateItem, GatePolicy, Gated, Standing, gate,
+};
+
 /// Up to this many files a question gets the base timeout.
 pub const TIMEOUT_BASE_FILES: usize = 5;
 /// The base timeout of a question.
@@ -100,11 +106,7 @@ impl Policy {
     /// The lightest severity that blocks in this attempt. Without a matching line `Must` blocks: a policy can
     /// relax what blocks, never switch the gate off.
     pub fn threshold(&self, attempt: u32) -> Severity {
-        self.blocking
-            .iter()
-            .filter(|line| line.from_round <= attempt)
-            .max_by_key(|line| line.from_round)
-            .map_or(Severity::Must, |line| line.severity)
+        threshold(&self.blocking, attempt)
     }
 
     /// How many failing rounds are left after this many; `None` where it is one round anyway.
@@ -114,6 +116,15 @@ impl Policy {
             Attempts::AtMost(max) => Some(max.saturating_sub(used)),
         }
     }
+}
+
+/// The lightest severity that blocks in this round, by the last line that holds for it.
+fn threshold(lines: &[Blocking], round: u32) -> Severity {
+    lines
+        .iter()
+        .filter(|line| line.from_round <= round)
+        .max_by_key(|line| line.from_round)
+        .map_or(Severity::Must, |line| line.severity)
 }
 
 #[cfg(test)]

@@ -6,4 +6,5 @@
 )]
 
 pub mod jobs;
+pub mod qr;
 pub mod run;

@@ -2,10 +2,12 @@
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
 //! `process`, `git`, `programs` and `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
+//! `fault` lets a test end the process at a chosen write.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
 pub mod config;
 pub mod engine;
+mod fault;
 pub mod git;
 pub mod ledger;
 pub mod process;

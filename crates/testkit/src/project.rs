@@ -6,13 +6,14 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 13] = [
+const FOREIGN: [&str; 14] = [
     "COUNTERSIGN_ROOT",
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_REVIEWER",
     "COUNTERSIGN_LOG",
     "COUNTERSIGN_CALL",
     "DEEPWORK_ADDITIONAL_JOBS_FOLDERS",
+    "STATE_DIR",
     "XDG_CONFIG_HOME",
     "CLAUDECODE",
     "GEMINI_CLI",

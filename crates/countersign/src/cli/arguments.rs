@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use super::qr::arguments::QrOptions;
 use super::run::arguments::{OutputOptions, RetryOptions, RunOptions, StopOptions};
 use clap::{Args, Parser, Subcommand};
 use countersign_engine::programs::Vendor;
@@ -76,12 +77,14 @@ pub enum Command {
     Unblock(DecideOptions),
     /// Take a submission back; after a failing round people only
     Withdraw(WithdrawOptions),
-    /// Check configuration, rules and jobs, asking nobody
-    Validate,
+    /// Check configuration, rules, jobs and state files, asking nobody
+    Validate(ValidateOptions),
     /// Show the settings in force
     Config(ConfigOptions),
     /// Serve agents over MCP: tools to hand work in, and to work through jobs
     Mcp(McpOptions),
+    /// A review in items, for planning agents: decompose, verify, fix, in one state file
+    Qr(Box<QrOptions>),
     /// See a submission judged, sent back, fixed and passed, without any model
     Demo(DemoOptions),
     /// Print a completion script for a shell
@@ -110,9 +113,10 @@ impl Command {
             Self::Fix(_) => "fix",
             Self::Unblock(_) => "unblock",
             Self::Withdraw(_) => "withdraw",
-            Self::Validate => "validate",
+            Self::Validate(_) => "validate",
             Self::Config(_) => "config",
             Self::Mcp(_) => "mcp",
+            Self::Qr(options) => options.command.name(),
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
         }
@@ -305,6 +309,12 @@ pub struct DecideOptions {
 pub struct WithdrawOptions {
     /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
     pub id: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ValidateOptions {
+    /// State files (qr-PHASE.json) to check instead; without any, everything of the project and of STATE_DIR
+    pub files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

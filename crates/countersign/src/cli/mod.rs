@@ -12,6 +12,7 @@ mod init;
 pub mod installed;
 mod log;
 mod mcp;
+mod qr;
 mod review;
 mod review_preview;
 mod rule;
@@ -77,7 +78,8 @@ async fn dispatch(
         Command::Output(options) => run::output(&global, &options),
         Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
-        Command::Validate => validate::run(&global),
+        Command::Validate(options) => validate::run(&global, &options),
+        Command::Qr(options) => qr::run(&global, *options).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -1,7 +1,9 @@
-//! `countersign validate`: configuration, rules, jobs and tasks, asking nobody and writing nothing.
+//! `countersign validate`: configuration, rules, jobs, tasks and state files, asking nobody and writing nothing.
 
 mod tasks;
 
+use super::arguments::ValidateOptions;
+use super::qr::validate as states;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::project::{self, Project};
@@ -15,32 +17,58 @@ use std::path::{Path, PathBuf};
 use tasks::Tasks;
 
 /// Checks everything that can be checked without asking. What is wrong is reported for all files together.
-pub fn run(global: &Global) -> Result<Answer, Failure> {
+pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure> {
     let here = project::current_folder()?;
+    if !options.files.is_empty() {
+        return named(&options.files);
+    }
     let root = config::find_root(&here, &project::environment())?;
     let jobs = Library::new(&root, project::more_job_folders(&here)).look();
     let project = Project::find(global, None);
+    let files = states::files(project.as_ref().ok().map(|project| &project.config), &here);
     let file = project.as_ref().ok().and_then(|project| project.config.file.as_deref());
     let tasks = tasks::check(&root, file);
-    let without =
-        !jobs.jobs.is_empty() || !jobs.errors.is_empty() || tasks.as_ref().map_or(true, Tasks::is_there);
+    let without = !files.is_empty()
+        || !jobs.jobs.is_empty()
+        || !jobs.errors.is_empty()
+        || tasks.as_ref().map_or(true, Tasks::is_there);
     let configuration = project.and_then(|project| configuration(&project, without));
     let (tasks, of_tasks) = match tasks {
         Ok(tasks) => (tasks, None),
         Err(problems) => (Tasks::default(), Some(problems)),
     };
     let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
-    let valid = together(configuration, Problems::together(of_jobs.into_iter().chain(of_tasks)))?;
+    let of_states = Problems::of(states::problems(&files));
+    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states);
+    let valid = together(configuration, Problems::together(others))?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
     let json = json!({
         "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": jobs.jobs.len(),
         "tasks": tasks.list.as_ref().map_or(0, |(_, count)| *count), "run_settings": tasks.settings,
+        "state_files": files,
     });
-    let text = valid.words() + &job_words(&jobs, &root) + &tasks.words();
+    let text = valid.words() + &job_words(&jobs, &root) + &tasks.words() + &state_words(&files);
     let answer = Answer::new(Outcome::Passed, text, json);
     let doubtful = jobs.warnings.iter().chain(&tasks.warnings).map(warning);
     let warnings = valid.left_out.into_iter().chain(doubtful).collect();
     Ok(Answer { warnings, ..answer })
+}
+
+/// Checks the files somebody names, and nothing else.
+fn named(files: &[PathBuf]) -> Result<Answer, Failure> {
+    if let Some(problems) = Problems::of(states::problems(files)) {
+        return Err(problems.into());
+    }
+    let nothing = serde_json::Value::Null;
+    let json = json!({
+        "file": nothing, "rules": 0, "criteria": 0, "reviewers": 0, "jobs": 0, "tasks": 0,
+        "run_settings": nothing, "state_files": files,
+    });
+    Ok(Answer::new(Outcome::Passed, state_words(files), json))
+}
+
+fn state_words(files: &[PathBuf]) -> String {
+    files.iter().map(|file| format!("{}: valid\n", file.display())).collect()
 }
 
 /// A configuration in which nothing is wrong.
@@ -85,7 +113,7 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
 }
 
-/// The configuration; only a project with jobs or tasks can do without.
+/// The configuration; only a project with jobs, tasks or state files can do without.
 fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
     if project.config.file.is_some() || !without {
         return check(project);

@@ -16,6 +16,7 @@ mod json;
 mod paths;
 mod people;
 mod process;
+mod qr;
 mod redaction;
 mod replies;
 mod reuse;

@@ -4,8 +4,8 @@ use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
 use super::written::{
-    WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenRedaction, WrittenReviewer,
-    WrittenUser,
+    WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
+    WrittenReviewer, WrittenUser,
 };
 use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, Sink};
 use countersign_core::rule::Rule;
@@ -21,6 +21,7 @@ pub(super) struct Layer {
     pub policy: WrittenPolicy,
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
+    pub qr: WrittenQr,
     pub agents_may_decide: Given<bool>,
     pub reviewers: GivenReviewers,
     pub rules: Vec<(Rule, RuleSource)>,
@@ -54,7 +55,8 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     }
     let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
     let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
-    Ok(layer.redacting(written.redaction).filled(written.reviewers, written.policy, written.limits))
+    let layer = layer.redacting(written.redaction).with_qr(written.qr);
+    Ok(layer.filled(written.reviewers, written.policy, written.limits))
 }
 
 /// The user's file. One with nothing in it is as good as none.
@@ -113,6 +115,7 @@ impl Layer {
             policy: WrittenPolicy::default(),
             limits: WrittenLimits::default(),
             redaction: WrittenRedaction::default(),
+            qr: WrittenQr::default(),
             agents_may_decide: Given::default(),
             reviewers: GivenReviewers::None,
             rules: Vec::new(),
@@ -122,6 +125,24 @@ impl Layer {
     fn redacting(mut self, written: Option<At<WrittenRedaction>>) -> Self {
         self.redaction = written.and_then(|at| at.value).unwrap_or_default();
         redaction::check(&mut self.sink, &self.redaction);
+        self
+    }
+
+    fn with_qr(mut self, written: Option<At<WrittenQr>>) -> Self {
+        self.qr = written.and_then(|at| at.value).unwrap_or_default();
+        if let Some(lines) = self.qr.blocking.0.as_ref().and_then(|at| at.value.as_ref()) {
+            blocking(&mut self.sink, lines);
+        }
+        if let Some(at) = &self.qr.state_dir.0
+            && at.value.as_ref().is_some_and(|folder| folder.trim().is_empty())
+        {
+            self.sink.report_with_hint(
+                "empty",
+                &at.span,
+                "`state_dir` is empty",
+                "name a folder, or leave it out",
+            );
+        }
         self
     }
 

@@ -33,7 +33,7 @@ pub use reviewers::{
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
 pub(crate) use settings::DEFAULT_BYTES;
-pub use settings::{Limits, Origin, Setting};
+pub use settings::{Limits, Origin, QrConfig, Setting};
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use super::layer::{self, GivenReviewers, Layer};
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
-use super::settings::{Limits, Merge, Origin, Setting};
+use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
 use crate::programs::Program;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
@@ -36,6 +36,8 @@ pub struct Config {
     pub limits: Limits,
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: RedactionConfig,
+    /// Decomposed reviews in state files.
+    pub qr: QrConfig,
     /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
     pub agents_may_decide: bool,
     settings: Vec<Setting>,
@@ -78,6 +80,7 @@ pub fn resolve(
     let agents_may_decide = merge.agents_may_decide();
     let (policy, day_budget) = (merge.policy(), merge.day_budget());
     let (limits, redaction) = (merge.limits(), merge.redaction());
+    let qr = merge.qr();
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
@@ -114,6 +117,7 @@ pub fn resolve(
         day_budget,
         limits,
         redaction,
+        qr,
         agents_may_decide,
         settings,
     })

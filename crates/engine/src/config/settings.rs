@@ -6,7 +6,7 @@ use super::reviewers::Owner;
 use super::written::{WrittenBlocking, WrittenOverrides};
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
-use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
+use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GatePolicy, Overrides, Policy};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -37,6 +37,15 @@ impl Default for Limits {
             reviewers_at_once: DEFAULT_REVIEWERS_AT_ONCE as usize,
         }
     }
+}
+
+/// Decomposed reviews in state files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QrConfig {
+    /// What blocks when, and where a loop ends.
+    pub gate: GatePolicy,
+    /// Where the state files are, relative to the root, where the project says so.
+    pub state_dir: Option<PathBuf>,
 }
 
 /// Where a value came from.
@@ -182,6 +191,39 @@ impl Merge<'_> {
                 "limits.reviewers_at_once",
                 |l| &l.limits.reviewers_at_once,
                 default.reviewers_at_once,
+            ),
+        }
+    }
+
+    /// Decomposed reviews.
+    pub fn qr(&mut self) -> QrConfig {
+        let default = GatePolicy::default();
+        QrConfig {
+            gate: GatePolicy {
+                ceiling_rounds: self.count(
+                    "qr.ceiling_rounds",
+                    |l| &l.qr.ceiling_rounds,
+                    default.ceiling_rounds,
+                ),
+                item_failures_max: self.count(
+                    "qr.item_failures_max",
+                    |l| &l.qr.item_failures_max,
+                    default.item_failures_max,
+                ),
+                blocking: self.pick(
+                    "qr.blocking",
+                    |l| &l.qr.blocking,
+                    default.blocking,
+                    |l| blocking(l),
+                    |v| show_blocking(v),
+                ),
+            },
+            state_dir: self.pick(
+                "qr.state_dir",
+                |l| &l.qr.state_dir,
+                None,
+                |folder| Some(PathBuf::from(folder)),
+                |folder| folder.as_ref().map_or("none".to_owned(), |folder| folder.display().to_string()),
             ),
         }
     }

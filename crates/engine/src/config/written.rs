@@ -8,7 +8,8 @@ use super::reviewers::DEFAULT_REPLY_TOKENS;
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
-    DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES, DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
+    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES,
+    DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,6 +36,8 @@ pub(super) struct WrittenProject {
     pub limits: Option<At<WrittenLimits>>,
     /// Which secrets are kept from reviewers, the ledger and reports.
     pub redaction: Option<At<WrittenRedaction>>,
+    /// Decomposed reviews in state files, `countersign qr`.
+    pub qr: Option<At<WrittenQr>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
     pub run: Option<At<OfDoor>>,
@@ -314,6 +317,29 @@ pub(super) enum WrittenOverrides {
     PeopleOnly,
     /// Nobody.
     Forbid,
+}
+
+/// What blocks in which round of a decomposed review, and where its loop ends.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Qr")]
+#[serde(default, deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenQr {
+    /// The last round of a phase; what blocks then goes to a person.
+    #[schemars(extend("default" = DEFAULT_CEILING_ROUNDS))]
+    pub ceiling_rounds: Given<Count>,
+    /// The failure of one item that ends the loop.
+    #[schemars(extend("default" = DEFAULT_ITEM_FAILURES_MAX))]
+    pub item_failures_max: Given<Count>,
+    /// From which round on which severities block. Before the first line, `must` does.
+    #[schemars(extend("default" = [
+        { "from_round": 1, "severity": "may" },
+        { "from_round": 3, "severity": "should" },
+        { "from_round": 5, "severity": "must" },
+    ]))]
+    pub blocking: Given<Vec<At<WrittenBlocking>>>,
+    /// Where the state files are, relative to the project's root, if neither `--state-dir` nor STATE_DIR says so.
+    #[schemars(length(min = 1))]
+    pub state_dir: Given<String>,
 }
 
 /// How much of everything. Keys that are left out come from the user's file or are defaults.

@@ -10,7 +10,6 @@ mod calls;
 mod chain;
 mod entry;
 mod error;
-mod fault;
 mod holder;
 mod notes;
 mod open;

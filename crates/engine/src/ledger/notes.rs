@@ -33,6 +33,19 @@ pub(super) async fn of(connection: &mut SqliteConnection, stream: &str) -> Resul
     Ok(notes)
 }
 
+/// The last event of a stream, checked against the chain.
+pub(super) async fn last(
+    connection: &mut SqliteConnection,
+    stream: &str,
+) -> Result<Option<Note>, LedgerError> {
+    const SQL: &str = lines!("WHERE e.stream = $1 ORDER BY e.n DESC LIMIT 1");
+    let Some(row) = sqlx::query(SQL).bind(stream).fetch_optional(connection).await? else { return Ok(None) };
+    let line = Line::read(&row)?;
+    line.check()?;
+    let n = u64::try_from(line.n).map_err(|_| LedgerError::Tampered { seq: line.seq })?;
+    Ok(Some(Note { n, at_ms: line.at_ms, kind: line.kind, body: line.body }))
+}
+
 /// The streams whose names begin like this, the one that changed last first.
 pub(super) async fn named(
     connection: &mut SqliteConnection,

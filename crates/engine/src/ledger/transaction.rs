@@ -3,9 +3,9 @@
 
 use super::append::{self, End};
 use super::entry::load;
-use super::fault::{Moment, perhaps_die};
 use super::projection::{self, Row};
 use super::{Ledger, LedgerError, Note, Report, Scope, Stored, calls, notes, rulings};
+use crate::fault::{Moment, perhaps_die};
 use countersign_core::answer::Answer;
 use countersign_core::cost::Spending;
 use countersign_core::digest::Key;
@@ -129,6 +129,11 @@ impl Transaction {
         self.or_give_up(done).map(|_| ())
     }
 
+    /// The last event of a door's own stream.
+    pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>, LedgerError> {
+        notes::last(self.connection()?, stream).await
+    }
+
     /// What was spent, at the most.
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
         calls::spent(self.connection()?, scope).await
@@ -143,10 +148,10 @@ impl Transaction {
     /// Makes it stay, also after a loss of power.
     pub async fn commit(mut self) -> Result<(), LedgerError> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
-        perhaps_die(Moment::BeforeCommit);
+        perhaps_die(Moment::Before);
         let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
         done.map_err(|error| LedgerError::from(error).at(self.ledger.dir()))?;
-        perhaps_die(Moment::AfterCommit);
+        perhaps_die(Moment::After);
         self.ledger.require_in_place()?;
         *self.slot = Some(connection);
         self.ledger.tell_watchers();

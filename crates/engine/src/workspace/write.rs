@@ -1,13 +1,14 @@
 //! Writing a file whole or not at all.
 
-use std::fs;
+use crate::fault::{Moment, perhaps_die};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file so that whoever reads it sees the old text or the new one, and it stays after a loss of power. Who may
 /// read and write it stays as it was.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     match fs::metadata(path) {
@@ -16,6 +17,28 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     file.as_file().sync_all()?;
+    perhaps_die(Moment::Before);
     file.persist(path).map_err(|error| error.error)?;
+    // The name is in the folder, and stays after a loss of power only with it.
+    File::open(folder)?.sync_all()?;
+    perhaps_die(Moment::After);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_replaced_file_keeps_who_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write_atomically(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        write_atomically(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

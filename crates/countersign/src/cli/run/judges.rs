@@ -1,6 +1,6 @@
 //! What a task's change is judged by: the configuration as of its base.
 
-use crate::cli::review_change::as_of;
+use crate::change::as_of;
 use crate::cli::{Failure, Global};
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;

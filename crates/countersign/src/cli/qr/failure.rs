@@ -1,0 +1,84 @@
+//! What can go wrong in a phase, with the outcome of each and what to do.
+
+use super::Failure;
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_doors::qr::transition::Refused;
+use countersign_doors::qr::{FileError, QrError};
+
+fn failure(outcome: Outcome, code: &'static str, message: String, hint: &str) -> Failure {
+    Failure { outcome, code, message, hint: Some(hint.to_owned()), diagnostics: vec![], left_out: 0 }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        let message = error.to_string();
+        let nothing = Outcome::NoVerdict(NoVerdict::EmptyChange);
+        match error {
+            FileError::Bad(problem) => Self::at(vec![*problem]),
+            FileError::NoFolder(_) => {
+                failure(nothing, "no_state_dir", message, "`countersign qr init` makes it")
+            }
+            FileError::Missing(_) => {
+                failure(nothing, "no_state", message, "`countersign qr decompose` makes it, with its items")
+            }
+            FileError::Two(..) => failure(
+                Outcome::Usage,
+                "two_files",
+                message,
+                "keep the one that is right and remove the other",
+            ),
+            FileError::Locked(_) => failure(
+                Outcome::Internal,
+                "locked",
+                message,
+                "see which process keeps it; nothing was changed",
+            ),
+            FileError::Io { .. } => {
+                failure(Outcome::Internal, "io", message, "see that the file and its folder can be written")
+            }
+        }
+    }
+}
+
+impl From<QrError> for Failure {
+    fn from(error: QrError) -> Self {
+        let message = error.to_string();
+        match error {
+            QrError::File(error) => error.into(),
+            QrError::Refused(refused) => refused.into(),
+            QrError::Unread(error) => error.into(),
+            QrError::Ledger(error) => {
+                Self { message, hint: Some("the same command again records it".to_owned()), ..error.into() }
+            }
+            QrError::Decomposed(_) => failure(
+                Outcome::Usage,
+                "decomposed",
+                message,
+                "`countersign qr verify` goes on with them; --again puts others in their place",
+            ),
+            QrError::PeopleOnly(_) => failure(
+                Outcome::Usage,
+                "people_only",
+                message,
+                "a person does it on a terminal of their own, outside any agent",
+            ),
+        }
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        let message = refused.to_string();
+        let person = "a person can take items as they are: countersign qr accept ID --reason TEXT";
+        match refused {
+            Refused::Ceiling { .. } => {
+                failure(Outcome::Stopped(Stop::AttemptsUsedUp), "ceiling", message, person)
+            }
+            Refused::ItemCap { .. } => {
+                failure(Outcome::Stopped(Stop::NotConverging), "item_cap", message, person)
+            }
+            Refused::NoReason => failure(Outcome::Usage, "refused", message, "--reason TEXT"),
+            _ => failure(Outcome::Usage, "refused", message, "nothing was changed"),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Where a `qr` command works: its project, its state directory, its phase.
+
+use super::{Failure, Global};
+use crate::project::Project;
+use countersign_core::policy::GatePolicy;
+use countersign_doors::qr::{Here, Phase, Qr, StateDir};
+use countersign_engine::config::Config;
+use countersign_engine::ledger::Ledger;
+use std::path::PathBuf;
+
+/// What the commands share.
+pub struct Place {
+    /// The project around here.
+    pub project: Project,
+    /// Where the state files are.
+    pub dir: StateDir,
+    typed: String,
+    phase: Option<Phase>,
+}
+
+impl Place {
+    /// The place that flags, the environment or the project's file name.
+    pub fn find(global: &Global, given: Option<PathBuf>, phase: Option<Phase>) -> Result<Self, Failure> {
+        let project = Project::find(global, None)?;
+        let given = given.filter(|path| !path.as_os_str().is_empty());
+        let (path, typed) = match given.or_else(|| configured(&project.config)) {
+            Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
+            None => {
+                return Err(Failure::usage("no state directory is named").hint(
+                    "--state-dir DIR, the variable STATE_DIR, or `qr: {state_dir: DIR}` in countersign.yml",
+                ));
+            }
+        };
+        Ok(Self { project, dir: StateDir::new(path), typed, phase })
+    }
+
+    /// The phase, for commands that are about one.
+    pub fn phase(&self) -> Result<Phase, Failure> {
+        let known = Phase::ALL.map(Phase::name).join(", ");
+        self.phase
+            .ok_or_else(|| Failure::usage("no phase is named").hint(format!("--phase PHASE, one of {known}")))
+    }
+
+    /// What blocks when, and where a loop ends.
+    pub fn policy(&self) -> &GatePolicy {
+        &self.project.config.qr.gate
+    }
+
+    /// The names for commands in answers.
+    pub fn here(&self, phase: Phase) -> Here {
+        Here { state_dir: self.typed.clone(), phase }
+    }
+
+    /// The door, for commands that change something.
+    pub async fn door(&self) -> Result<Qr, Failure> {
+        let phase = self.phase()?;
+        if !self.dir.path().is_dir() {
+            return Err(countersign_doors::qr::FileError::NoFolder(self.dir.path().to_owned()).into());
+        }
+        Ok(Qr {
+            dir: self.dir.clone(),
+            phase,
+            policy: self.policy().clone(),
+            root: self.project.root.path().to_owned(),
+            ledger: Ledger::open(&self.project.ledger_dir()).await?,
+        })
+    }
+}
+
+/// The directory the project's file names, from its root.
+pub fn configured(config: &Config) -> Option<PathBuf> {
+    config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
+}

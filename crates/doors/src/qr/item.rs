@@ -1,0 +1,308 @@
+//! One item of a decomposed review: what is checked, where, and how it stands.
+
+use super::ordered::{Json, add, twice};
+use super::scope::Scope;
+use super::severity;
+use countersign_core::criterion::Severity;
+use countersign_core::text::hides;
+use countersign_engine::yaml::quoted;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::HashSet;
+use std::fmt;
+
+/// How many characters an id may have.
+pub const ID_CHARS_MAX: usize = 200;
+/// The five fields of the document; everything else is an extra.
+const FIELDS: [&str; 5] = ["id", "scope", "check", "status", "finding"];
+
+/// How an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Nobody has ruled on it in this round.
+    Todo,
+    /// It passed.
+    Pass,
+    /// It failed, with a finding.
+    Fail,
+}
+
+impl Status {
+    /// The status with exactly this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Todo, Self::Pass, Self::Fail].into_iter().find(|status| status.name() == name)
+    }
+
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Todo => "TODO",
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One item. What a file says beside the known fields is kept, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its id, the only one of its kind in the file.
+    pub id: String,
+    /// What it is about.
+    pub scope: Scope,
+    /// What is to be verified.
+    pub check: String,
+    /// How it stands.
+    pub status: Status,
+    /// Why it failed.
+    pub finding: Option<String>,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// In how many rounds it failed.
+    pub fail_count: u32,
+    /// Whether a person took it as it is.
+    pub accepted: bool,
+    /// Why they did.
+    pub acceptance_reason: Option<String>,
+    /// Everything beyond the five fields, as it was found.
+    pub found: Vec<(String, Json)>,
+}
+
+impl Item {
+    /// A new item that nobody has ruled on.
+    pub fn new(id: impl Into<String>, scope: Scope, check: impl Into<String>, severity: Severity) -> Self {
+        Self {
+            id: id.into(),
+            scope,
+            check: check.into(),
+            status: Status::Todo,
+            finding: None,
+            severity,
+            fail_count: 0,
+            accepted: false,
+            acceptance_reason: None,
+            found: vec![],
+        }
+    }
+
+    /// What the status alone says about how often it failed.
+    fn implied_fail_count(&self) -> u32 {
+        u32::from(self.status == Status::Fail)
+    }
+
+    /// Everything beyond the five fields, as it is written: what was found in its place, what differs from its
+    /// default after it.
+    fn extras(&self) -> Vec<(String, Json)> {
+        let was_found = |key: &str| self.found.iter().any(|(known, _)| known == key);
+        let current = |key: &str, value: &Json| match key {
+            "severity" => severity::written(value, self.severity),
+            "fail_count" => Json::Number(self.fail_count.into()),
+            "accepted" => Json::Bool(self.accepted),
+            "acceptance_reason" => self.acceptance_reason.clone().map_or(Json::Null, Json::Text),
+            _ => value.clone(),
+        };
+        let mut extras: Vec<_> =
+            self.found.iter().map(|(key, value)| (key.clone(), current(key, value))).collect();
+        let differs = [
+            ("severity", self.severity != severity::DEFAULT),
+            ("fail_count", self.fail_count != self.implied_fail_count()),
+            ("accepted", self.accepted),
+            ("acceptance_reason", self.acceptance_reason.is_some()),
+        ];
+        for (key, _) in differs.into_iter().filter(|(key, differs)| *differs && !was_found(key)) {
+            extras.push((key.to_owned(), current(key, &Json::Null)));
+        }
+        extras
+    }
+}
+
+/// Whether a text can be an id: it stands in lists, in commands and in names of subjects.
+pub fn id_problem(id: &str) -> Option<String> {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/' | '#');
+    if id.is_empty() {
+        return Some("an id is empty".to_owned());
+    }
+    if id.chars().count() > ID_CHARS_MAX {
+        return Some(format!("the id {} has more than {ID_CHARS_MAX} characters", quoted(id)));
+    }
+    if id.starts_with('-') || !id.chars().all(|c| allowed(c) && !hides(c)) {
+        return Some(format!(
+            "the id {} has characters that ids cannot have: letters, digits and - _ . : / # can be in one, and the first is not -",
+            quoted(id)
+        ));
+    }
+    None
+}
+
+impl Serialize for Item {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("scope", self.scope.as_str())?;
+        map.serialize_entry("check", &self.check)?;
+        map.serialize_entry("status", self.status.name())?;
+        map.serialize_entry("finding", &self.finding)?;
+        for (key, value) in self.extras() {
+            map.serialize_entry(&key, &value)?;
+        }
+        map.end()
+    }
+}
+
+/// Reads an item whose id is not among those seen before.
+pub(super) struct ItemSeed<'s>(pub &'s mut HashSet<String>);
+
+impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
+    type Value = Item;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemSeed<'_> {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an item, an object with id, scope, check, status and finding")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Item, A::Error> {
+        let mut item = Item::new("", Scope::whole(), "", severity::DEFAULT);
+        let mut fail_count = None;
+        let mut known: HashSet<&'static str> = HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if let Some(field) = FIELDS.into_iter().find(|field| *field == key)
+                && !known.insert(field)
+            {
+                return Err(twice(&key));
+            }
+            match key.as_str() {
+                "id" => item.id = entries.next_value_seed(IdSeed(self.0))?,
+                "scope" => item.scope = entries.next_value()?,
+                "check" => item.check = entries.next_value::<Words>()?.0,
+                "status" => item.status = entries.next_value::<MaybeStatus>()?.0,
+                "finding" => item.finding = entries.next_value::<MaybeText>()?.0,
+                _ => {
+                    let value = match key.as_str() {
+                        "severity" => {
+                            let severity::Found(value, severity) = entries.next_value()?;
+                            item.severity = severity;
+                            value
+                        }
+                        "fail_count" => {
+                            let count: u32 = entries.next_value()?;
+                            fail_count = Some(count);
+                            Json::Number(count.into())
+                        }
+                        "accepted" => {
+                            item.accepted = entries.next_value()?;
+                            Json::Bool(item.accepted)
+                        }
+                        "acceptance_reason" => {
+                            item.acceptance_reason = entries.next_value::<MaybeText>()?.0;
+                            item.acceptance_reason.clone().map_or(Json::Null, Json::Text)
+                        }
+                        _ => entries.next_value()?,
+                    };
+                    add(&mut item.found, key, value)?;
+                }
+            }
+        }
+        if let Some(missing) = ["id", "scope", "check"].into_iter().find(|field| !known.contains(field)) {
+            let whose = if item.id.is_empty() { String::new() } else { format!(" {}", quoted(&item.id)) };
+            return Err(A::Error::custom(format!("the item{whose} has no `{missing}`")));
+        }
+        item.fail_count = fail_count.unwrap_or(item.implied_fail_count());
+        Ok(item)
+    }
+}
+
+struct IdSeed<'s>(&'s mut HashSet<String>);
+
+impl<'de> DeserializeSeed<'de> for IdSeed<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IdSeed<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id, a text such as \"plan-001\"")
+    }
+
+    fn visit_str<E: Error>(self, id: &str) -> Result<String, E> {
+        match id_problem(id) {
+            Some(problem) => Err(E::custom(problem)),
+            None if !self.0.insert(id.to_owned()) => {
+                Err(E::custom(format!("two items have the id {}", quoted(id))))
+            }
+            None => Ok(id.to_owned()),
+        }
+    }
+}
+
+macro_rules! read_text {
+    ($name:ident, $inner:ty, $expecting:literal, null: $null:expr, text: $text:expr) => {
+        struct $name($inner);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($name(<$inner as ReadText>::EMPTY))
+            }
+        }
+
+        impl Visitor<'_> for $name {
+            type Value = Self;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($expecting)
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self, E> {
+                let read: Option<$inner> = $null;
+                read.map(Self).ok_or_else(|| E::invalid_type(serde::de::Unexpected::Unit, &$expecting))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self, E> {
+                let read: fn(&str) -> Option<$inner> = $text;
+                read(text)
+                    .map(Self)
+                    .ok_or_else(|| E::custom(format!("{} is not {}", quoted(text), $expecting)))
+            }
+        }
+    };
+}
+
+/// What a reader of texts holds before it has read one.
+trait ReadText {
+    const EMPTY: Self;
+}
+
+impl ReadText for String {
+    const EMPTY: Self = Self::new();
+}
+
+impl ReadText for Option<String> {
+    const EMPTY: Self = None;
+}
+
+impl ReadText for Status {
+    const EMPTY: Self = Self::Todo;
+}
+
+read_text!(MaybeStatus, Status, "a status: TODO, PASS or FAIL", null: Some(Status::Todo), text: Status::named);
+read_text!(MaybeText, Option<String>, "a text or null", null: Some(None), text: |text| Some(Some(text.to_owned())));
+read_text!(Words, String, "a text that says what to verify", null: None, text: |text| {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+});

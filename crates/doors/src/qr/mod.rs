@@ -1,0 +1,28 @@
+//! The qr door: a review in many small items, verified one by one, in one state file that several processes
+//! write to at once.
+
+mod door;
+pub mod file;
+pub mod given;
+pub mod item;
+mod loop_state;
+mod next;
+mod note;
+pub mod ordered;
+mod phase;
+mod scope;
+pub mod scope_digest;
+pub mod severity;
+pub mod state;
+pub mod transition;
+pub mod words;
+
+pub use door::{Qr, QrError};
+pub use file::{FileError, StateDir};
+pub use item::{Item, Status};
+pub use loop_state::LoopState;
+pub use next::Here;
+pub use note::Note;
+pub use phase::Phase;
+pub use scope::Scope;
+pub use state::State;

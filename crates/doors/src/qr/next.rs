@@ -1,0 +1,123 @@
+//! The NEXT line: what a caller does now, in the document's sentence and as the exact command.
+
+use super::phase::Phase;
+use super::state::State;
+use countersign_core::policy::{GateEnd, GatePolicy, Gated};
+
+/// Where a phase is, for the commands that are named in answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Here {
+    /// The state directory, as a caller can type it.
+    pub state_dir: String,
+    /// The phase.
+    pub phase: Phase,
+}
+
+impl Here {
+    /// The command that does this, for this phase.
+    pub fn command(&self, words: &str) -> String {
+        self.command_in(self.phase, words)
+    }
+
+    fn command_in(&self, phase: Phase, words: &str) -> String {
+        format!("countersign qr {words} --state-dir {} --phase {phase}", shell_word(&self.state_dir))
+    }
+
+    fn next(&self, sentence: &str, words: &str) -> String {
+        next_line(sentence, &self.command(words))
+    }
+
+    /// After items were made.
+    pub fn verify(&self) -> String {
+        self.next("Invoke verifiers for each item.", "verify")
+    }
+
+    /// Where there are no items.
+    pub fn decompose(&self) -> String {
+        self.next("Break the artifact into items.", "decompose")
+    }
+
+    /// After fix instructions.
+    pub fn fixed(&self) -> String {
+        self.next("Apply the fixes, then say so.", "fixed --files FILE…")
+    }
+
+    /// When everything is verified, or may be.
+    pub fn gate(&self) -> String {
+        self.next("Invoke the gate.", "gate")
+    }
+
+    /// After the phase's work was done.
+    pub fn execute(&self) -> String {
+        self.next("Do the work of this phase, then review it.", "decompose")
+    }
+
+    /// By what the gate says.
+    pub fn after_gate(&self, state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+        match gated.end {
+            GateEnd::Pass => self.next_phase(),
+            GateEnd::Fail => self.next("Invoke fixer with failed items.", "execute --qr-fail"),
+            GateEnd::Todo => self.verify(),
+            GateEnd::Empty => self.decompose(),
+            GateEnd::Ceiling | GateEnd::ItemCap => {
+                let id = gated.capped.first().or(gated.failed.first()).or(gated.open.first());
+                let words = format!("accept {} --reason TEXT", id.unwrap_or(&"ID"));
+                self.next(&format!("Ask a person: {}.", why_stopped(state, gated, policy)), &words)
+            }
+        }
+    }
+
+    fn next_phase(&self) -> String {
+        const SENTENCE: &str = "Continue to next phase.";
+        match self.phase.next() {
+            Some(next) => next_line(SENTENCE, &self.command_in(next, "execute")),
+            None => {
+                self.next(&format!("{SENTENCE} {} was the last one.", self.phase), "reconcile --plan FILE")
+            }
+        }
+    }
+}
+
+/// Why a loop goes no further.
+pub fn why_stopped(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+    match (gated.end, gated.capped.as_slice()) {
+        (GateEnd::ItemCap, capped) => {
+            format!(
+                "{} failed {} times, as often as an item may",
+                capped.join(", "),
+                policy.item_failures_max
+            )
+        }
+        _ => format!("round {} of at most {} is over", state.iteration, policy.ceiling_rounds),
+    }
+}
+
+fn next_line(sentence: &str, command: &str) -> String {
+    format!("NEXT: {sentence} Run: {command}")
+}
+
+/// A path as one word of a shell.
+fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    match !path.is_empty() && path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", countersign_core::text::visible_line(path).replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_typed_as_they_stand() {
+        for (path, word) in [
+            ("/tmp/plan-1", "/tmp/plan-1"),
+            ("my plan", "'my plan'"),
+            ("it's; rm -rf", r"'it'\''s; rm -rf'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(path), word);
+        }
+    }
+}

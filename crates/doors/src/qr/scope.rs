@@ -1,0 +1,143 @@
+//! What an item is about: everything, or one named part.
+
+use countersign_core::text::hides;
+use countersign_engine::yaml::quoted;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use std::fmt;
+
+/// How many characters a scope may have.
+pub const SCOPE_CHARS_MAX: usize = 1000;
+/// The scope of items that look at everything.
+const WHOLE: &str = "*";
+
+/// A scope, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scope(String);
+
+impl Scope {
+    /// Everything.
+    pub fn whole() -> Self {
+        Self(WHOLE.to_owned())
+    }
+
+    /// The scope that a text says, or what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let kind = text.split_once(':');
+        let problem = match kind {
+            _ if text.trim().is_empty() => "a scope is empty: `*` is everything".to_owned(),
+            _ if text.chars().count() > SCOPE_CHARS_MAX => {
+                format!("the scope {} has more than {SCOPE_CHARS_MAX} characters", quoted(text))
+            }
+            _ if text.chars().any(hides) => {
+                format!("the scope {} has control characters", quoted(text))
+            }
+            Some((_, name)) if name.trim().is_empty() => {
+                format!("the scope {} names nothing after its colon", quoted(text))
+            }
+            _ => return Ok(Self(text.to_owned())),
+        };
+        Err(problem)
+    }
+
+    /// The scope as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is everything. Such items are verified one after the other, all others at once.
+    pub fn is_macro(&self) -> bool {
+        self.0 == WHOLE
+    }
+
+    /// What kind of part it names, such as `milestone`, and its name.
+    pub fn part(&self) -> Option<(&str, &str)> {
+        self.0.split_once(':').map(|(kind, name)| (kind.trim(), name.trim()))
+    }
+
+    /// The file it names, without lines.
+    pub fn file(&self) -> Option<&str> {
+        let ("file", rest) = self.part()? else { return None };
+        match rest.rsplit_once(':') {
+            Some((path, lines)) if !path.is_empty() && read_lines(lines).is_some() => Some(path),
+            _ => Some(rest),
+        }
+    }
+
+    /// The lines it names in its file: first and last, from 1.
+    pub fn lines(&self) -> Option<(u32, u32)> {
+        let ("file", rest) = self.part()? else { return None };
+        read_lines(rest.rsplit_once(':')?.1)
+    }
+}
+
+/// `45-52`, `L10-L50`, `45`.
+fn read_lines(text: &str) -> Option<(u32, u32)> {
+    let line =
+        |text: &str| text.strip_prefix(['L', 'l']).unwrap_or(text).parse::<u32>().ok().filter(|n| *n > 0);
+    let (first, last) = match text.split_once('-') {
+        Some((first, last)) => (line(first)?, line(last)?),
+        None => (line(text)?, line(text)?),
+    };
+    (first <= last).then_some((first, last))
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(ScopeVisitor)
+    }
+}
+
+struct ScopeVisitor;
+
+impl Visitor<'_> for ScopeVisitor {
+    type Value = Scope;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scope, a text such as \"*\" or \"file:src/a.rs\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Scope, E> {
+        Scope::parse(text).map_err(E::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn qr_6_scopes_are_macro_or_name_a_part() {
+        type Row<'a> = (&'a str, bool, Option<&'a str>, Option<(u32, u32)>);
+        let rows: [Row<'_>; 12] = [
+            ("*", true, None, None),
+            ("milestone:M-001", false, None, None),
+            ("code_intent:CI-1", false, None, None),
+            ("code_change:CC-1", false, None, None),
+            ("function:name", false, None, None),
+            ("component:name", false, None, None),
+            ("file:path", false, Some("path"), None),
+            ("file:path:L10-L50", false, Some("path"), Some((10, 50))),
+            ("file:a/b.py:45-52", false, Some("a/b.py"), Some((45, 52))),
+            ("file:a/b.py:45", false, Some("a/b.py"), Some((45, 45))),
+            ("file:odd:name", false, Some("odd:name"), None),
+            ("src/lib.rs", false, None, None),
+        ];
+        for (text, is_macro, file, lines) in rows {
+            let scope = Scope::parse(text).unwrap();
+            assert_eq!((scope.is_macro(), scope.file(), scope.lines()), (is_macro, file, lines), "{text}");
+        }
+    }
+
+    #[test]
+    fn scopes_that_could_act_are_refused() {
+        for text in ["", " ", "milestone:", "file:a\nb", "file:a\u{1b}[2J", "*\u{202e}", &"x".repeat(1001)] {
+            assert!(Scope::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

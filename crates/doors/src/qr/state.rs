@@ -1,0 +1,314 @@
+//! The state of a phase: its file, read in every form it is found in and written in the document's.
+
+use super::item::{Item, ItemSeed, Status};
+use super::ordered::{Json, add, twice};
+use super::phase::Phase;
+use countersign_engine::yaml::{Diagnostic, Place, Source, did_you_mean, quoted};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::Path;
+
+/// How many items a phase may have.
+pub const ITEMS_MAX: usize = 100_000;
+/// The version of the form we write.
+pub const SCHEMA_VERSION: &str = "1.0";
+/// What to do about a file that cannot be used.
+const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
+
+/// Everything a state file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The phase it is about.
+    pub phase: Phase,
+    /// The round, from 1. One more for every fix, and for nothing else.
+    pub iteration: u32,
+    /// The items, in their order.
+    pub items: Vec<Item>,
+    /// The name the phase goes by in the file.
+    phase_name: String,
+    /// The version as it was found.
+    schema_version: Json,
+    /// Everything else, as it was found; the round too where it was written.
+    found: Vec<(String, Json)>,
+}
+
+impl State {
+    /// A phase in its first round.
+    pub fn new(phase: Phase, items: Vec<Item>) -> Self {
+        Self {
+            phase,
+            iteration: 1,
+            items,
+            phase_name: phase.name().to_owned(),
+            schema_version: Json::Text(SCHEMA_VERSION.to_owned()),
+            found: vec![],
+        }
+    }
+
+    /// Reads a state file. Its name has to be that of its phase; what is wrong with it is said with its place.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
+        let source = Source::new(path, text);
+        let state: Self =
+            serde_json::from_str(source.text()).map_err(|error| problem(&source, &error).with_hint(HINT))?;
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match Phase::of_file_name(name) {
+            Some(phase) if phase != state.phase => {
+                let message =
+                    format!("the file is about {}, and its name says {phase}", quoted(&state.phase_name));
+                Err(Diagnostic::new("phase-mismatch", place_of(&source, "\"phase\""), message)
+                    .with_hint(HINT))
+            }
+            _ => Ok(state),
+        }
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        // Texts, numbers and lists under keys that are texts: nothing of it can fail to be written.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The item with this id.
+    pub fn item(&self, id: &str) -> Option<&Item> {
+        self.items.iter().find(|item| item.id == id)
+    }
+
+    /// The item with this id, to be changed.
+    pub fn item_mut(&mut self, id: &str) -> Option<&mut Item> {
+        self.items.iter_mut().find(|item| item.id == id)
+    }
+
+    /// How many items stand like this.
+    pub fn count(&self, status: Status) -> usize {
+        self.items.iter().filter(|item| item.status == status).count()
+    }
+
+    /// The item somebody names, or what is wrong with the name and what they may have meant.
+    pub fn find(&self, id: &str) -> Result<&Item, String> {
+        self.item(id).ok_or_else(|| {
+            let known: Vec<&str> = self.items.iter().map(|item| item.id.as_str()).collect();
+            format!("no item has the id {}: {}", quoted(id), did_you_mean(id, &known, "there are"))
+        })
+    }
+
+    /// Items by their ids.
+    pub fn by_id(&self) -> HashMap<&str, &Item> {
+        self.items.iter().map(|item| (item.id.as_str(), item)).collect()
+    }
+}
+
+/// A JSON error as a problem at its place.
+pub(super) fn problem(source: &std::sync::Arc<Source>, error: &serde_json::Error) -> Diagnostic {
+    let text = source.text();
+    let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = start + error.column().saturating_sub(1);
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    let code = if error.is_data() { "bad-state" } else { "bad-json" };
+    Diagnostic::new(code, Place::new(source, at..at + 1), message)
+}
+
+fn place_of(source: &std::sync::Arc<Source>, words: &str) -> Place {
+    let at = source.text().find(words).unwrap_or_default();
+    Place::new(source, at..at + words.len())
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema_version", &self.schema_version)?;
+        map.serialize_entry("phase", &self.phase_name)?;
+        map.serialize_entry("items", &self.items)?;
+        for (key, value) in &self.found {
+            match key.as_str() {
+                "iteration" => map.serialize_entry(key, &self.iteration)?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        if self.iteration > 1 && !self.found.iter().any(|(key, _)| key == "iteration") {
+            map.serialize_entry("iteration", &self.iteration)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(StateVisitor)
+    }
+}
+
+struct StateVisitor;
+
+impl<'de> Visitor<'de> for StateVisitor {
+    type Value = State;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a state file, an object with phase and items")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<State, A::Error> {
+        let mut version = None;
+        let mut phase = None;
+        let mut items = None;
+        let mut iteration = 1;
+        let mut found = vec![];
+        while let Some(key) = entries.next_key::<String>()? {
+            let again = match key.as_str() {
+                "schema_version" => version.replace(entries.next_value::<Version>()?.0).is_some(),
+                "phase" => phase.replace(entries.next_value::<Named>()?).is_some(),
+                "items" => items.replace(entries.next_value::<Items>()?.0).is_some(),
+                "iteration" => {
+                    iteration = entries.next_value::<Round>()?.0;
+                    add(&mut found, key.clone(), Json::Number(iteration.into()))?;
+                    false
+                }
+                _ => {
+                    add(&mut found, key.clone(), entries.next_value()?)?;
+                    false
+                }
+            };
+            if again {
+                return Err(twice(&key));
+            }
+        }
+        let Named(phase, phase_name) = phase.ok_or_else(|| A::Error::custom("the file has no `phase`"))?;
+        let items = items.ok_or_else(|| A::Error::custom("the file has no `items`"))?;
+        let schema_version = version.unwrap_or_else(|| Json::Text(SCHEMA_VERSION.to_owned()));
+        Ok(State { phase, iteration, items, phase_name, schema_version, found })
+    }
+}
+
+struct Items(Vec<Item>);
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ItemsVisitor).map(Self)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Vec<Item>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of items")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Item>, A::Error> {
+        let mut seen = HashSet::new();
+        let mut items = vec![];
+        while let Some(item) = list.next_element_seed(ItemSeed(&mut seen))? {
+            if items.len() == ITEMS_MAX {
+                return Err(A::Error::custom(format!("there are more than {ITEMS_MAX} items")));
+            }
+            items.push(item);
+        }
+        Ok(items)
+    }
+}
+
+/// A phase with the name it was found under.
+struct Named(Phase, String);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(PhaseVisitor)
+    }
+}
+
+struct PhaseVisitor;
+
+impl Visitor<'_> for PhaseVisitor {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a phase")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Named, E> {
+        let phase = Phase::named(name).ok_or_else(|| E::custom(phase_problem(name)))?;
+        Ok(Named(phase, name.to_owned()))
+    }
+}
+
+/// What is wrong with a name that no phase has.
+pub fn phase_problem(name: &str) -> String {
+    let known = Phase::ALL.map(Phase::name);
+    format!("{} is no phase: {}", quoted(name), did_you_mean(name, &known, "there are"))
+}
+
+/// A version we can read.
+struct Version(Json);
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(VersionVisitor)
+    }
+}
+
+struct VersionVisitor;
+
+impl Visitor<'_> for VersionVisitor {
+    type Value = Version;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the version \"1.0\"")
+    }
+
+    fn visit_u64<E: Error>(self, version: u64) -> Result<Version, E> {
+        match version {
+            1 => Ok(Version(Json::Number(1.into()))),
+            other => Err(other_version(&other.to_string())),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, version: f64) -> Result<Version, E> {
+        match serde_json::Number::from_f64(version) {
+            Some(number) if version == 1.0 => Ok(Version(Json::Number(number))),
+            _ => Err(other_version(&version.to_string())),
+        }
+    }
+
+    fn visit_str<E: Error>(self, version: &str) -> Result<Version, E> {
+        match version.split('.').next() {
+            Some("1") => Ok(Version(Json::Text(version.to_owned()))),
+            _ => Err(other_version(version)),
+        }
+    }
+}
+
+fn other_version<E: Error>(version: &str) -> E {
+    E::custom(format!("the file has version {}, and only \"1.0\" is known", quoted(version)))
+}
+
+struct Round(u32);
+
+impl<'de> Deserialize<'de> for Round {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_u32(RoundVisitor)
+    }
+}
+
+struct RoundVisitor;
+
+impl Visitor<'_> for RoundVisitor {
+    type Value = Round;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a round, a whole number from 1")
+    }
+
+    fn visit_u64<E: Error>(self, round: u64) -> Result<Round, E> {
+        let read = u32::try_from(round).ok().filter(|round| *round > 0);
+        read.map(Round).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Unsigned(round), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests;
