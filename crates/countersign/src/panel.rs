@@ -91,7 +91,7 @@ impl Project {
     }
 
     /// A program with arguments; one whose own name has spaces is taken as it is.
-    fn words(&self, program: &str) -> Vec<String> {
+    pub fn words(&self, program: &str) -> Vec<String> {
         let typed = self.here.join(program);
         // However it was typed, it is the same program.
         let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path).to_string_lossy().into_owned();
@@ -147,8 +147,8 @@ impl Project {
             return Err(failure(format!("more than {REPLAY_LIMIT_BYTES} bytes")));
         }
         let text = std::fs::read_to_string(&path).map_err(|error| failure(error.to_string()))?;
-        let rows = replay::parse(&text).map_err(failure)?;
-        let judge = Judge::Replay { rows: Arc::new(rows), digest: Digest::of(text.as_bytes()) };
+        let recording = Arc::new(replay::parse(&text).map_err(failure)?);
+        let judge = Judge::Replay { recording, digest: Digest::of(text.as_bytes()) };
         Ok(self.panelist(name, judge))
     }
 

@@ -5,7 +5,7 @@ use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
 use countersign_doors::jobs::library::{self, Library};
 use countersign_engine::config::{self, Config, Environment, Flags, Gathered};
-use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Planner};
+use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
 use countersign_engine::git;
 use countersign_engine::ledger::Ledger;
 use countersign_engine::process::GuardProgram;
@@ -70,9 +70,15 @@ impl Project {
 
     /// The planner, with the panel this project and this command have.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
-        let mut bounds = self.bounds();
-        bounds.max_inline_files = max_inline_files.unwrap_or(bounds.max_inline_files);
-        let panel = Panel::new(self.panelists()?, self.root.path(), self.config.limits.reviewers_at_once);
+        let mut planner = self.planner_for(self.panelists()?)?;
+        planner.bounds.max_inline_files = max_inline_files.unwrap_or(planner.bounds.max_inline_files);
+        Ok(planner)
+    }
+
+    /// The planner with a panel of the caller's.
+    pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
+        let bounds = self.bounds();
+        let panel = Panel::new(panelists, self.root.path(), self.config.limits.reviewers_at_once);
         Ok(Planner {
             root: self.root.clone(),
             panel,

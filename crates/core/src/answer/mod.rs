@@ -95,6 +95,11 @@ fn garbled<T>(message: impl Into<String>) -> Result<T, Defect> {
 
 /// Reads a reply: exactly one JSON object, alone or in one code fence.
 pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
+    interpret(&read_value(reply)?)
+}
+
+/// Reads a reply as JSON, alone or in one code fence, whatever it should be.
+pub fn read_value(reply: &[u8]) -> Result<Value, Defect> {
     let Ok(reply) = std::str::from_utf8(reply) else {
         return garbled("the reply is not UTF-8");
     };
@@ -102,10 +107,7 @@ pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
     if reply.is_empty() {
         return garbled("the reply is empty");
     }
-    match strict_json::parse(reply) {
-        Ok(value) => interpret(&value),
-        Err(error) => garbled(format!("the reply is not one JSON object: {error}")),
-    }
+    strict_json::parse(reply).or_else(|error| garbled(format!("the reply is not one JSON object: {error}")))
 }
 
 pub(crate) fn unfence(reply: &str) -> &str {

@@ -10,13 +10,13 @@ mod self_review;
 mod system;
 
 pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
-pub use schema::{RESPONSE, response_schema, strict_response_schema};
+pub use schema::{Field, Kind, RESPONSE, Shape, response_schema, strict_response_schema};
 pub use sections::{
     DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
     TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
 };
 pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
-pub use system::{Question, repair_prompt, system_prompt};
+pub use system::{Question, consultation_prompt, repair_prompt, system_prompt};
 
 /// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.
 pub const PROMPT_VERSION: u32 = 1;

@@ -1,8 +1,10 @@
-//! The shape of a reply: one table, from which the two schemas and the words that describe them are made.
+//! The shape of a reply: one table, from which the two schemas and the words that describe them are made, and
+//! by which a reply is checked.
 
 use serde_json::{Map, Value, json};
 
 /// What a field holds.
+#[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
     /// true or false.
     Bool,
@@ -10,11 +12,14 @@ pub enum Kind {
     Text,
     /// A text or null.
     MaybeText,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// A list of objects with these fields.
     List(&'static [Field]),
 }
 
 /// One field of a reply.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its key.
     pub name: &'static str,
@@ -59,31 +64,91 @@ const RULING: &[Field] = &[
     },
 ];
 
+/// The shape of a whole reply: an object with these fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape(pub &'static [Field]);
+
+impl Shape {
+    /// The reply to a review.
+    pub const RULINGS: Self = Self(RESPONSE);
+
+    /// The schema as documents have it: optional keys may be left out.
+    pub fn schema(self) -> Value {
+        object(self.0, Rendering::Document)
+    }
+
+    /// The schema for services that refuse optional keys: every key required and nullable, nothing else
+    /// allowed.
+    pub fn strict_schema(self) -> Value {
+        object(self.0, Rendering::Strict)
+    }
+
+    /// The fields in words, for the prompt.
+    pub fn in_words(self) -> String {
+        let mut out = String::new();
+        describe(self.0, "", &mut out);
+        out
+    }
+
+    /// Whether a value has this shape; if not, what is wrong first. Keys beyond it are nobody's business.
+    pub fn check(self, value: &Value) -> Result<(), String> {
+        check(self.0, value, "")
+    }
+}
+
 /// The schema as the source document has it.
 pub fn response_schema() -> Value {
-    object(RESPONSE, Rendering::Document)
+    Shape::RULINGS.schema()
 }
 
 /// The schema for services that refuse optional keys: every key required and nullable, nothing else allowed.
 pub fn strict_response_schema() -> Value {
-    object(RESPONSE, Rendering::Strict)
+    Shape::RULINGS.strict_schema()
 }
 
-/// The fields in words, for the prompt.
-pub(super) fn in_words() -> String {
-    let mut out = String::new();
-    describe(RESPONSE, "", &mut out);
-    out
+fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
+    let Value::Object(object) = value else {
+        let what = if within.is_empty() { "the reply" } else { within.trim_end_matches('.') };
+        return Err(format!("{what} is not an object"));
+    };
+    for field in fields {
+        let name = format!("{within}{}", field.name);
+        match object.get(field.name) {
+            None | Some(Value::Null) if !field.required || field.kind == Kind::MaybeText => {}
+            None | Some(Value::Null) => return Err(format!("`{name}` is missing")),
+            Some(value) => check_field(field, value, &name)?,
+        }
+    }
+    Ok(())
+}
+
+fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
+    match (&field.kind, value) {
+        (Kind::Bool, Value::Bool(_)) | (Kind::Text | Kind::MaybeText, Value::String(_)) => Ok(()),
+        (Kind::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
+        (Kind::List(inner), Value::Array(values)) => {
+            let mut numbered = values.iter().enumerate();
+            numbered.try_for_each(|(i, value)| check(inner, value, &format!("{name}[{i}].")))
+        }
+        (kind, _) => Err(format!("`{name}` is not {}", kind.in_words())),
+    }
+}
+
+impl Kind {
+    fn in_words(&self) -> String {
+        match self {
+            Self::Bool => "true or false".to_owned(),
+            Self::Text => "text".to_owned(),
+            Self::MaybeText => "text or null".to_owned(),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::List(_) => "list of objects".to_owned(),
+        }
+    }
 }
 
 fn describe(fields: &[Field], indent: &str, out: &mut String) {
     for field in fields {
-        let kind = match field.kind {
-            Kind::Bool => "true or false",
-            Kind::Text => "text",
-            Kind::MaybeText => "text or null",
-            Kind::List(_) => "list of objects",
-        };
+        let kind = field.kind.in_words();
         out.push_str(&format!("{indent}- `{}` ({kind}): {}\n", field.name, field.says));
         if let Kind::List(inner) = field.kind {
             describe(inner, &format!("{indent}  "), out);
@@ -117,6 +182,11 @@ fn property(field: &Field, rendering: Rendering) -> Value {
         Kind::Bool => json!({ "type": kind("boolean") }),
         Kind::Text => json!({ "type": kind("string") }),
         Kind::MaybeText => json!({ "type": ["string", "null"] }),
+        Kind::OneOf(words) => {
+            let words = words.iter().map(|word| json!(word));
+            let words: Vec<Value> = words.chain(nullable.then_some(Value::Null)).collect();
+            json!({ "type": kind("string"), "enum": words })
+        }
         Kind::List(inner) => json!({ "type": kind("array"), "items": object(inner, rendering) }),
     };
     schema["description"] = json!(field.says);
@@ -189,7 +259,44 @@ mod tests {
         names(&response_schema(), &mut all);
         assert_eq!(all.len(), 6);
         for name in all {
-            assert!(in_words().contains(&format!("`{name}`")), "{name}");
+            assert!(Shape::RULINGS.in_words().contains(&format!("`{name}`")), "{name}");
         }
+    }
+
+    const ITEMS: Shape = Shape(&[Field {
+        name: "items",
+        kind: Kind::List(&[
+            Field { name: "id", kind: Kind::Text, required: true, says: "its id" },
+            Field { name: "weight", kind: Kind::OneOf(&["MUST", "MAY"]), required: false, says: "how much" },
+            Field { name: "note", kind: Kind::MaybeText, required: false, says: "a note" },
+        ]),
+        required: true,
+        says: "at least one",
+    }]);
+
+    #[test]
+    fn what_a_shape_takes_its_schemas_take_and_what_it_refuses_it_names() {
+        let table = [
+            (json!({ "items": [{ "id": "a", "weight": "MUST", "note": null }], "usage": 1 }), Ok(())),
+            (json!({ "items": [{ "id": "a" }] }), Ok(())),
+            (json!({ "items": [] }), Ok(())),
+            (json!([]), Err("the reply is not an object")),
+            (json!({}), Err("`items` is missing")),
+            (json!({ "items": null }), Err("`items` is missing")),
+            (json!({ "items": {} }), Err("`items` is not list of objects")),
+            (json!({ "items": ["a"] }), Err("items[0] is not an object")),
+            (json!({ "items": [{ "id": "a" }, { "id": 1 }] }), Err("`items[1].id` is not text")),
+            (
+                json!({ "items": [{ "id": "a", "weight": "must" }] }),
+                Err("`items[0].weight` is not one of MUST, MAY"),
+            ),
+        ];
+        for (reply, expected) in table {
+            assert_eq!(ITEMS.check(&reply), expected.map_err(str::to_owned), "{reply}");
+            assert_eq!(accepts(&ITEMS.schema(), reply.clone()), expected.is_ok(), "{reply}");
+        }
+        let full = json!({ "items": [{ "id": "a", "weight": null, "note": "n" }] });
+        assert!(accepts(&ITEMS.strict_schema(), full));
+        assert!(!accepts(&ITEMS.strict_schema(), json!({ "items": [{ "id": "a" }] })));
     }
 }

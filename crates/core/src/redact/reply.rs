@@ -31,7 +31,7 @@ impl Redaction {
     }
 
     /// Every text in a value; the number of secrets that were in them.
-    fn value(&self, value: &mut Value) -> usize {
+    pub fn value(&self, value: &mut Value) -> usize {
         match value {
             Value::String(text) => {
                 let (hidden, found) = self.redact(text);

@@ -95,6 +95,34 @@ pub fn workflows(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How many items the state file of a phase has.
+const ITEMS: usize = 10_000;
+
+/// What it takes to look at a large state file.
+pub fn items(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
+    let project = Project::empty()?;
+    let item = |n: usize| {
+        json!({
+            "id": format!("plan-{n:03}"),
+            "scope": format!("file:src/file-{n}.rs:{n}-{}", n + 20),
+            "check": format!("The error in part {n} names the line and what was expected"),
+            "status": "PASS",
+            "finding": null,
+        })
+    };
+    let items: Vec<_> = (1..=ITEMS).map(item).collect();
+    let state = json!({ "schema_version": "1.0", "phase": "plan-code", "items": items });
+    project.write("state/qr-plan-code.json", &serde_json::to_string_pretty(&state)?)?;
+    let runs = sizes.runs.div_ceil(10);
+    for word in ["gate", "status"] {
+        let words = ["qr", word, "--state-dir", "state", "--phase", "plan-code"];
+        let wall = median_wall(runs, || project.countersign(&words))?;
+        let how = format!("the whole command, median of {runs} runs; every item passed");
+        table.add(format!("`qr {word}` on {ITEMS} items, wall"), time(wall), "< 50 ms", how);
+    }
+    Ok(())
+}
+
 /// One project, planned, then judged with recorded rulings, then judged again.
 pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
     let project = Project::with_files(files)?;

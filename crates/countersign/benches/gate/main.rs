@@ -61,5 +61,6 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     figures::command(&sizes, &mut table)?;
     figures::service(&mut table)?;
     figures::large_ledger(&sizes, &mut table)?;
+    figures::items(&sizes, &mut table)?;
     Ok(table)
 }

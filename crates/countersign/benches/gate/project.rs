@@ -100,6 +100,13 @@ impl Project {
         Ok(fs::write(self.root.path().join("countersign.yml"), config)?)
     }
 
+    /// Writes a file.
+    pub fn write(&self, relative: &str, text: &str) -> anyhow::Result<()> {
+        let path = self.root.path().join(relative);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        Ok(fs::write(path, text)?)
+    }
+
     /// Where its ledger is.
     pub fn ledger(&self) -> PathBuf {
         self.root.path().join(".countersign")

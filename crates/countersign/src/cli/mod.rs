@@ -79,7 +79,7 @@ async fn dispatch(
         Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Validate(options) => validate::run(&global, &options),
-        Command::Qr(options) => qr::run(&global, *options).await,
+        Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,

@@ -1,4 +1,5 @@
-//! `countersign validate`: configuration, rules, jobs, tasks and state files, asking nobody and writing nothing.
+//! `countersign validate`: configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing
+//! nothing.
 
 mod tasks;
 
@@ -10,6 +11,7 @@ use crate::project::{self, Project};
 use crate::wanted::unmatched;
 use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::library::{JOBS_FOLDER, Library, Listing};
+use countersign_doors::qr::modules::{self, Modules};
 use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::json;
@@ -39,7 +41,8 @@ pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure
     };
     let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
     let of_states = Problems::of(states::problems(&files));
-    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states);
+    let of_modules = Modules::of(&root.join(modules::FOLDER)).err();
+    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states).chain(of_modules);
     let valid = together(configuration, Problems::together(others))?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
     let json = json!({

@@ -1,6 +1,7 @@
 //! Progress while reviewers run: a line per assignment with its elapsed time, on standard error.
 
 use super::style;
+use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
 use countersign_engine::engine::{Engine, Happening};
 use std::collections::HashMap;
@@ -52,7 +53,8 @@ impl Progress {
 
 /// What is being waited for.
 struct Lines {
-    asked: HashMap<usize, (String, Instant)>,
+    /// By review and assignment.
+    asked: HashMap<(ReviewId, usize), (String, Instant)>,
     /// The round that was announced.
     round: Option<u32>,
     /// Whether it was said that somebody else performs the round.
@@ -90,27 +92,28 @@ impl Lines {
                     "{review} is being judged by another process; waiting for its verdict"
                 )));
             }
-            Happening::Asked { assignment, label, reviewer, again, .. } => {
+            Happening::Asked { review, assignment, label, reviewer, again } => {
                 let again = if *again { " (again)" } else { "" };
                 let label = format!("{} [{}{again}]", visible_line(label), visible_line(reviewer));
-                self.asked.insert(*assignment, (label, Instant::now()));
+                self.asked.insert((review.clone(), *assignment), (label, Instant::now()));
             }
-            Happening::Answered { assignment, failed, .. } => {
+            Happening::Answered { review, assignment, failed } => {
                 let said = match failed {
                     0 => "ok".to_owned(),
                     1 => "1 finding".to_owned(),
                     n => format!("{n} findings"),
                 };
-                self.answered(*assignment, &said);
+                self.answered(review, *assignment, &said);
             }
-            Happening::AskFailed { assignment, why, detail, .. } => {
-                self.answered(*assignment, &format!("no answer ({}): {}", why.name(), visible_line(detail)));
+            Happening::AskFailed { review, assignment, why, detail } => {
+                let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
+                self.answered(review, *assignment, &said);
             }
         }
     }
 
-    fn answered(&mut self, assignment: usize, said: &str) {
-        if let Some((label, since)) = self.asked.remove(&assignment) {
+    fn answered(&mut self, review: &ReviewId, assignment: usize, said: &str) {
+        if let Some((label, since)) = self.asked.remove(&(review.clone(), assignment)) {
             self.line(&format!("  {:>7.1}s  {label}  {said}", since.elapsed().as_secs_f32()));
         }
     }

@@ -1,15 +1,21 @@
 //! The qr door: a review in many small items, verified one by one, in one state file that several processes
 //! write to at once.
 
+pub mod asking;
 mod door;
 pub mod file;
 pub mod given;
 pub mod item;
 mod loop_state;
+pub mod material;
+pub mod modules;
 mod next;
 mod note;
 pub mod ordered;
 mod phase;
+pub mod plan;
+pub mod prompts;
+pub mod replies;
 mod scope;
 pub mod scope_digest;
 pub mod severity;

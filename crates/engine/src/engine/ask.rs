@@ -5,7 +5,7 @@ use super::panel::Judge;
 use super::planner::materials;
 use super::{Engine, Happening, Prepared};
 use crate::ledger::Report;
-use crate::reviewer::{Brief, Failed, Files, Told, replay, rule_by_checks};
+use crate::reviewer::{Asks, Brief, Failed, Files, Told, replay, rule_by_checks};
 use crate::workspace::{self, Changed, Root};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
@@ -48,10 +48,16 @@ pub(super) struct Worded {
 }
 
 impl Engine {
-    /// Asks, and comes back with whatever there is, priced where the reviewer does not say what it cost.
+    /// Asks, and comes back with whatever there is.
     pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
-        let mut told = self.put(asking, cancel).await;
-        let panelist = self.0.planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
+        let told = self.put(asking, cancel).await;
+        self.priced(&asking.reviewer, told)
+    }
+
+    /// What came back, priced where the reviewer does not say what it cost, and nothing where it may have seen
+    /// only a part of the question.
+    pub(super) fn priced<T>(&self, reviewer: &str, mut told: Told<T>) -> Told<T> {
+        let panelist = self.0.planner.panel.find(reviewer).map(|(panelist, _)| panelist);
         let price = panelist.as_ref().and_then(|panelist| panelist.price);
         if let (Some(price), Some(usage)) = (price, &mut told.usage)
             && let (None, Some(input), Some(output)) =
@@ -104,8 +110,8 @@ impl Engine {
                 Ok((brief, _folder)) => service.ask(&brief, cancel).await,
                 Err(failed) => Told::not_asked(failed),
             },
-            Judge::Replay { rows, .. } => {
-                replay::answer(rows, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
+            Judge::Replay { recording, .. } => {
+                replay::answer(recording, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
             }
             Judge::SelfReview => {
                 Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
@@ -166,9 +172,9 @@ impl Engine {
     }
 
     /// What whoever is asked must be told about money: where a budget counts it, and no price limits it.
-    fn most_microusd(&self, asking: &Asking) -> Option<u64> {
-        let (panelist, _) = self.0.planner.panel.find(&asking.reviewer)?;
-        panelist.question_microusd.filter(|_| asking.counts_money && panelist.price.is_none())
+    pub(super) fn most_microusd(&self, reviewer: &str, counts_money: bool) -> Option<u64> {
+        let (panelist, _) = self.0.planner.panel.find(reviewer)?;
+        panelist.question_microusd.filter(|_| counts_money && panelist.price.is_none())
     }
 
     /// Whoever cannot be given files gets everything in the question, so that has to fit.
@@ -208,6 +214,7 @@ impl Engine {
         Brief {
             call: asking.call.clone(),
             rule: asking.rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
+            asks: Asks::Rulings,
             target: assignment.target.clone(),
             criteria: assignment.asks(&asking.rules).cloned().collect(),
             system_prompt,
@@ -220,18 +227,18 @@ impl Engine {
             folder,
             private: None,
             root: self.0.planner.root.path().to_owned(),
-            most_microusd: self.most_microusd(asking),
+            most_microusd: self.most_microusd(&asking.reviewer, asking.counts_money),
         }
     }
 }
 
 /// Its turn came when nobody wanted the answer any more.
-fn not_put() -> Told {
+pub(super) fn not_put<T>() -> Told<T> {
     Told::failed(NoVerdict::Unavailable, "it was cancelled before it was asked")
 }
 
 /// What the ledger keeps of what came back, beside the answer.
-pub(super) fn report_of(told: &Told) -> Report {
+pub(super) fn report_of<T>(told: &Told<T>) -> Report {
     let usage = told.usage.clone().unwrap_or_default();
     Report {
         model: usage.model,

@@ -3,7 +3,7 @@
 
 use super::drive::{Question, step_on};
 use super::{Engine, EngineError, Ticket, now_ms};
-use crate::ledger::{Report, Scope, Stored};
+use crate::ledger::{Report, Scope, Stored, Transaction};
 use crate::programs::Usage;
 use countersign_core::cost::{Budget, Spending};
 use countersign_core::digest::Key;
@@ -29,6 +29,12 @@ const OF_THE_DAY: &str = "of the day";
 /// Whether a question was not asked because of what other reviews of the day have spent.
 pub fn is_for_the_day(detail: &str) -> bool {
     detail.contains(&format!("the budget {OF_THE_DAY}:"))
+}
+
+/// When the day began.
+fn today_ms() -> i64 {
+    let now_ms = now_ms();
+    now_ms - now_ms.rem_euclid(DAY_MS)
 }
 
 /// What became of questions that are due.
@@ -82,7 +88,7 @@ impl Engine {
         let review = draft.review();
         let scope = Scope::Review(&review.id, review.budget_from_round);
         let (spent, budget) = (transaction.spent(scope).await?, review.policy.budget);
-        let today = transaction.spent(Scope::Since(now_ms() - now_ms().rem_euclid(DAY_MS))).await?;
+        let today = transaction.spent(Scope::Since(today_ms())).await?;
         let mut purses = [
             Purse { budget, spent, whose: "of the review" },
             Purse { budget: self.0.planner.day_budget, spent: today, whose: OF_THE_DAY },
@@ -104,6 +110,20 @@ impl Engine {
         }
         transaction.commit().await?;
         Ok(Admitted { stored, asks: admitted, held })
+    }
+
+    /// Whether the budget of the day allows a question that belongs to no review; if not, why.
+    pub(super) async fn allowed_today(
+        &self,
+        transaction: &mut Transaction,
+        worst: Spending,
+    ) -> Result<Result<(), String>, EngineError> {
+        let budget = self.0.planner.day_budget;
+        if budget.is_unlimited() {
+            return Ok(Ok(()));
+        }
+        let spent = transaction.spent(Scope::Since(today_ms())).await?;
+        Ok(Purse { budget, spent, whose: OF_THE_DAY }.allow(worst))
     }
 
     /// Nothing is out that could leave room for these: they are not asked.

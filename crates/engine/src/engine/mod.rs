@@ -6,6 +6,7 @@
 
 mod ask;
 mod budget;
+mod consult;
 mod drive;
 mod error;
 mod handed;
@@ -20,6 +21,7 @@ mod submit;
 mod verbs;
 
 pub use budget::is_for_the_day;
+pub use consult::{Consultation, Consulted};
 pub use error::EngineError;
 pub use handed::Handed;
 pub use happening::Happening;

@@ -2,8 +2,8 @@
 
 use super::slots::Slots;
 use crate::programs::Vendor;
+use crate::reviewer::replay::Recording;
 use crate::reviewer::{Agent, Command, Failed, Service, Told};
-use countersign_core::answer::Row;
 use countersign_core::cost::{self, Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
@@ -24,10 +24,10 @@ pub enum Judge {
     Agent(Agent),
     /// A service, over HTTP.
     Service(Service),
-    /// Recorded rulings.
+    /// A recording.
     Replay {
-        /// The rows.
-        rows: Arc<Vec<Row>>,
+        /// What was recorded.
+        recording: Arc<Recording>,
         /// The digest of the file they came from.
         digest: Digest,
     },
@@ -182,6 +182,11 @@ impl Panel {
         self.seats.iter().map(reviewer).collect()
     }
 
+    /// Everybody's names, in order.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.seats.iter().map(|seat| seat.panelist.name.clone()).collect()
+    }
+
     /// Somebody by name.
     pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Slots)> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
@@ -190,7 +195,7 @@ impl Panel {
 
     /// What came back, if whoever gave it is who they were when the panel was seated. A program that was
     /// edited meanwhile answers for itself, not for the one its ruling would be recorded under.
-    pub(super) fn vouch(&self, name: &str, root: &Path, told: Told) -> Told {
+    pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: Told<T>) -> Told<T> {
         let edited = |seat: &Seat| {
             let now = match &seat.panelist.judge {
                 Judge::Command(command) => command.identity(root),

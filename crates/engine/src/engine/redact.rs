@@ -21,12 +21,19 @@ impl Engine {
     /// Asks. Whatever comes back is free of secrets before anybody records or shows it.
     pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
         let told = self.ask(&asking, cancel).await;
-        let redaction = &self.0.planner.redaction;
         let replaced = asking.redacted.load(Ordering::Relaxed);
+        self.without_secrets(told, |redaction, answer| {
+            answer.redacted = answer.redacted.saturating_add(replaced);
+            redaction.answer(answer);
+        })
+    }
+
+    /// What came back without secrets; `hide` takes them from what is in it.
+    pub(super) fn without_secrets<T>(&self, told: Told<T>, hide: impl FnOnce(&Redaction, &mut T)) -> Told<T> {
+        let redaction = &self.0.planner.redaction;
         let result = match told.result {
             Ok(mut answer) => {
-                answer.redacted = answer.redacted.saturating_add(replaced);
-                redaction.answer(&mut answer);
+                hide(redaction, &mut answer);
                 Ok(answer)
             }
             Err(mut failed) => {

@@ -67,13 +67,11 @@ pub(super) async fn follow(
 ) -> Result<(), LedgerError> {
     begin(connection, review, events, at_ms).await?;
     for event in events {
-        let (call, state) = match event {
-            Event::Answered { by: By::Call { call, .. }, .. } => (call, "answered"),
-            Event::AskFailed { call, .. } => (call, "failed"),
-            _ => continue,
-        };
-        let ended = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
-        ended.bind(call.as_str()).bind(state).execute(&mut *connection).await?;
+        match event {
+            Event::Answered { by: By::Call { call, .. }, .. } => end(connection, call, true).await?,
+            Event::AskFailed { call, .. } => end(connection, call, false).await?,
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -103,6 +101,33 @@ async fn begin(
         });
         insert.build().execute(&mut *connection).await?;
     }
+    Ok(())
+}
+
+/// Begins the call of a question that belongs to a door's stream, in place of a review.
+pub(super) async fn begin_for(
+    connection: &mut SqliteConnection,
+    stream: &str,
+    call: &CallId,
+    reviewer: &str,
+    at_ms: i64,
+) -> Result<(), LedgerError> {
+    const SQL: &str = "INSERT INTO calls (id, review, round, reviewer, state, asked_ms)
+        VALUES ($1, $2, 0, $3, 'asked', $4)";
+    let query = sqlx::query(SQL).bind(call.as_str()).bind(stream).bind(reviewer).bind(at_ms);
+    query.execute(connection).await?;
+    Ok(())
+}
+
+/// Ends a call.
+pub(super) async fn end(
+    connection: &mut SqliteConnection,
+    call: &CallId,
+    answered: bool,
+) -> Result<(), LedgerError> {
+    let state = if answered { "answered" } else { "failed" };
+    let ended = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
+    ended.bind(call.as_str()).bind(state).execute(connection).await?;
     Ok(())
 }
 

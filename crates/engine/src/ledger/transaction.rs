@@ -107,6 +107,24 @@ impl Transaction {
         self.or_give_up(done)
     }
 
+    /// Begins the call of a question that belongs to a door's stream, in place of a review.
+    pub async fn begin_call(
+        &mut self,
+        stream: &str,
+        call: &CallId,
+        reviewer: &str,
+        at_ms: i64,
+    ) -> Result<(), LedgerError> {
+        let done = calls::begin_for(self.connection()?, stream, call, reviewer, at_ms).await;
+        self.or_give_up(done)
+    }
+
+    /// Ends such a call.
+    pub async fn end_call(&mut self, call: &CallId, answered: bool) -> Result<(), LedgerError> {
+        let done = calls::end(self.connection()?, call, answered).await;
+        self.or_give_up(done)
+    }
+
     /// What is recorded in a door's own stream.
     pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>, LedgerError> {
         notes::of(self.connection()?, stream).await

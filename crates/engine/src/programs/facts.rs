@@ -2,6 +2,7 @@
 
 use super::{Called, Heard};
 use crate::process::Ended;
+use countersign_core::prompt::Shape;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,8 @@ pub struct Form<'a> {
     pub system_prompt: &'a str,
     /// What it is to judge.
     pub payload: &'a str,
+    /// What its reply must be like.
+    pub shape: Shape,
     /// Whether there are files it has to read itself, in the folder it runs in.
     pub reads_files: bool,
     /// The folder it runs in.
@@ -116,6 +119,7 @@ impl Form<'static> {
             key_env: None,
             system_prompt: "judge",
             payload: "work",
+            shape: Shape::RULINGS,
             reads_files: false,
             folder: Path::new("/private/files"),
             private: Path::new("/private"),

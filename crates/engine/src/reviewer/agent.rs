@@ -3,7 +3,6 @@
 use super::{Brief, Failed, Told};
 use crate::process::{self, Call, GuardProgram};
 use crate::programs::{self, Facts, Form, Heard, Problem, Program, Said, Setup, Usage, Vendor};
-use countersign_core::answer::{self, Answer};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -78,8 +77,13 @@ impl Agent {
         file.is_file().then_some(file)
     }
 
-    /// Asks the program.
+    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+        self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
+    }
+
+    /// Asks the program, and comes back with what it said.
+    pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
         let facts = self.program.facts();
         if brief.folder == brief.root && !self.program.may_see_project() {
             return not_in_a_project(facts);
@@ -98,7 +102,7 @@ impl Agent {
         }
         let call = Call { stdin: setup.prompt.into_bytes(), ..call };
         match process::run(guard, call, cancel).await {
-            Ok(ended) => told((facts.hear)(&ended), brief, |problem| problem.words(&facts.called)),
+            Ok(ended) => told((facts.hear)(&ended), |problem| problem.words(&facts.called)),
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
                 Told::failed(NoVerdict::Unavailable, words)
@@ -115,6 +119,7 @@ impl Agent {
             key_env: self.key_env.as_deref(),
             system_prompt: &brief.system_prompt,
             payload: &brief.payload,
+            shape: brief.shape(),
             reads_files: reads_files(facts, brief),
             folder: &brief.folder,
             private,
@@ -162,7 +167,7 @@ fn reads_files(facts: &Facts, brief: &Brief) -> bool {
     facts.reads_files && brief.has_files_to_read() || brief.folder == brief.root
 }
 
-fn not_in_a_project(facts: &Facts) -> Told {
+fn not_in_a_project(facts: &Facts) -> Told<Said> {
     let words = format!(
         "{} would take instructions from files of the project that it judges: leave away `sees: project`, or \
          ask another reviewer",
@@ -171,7 +176,7 @@ fn not_in_a_project(facts: &Facts) -> Told {
     Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }
 
-fn too_long(facts: &Facts, bytes: usize) -> Told {
+fn too_long(facts: &Facts, bytes: usize) -> Told<Said> {
     let most = facts.prompt_max_bytes;
     let instead = match facts.reads_files {
         true => ", or lower `prompt_bytes`, so that files are read one by one",
@@ -184,8 +189,8 @@ fn too_long(facts: &Facts, bytes: usize) -> Told {
     Told::not_asked(Failed::new(NoVerdict::TooLong, words))
 }
 
-/// What was heard, held against what was asked; a problem in the words of whoever knows who was asked.
-pub(super) fn told(heard: Heard, brief: &Brief, words: impl Fn(&Problem) -> String) -> Told {
+/// What was heard; a problem in the words of whoever knows who was asked.
+pub(super) fn told(heard: Heard, words: impl Fn(&Problem) -> String) -> Told<Said> {
     let Heard { said, usage } = heard;
     let reply = said.as_ref().ok().map(Said::text);
     let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
@@ -194,20 +199,8 @@ pub(super) fn told(heard: Heard, brief: &Brief, words: impl Fn(&Problem) -> Stri
         Err(_) if free => Some(usage.unwrap_or_default().of_refusal()),
         Err(_) => usage,
     };
-    let result = match said {
-        Ok(said) => ruled(&said, brief),
-        Err(problem) => Err(Failed::new(problem.why(), words(&problem))),
-    };
+    let result = said.map_err(|problem| Failed::new(problem.why(), words(&problem)));
     Told { result, reply, usage }
-}
-
-fn ruled(said: &Said, brief: &Brief) -> Result<Answer, Failed> {
-    let reply = match said {
-        Said::Structured(value) => answer::interpret(value),
-        Said::Text(text) => answer::read(text.as_bytes()),
-    };
-    let ruled = reply.and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare));
-    ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
 }
 
 #[cfg(test)]

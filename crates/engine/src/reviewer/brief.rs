@@ -1,23 +1,34 @@
 //! A question, with everything a reviewer may see of it, and what comes back.
 
-use crate::programs::Usage;
-use countersign_core::answer::Answer;
+use crate::programs::{Said, Usage};
+use countersign_core::answer::{self, Answer};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
-use countersign_core::prompt::Shown;
+use countersign_core::prompt::{Shape, Shown};
 use countersign_core::submission::{Form, Material};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// What a question asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// A ruling on each criterion.
+    Rulings,
+    /// Something else, in this shape.
+    Consultation(Shape),
+}
 
 /// One question to one reviewer.
 #[derive(Clone, Debug)]
 pub struct Brief {
     /// The question's own id.
     pub call: CallId,
-    /// The rule's name.
+    /// The rule's name; of a consultation its own.
     pub rule: String,
+    /// What a reply must be like.
+    pub asks: Asks,
     /// What is looked at.
     pub target: Target,
     /// What is asked.
@@ -61,6 +72,24 @@ impl Brief {
         self.shown.iter().any(|shown| shown.body.is_beside())
     }
 
+    /// The shape of a reply.
+    pub fn shape(&self) -> Shape {
+        match self.asks {
+            Asks::Rulings => Shape::RULINGS,
+            Asks::Consultation(shape) => shape,
+        }
+    }
+
+    /// What was said, held against the criteria.
+    pub fn ruled(&self, said: &Said) -> Result<Answer, Failed> {
+        let reply = match said {
+            Said::Structured(value) => answer::interpret(value),
+            Said::Text(text) => answer::read(text.as_bytes()),
+        };
+        let ruled = reply.and_then(|reply| answer::rule(reply, &self.asked(), self.accept_bare));
+        ruled.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+    }
+
     /// The criteria by reference, as the core's functions want them.
     pub fn asked(&self) -> Vec<&Criterion> {
         self.criteria.iter().collect()
@@ -83,20 +112,25 @@ impl Failed {
     }
 }
 
-/// What came back from a reviewer.
+/// What came back from a reviewer: an answer that holds, or what was said before anybody looked at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// A valid answer, or why there is none.
-    pub result: Result<Answer, Failed>,
+pub struct Told<T = Answer> {
+    /// What it is, or why there is none.
+    pub result: Result<T, Failed>,
     /// The reply as it came, for the ledger.
     pub reply: Option<String>,
     /// What it cost, where the reviewer says so.
     pub usage: Option<Usage>,
 }
 
-impl Told {
+impl<T> Told<T> {
+    /// The same with what is made of it.
+    pub fn and_then<U>(self, made: impl FnOnce(T) -> Result<U, Failed>) -> Told<U> {
+        Told { result: self.result.and_then(made), reply: self.reply, usage: self.usage }
+    }
+
     /// Something came back that has neither a text nor a price.
-    pub fn bare(result: Result<Answer, Failed>) -> Self {
+    pub fn bare(result: Result<T, Failed>) -> Self {
         Self { result, reply: None, usage: None }
     }
 

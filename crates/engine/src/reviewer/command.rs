@@ -2,14 +2,13 @@
 //! standard output, as JSON. A non-zero exit is no verdict, whatever it printed; so is a reply that does not
 //! answer what was asked.
 
-use super::{Brief, Failed, Told};
+use super::{Asks, Brief, Failed, Told};
 use crate::process::{self, Call, Ended, GuardProgram, How};
-use crate::programs::Usage;
-use countersign_core::answer;
+use crate::programs::{Said, Usage};
 use countersign_core::cost::MICRO;
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
-use countersign_core::prompt::{Body, response_schema};
+use countersign_core::prompt::Body;
 use countersign_core::text;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,8 +54,13 @@ impl Command {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
 
-    /// Asks the program.
+    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+        self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
+    }
+
+    /// Asks the program, and comes back with its words.
+    pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
         let mut argv = self.resolved(&brief.root).into_iter();
         let Some(program) = argv.next() else {
             let words = "the reviewer has an empty command";
@@ -107,25 +111,29 @@ fn brief_json(brief: &Brief, model: Option<&str>) -> Value {
             })
         })
         .collect();
+    let assignment = match brief.asks {
+        Asks::Rulings => json!({ "rule": brief.rule, "file": brief.file(), "criteria": criteria }),
+        Asks::Consultation(_) => json!({ "consult": brief.rule }),
+    };
     json!({
         "version": BRIEF_VERSION,
-        "assignment": { "rule": brief.rule, "file": brief.file(), "criteria": criteria },
+        "assignment": assignment,
         "system_prompt": brief.system_prompt,
         "payload": brief.payload,
-        "schema": response_schema(),
+        "schema": brief.shape().schema(),
         "files": files,
         "model": model,
         "timeout_seconds": brief.timeout.as_secs(),
     })
 }
 
-fn told(program: &str, ended: Ended, brief: &Brief) -> Told {
+fn told(program: &str, ended: Ended, brief: &Brief) -> Told<Said> {
     let reply = Some(String::from_utf8_lossy(&ended.stdout).into_owned());
     let result = match failure(program, &ended, brief) {
         Some(failed) => Err(failed),
-        None => answer::read(&ended.stdout)
-            .and_then(|reply| answer::rule(reply, &brief.asked(), brief.accept_bare))
-            .map_err(|defect| Failed::new(defect.why(), defect.to_string())),
+        None => String::from_utf8(ended.stdout.clone())
+            .map(Said::Text)
+            .map_err(|_| Failed::new(NoVerdict::Garbled, "the reply is not UTF-8")),
     };
     Told { result, reply, usage: usage(&ended) }
 }

@@ -10,7 +10,7 @@ mod run_check;
 pub mod service;
 
 pub use agent::Agent;
-pub use brief::{Brief, Failed, Told};
+pub use brief::{Asks, Brief, Failed, Told};
 pub use checking::{Files, rule_by_checks};
 pub use command::Command;
 pub use service::Service;

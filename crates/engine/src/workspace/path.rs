@@ -1,13 +1,19 @@
-//! Paths that stay inside the project root.
+//! Paths that stay inside the project root, and texts that stand beside its files.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The project root, resolved once.
 #[derive(Clone, Debug)]
-pub struct Root(PathBuf);
+pub struct Root {
+    path: PathBuf,
+    /// Texts that are looked at like files and are none of the project.
+    given: Arc<BTreeMap<String, String>>,
+}
 
 /// Why a path is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -53,30 +59,39 @@ pub enum PathProblem {
 impl Root {
     /// Resolves the root.
     pub fn new(path: &Path) -> io::Result<Self> {
-        path.canonicalize().map(Self)
+        path.canonicalize().map(|path| Self { path, given: Arc::default() })
+    }
+
+    /// The same project with texts beside its files: parts of files, and what is outside. Each is looked at under
+    /// its name, which must be a relative path, and takes the place of a file that has it.
+    pub fn with_given(&self, texts: BTreeMap<String, String>) -> Self {
+        let plain =
+            |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let given = texts.into_iter().filter(|(name, _)| plain(name)).collect();
+        Self { path: self.path.clone(), given: Arc::new(given) }
     }
 
     /// The root as an absolute path without links.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The absolute path of a project path.
     pub fn join(&self, path: &str) -> PathBuf {
-        self.0.join(path)
+        self.path.join(path)
     }
 
     /// Makes a path relative to the root, whether or not something is there. Links and `..` are followed as
     /// far as the path exists, and must stay inside.
     pub fn relative(&self, base: &Path, given: &Path) -> Result<String, PathProblem> {
-        let outside = || PathProblem::Outside { path: shown(given), root: shown(&self.0) };
+        let outside = || PathProblem::Outside { path: shown(given), root: shown(&self.path) };
         let absolute = base.join(given);
         let cleaned = clean(&absolute);
         let resolved = resolve_existing(&cleaned)
             .map_err(|error| PathProblem::Unreadable { path: shown(given), error })?;
-        let real = resolved.strip_prefix(&self.0).map_err(|_| outside())?;
+        let real = resolved.strip_prefix(&self.path).map_err(|_| outside())?;
         // A link inside the project keeps the name it was given by; a path with `..` in it has no such name.
-        let named = cleaned.strip_prefix(&self.0).unwrap_or(real);
+        let named = cleaned.strip_prefix(&self.path).unwrap_or(real);
         let plain = !given.components().any(|part| part == Component::ParentDir);
         let relative = if plain { named } else { real };
         relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText { path: shown(given) })
@@ -120,6 +135,9 @@ fn resolve_existing(path: &Path) -> io::Result<PathBuf> {
 
 /// Opens a regular file of the project; never waits for a pipe, never leaves the root.
 pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
+    if let Some(text) = root.given.get(path) {
+        return lay_out(text);
+    }
     let absolute = root.join(path);
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options().read(true).custom_flags(nonblock as i32).open(&absolute)?;
@@ -133,6 +151,15 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     if !absolute.canonicalize()?.starts_with(root.path()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
     }
+    Ok((file, metadata))
+}
+
+/// A text as a file without a name, which is gone with its last reader.
+fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    let metadata = file.metadata()?;
     Ok((file, metadata))
 }
 
@@ -164,6 +191,20 @@ fn kind(metadata: &Metadata) -> &'static str {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_given_text_is_read_like_a_file_and_never_leads_out() {
+        let project = tempfile::tempdir().unwrap();
+        let names = ["plan.md (milestone M1)", "/etc/passwd", "../out", "a/../b"];
+        let texts = names.map(|name| (name.to_owned(), "text".to_owned())).into();
+        let root = Root::new(project.path()).unwrap().with_given(texts);
+        let read = |name: &str| open(&root, name).map(|(file, _)| std::io::read_to_string(file).unwrap());
+        assert_eq!(read(names[0]).unwrap(), "text");
+        assert_eq!(read(names[0]).unwrap(), "text", "as often as somebody looks");
+        for name in &names[1..] {
+            assert_ne!(read(name).ok().as_deref(), Some("text"), "{name}");
+        }
+    }
 
     #[test]
     fn paths_stay_inside_the_root() {

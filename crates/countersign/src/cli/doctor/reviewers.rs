@@ -32,7 +32,9 @@ impl Asking<'_> {
             Judge::Command(command) => self.command(what, command).await,
             Judge::Agent(agent) => self.agent(what, agent).await,
             Judge::Service(service) => self.service(what, service).await,
-            Judge::Replay { rows, .. } => Line::ok(what, format!("recorded rulings: {}", rows.len())),
+            Judge::Replay { recording, .. } => {
+                Line::ok(what, format!("recorded rulings: {}", recording.rows.len()))
+            }
             Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
         };
         let ready = !matches!(line.state, State::Fail(_));

@@ -1,6 +1,6 @@
 //! The commands that change a phase: under the lock of its file, and on record.
 
-use super::arguments::{AcceptOptions, DecomposeOptions, FixedOptions, RecordOptions};
+use super::arguments::{AcceptOptions, FixedOptions, RecordOptions};
 use super::place::Place;
 use super::{Failure, json};
 use crate::cli::decide::actor;
@@ -17,12 +17,12 @@ use std::path::Path;
 const ITEMS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Takes items from the caller.
-pub async fn decompose(place: &Place, options: &DecomposeOptions) -> Result<Answer, Failure> {
+pub async fn decompose(place: &Place, items: &Path, again: bool) -> Result<Answer, Failure> {
     let phase = place.phase()?;
-    let (path, text) = read_items(place, &options.items)?;
+    let (path, text) = read_items(place, items)?;
     let items = given::parse(&path, &text, phase).map_err(|problem| Failure::at(vec![problem]))?;
     let door = place.door().await?;
-    let state = door.decompose(items, options.again, &actor()).await?;
+    let state = door.decompose(items, again, &actor()).await?;
     let text = words::decompose_complete(&state, &place.here(phase));
     Ok(answer(place, &state, text))
 }

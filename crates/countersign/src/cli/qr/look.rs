@@ -47,17 +47,6 @@ pub fn gate(place: &Place) -> Result<Answer, Failure> {
     Ok(Answer::new(outcome, words::gate_answer(&state, policy, &here), json::state(&state, policy, &here)))
 }
 
-/// Instructions for the failures that block.
-pub fn fix(place: &Place) -> Result<Answer, Failure> {
-    let phase = place.phase()?;
-    let (here, policy) = (place.here(phase), place.policy());
-    let state = place.dir.require(phase)?.state;
-    let text = words::fix_guidance(&state, policy, &here, words::fix_of);
-    let mut json = json::state(&state, policy, &here);
-    json["fixes"] = Value::Array(json::failures(&state, policy, words::fix_of));
-    Ok(Answer::new(Outcome::Passed, text, json))
-}
-
 /// The overview, worked out now.
 pub fn status(place: &Place) -> Result<Answer, Failure> {
     let phase = place.phase()?;

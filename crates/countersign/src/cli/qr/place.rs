@@ -1,5 +1,6 @@
 //! Where a `qr` command works: its project, its state directory, its phase.
 
+use super::arguments::QrCommand;
 use super::{Failure, Global};
 use crate::project::Project;
 use countersign_core::policy::GatePolicy;
@@ -7,6 +8,9 @@ use countersign_doors::qr::{Here, Phase, Qr, StateDir};
 use countersign_engine::config::Config;
 use countersign_engine::ledger::Ledger;
 use std::path::PathBuf;
+
+/// Where a loop keeps its state if nobody says where, beside the ledger.
+const OWN_STATE_DIR: &str = "qr/state";
 
 /// What the commands share.
 pub struct Place {
@@ -20,10 +24,16 @@ pub struct Place {
 
 impl Place {
     /// The place that flags, the environment or the project's file name.
-    pub fn find(global: &Global, given: Option<PathBuf>, phase: Option<Phase>) -> Result<Self, Failure> {
-        let project = Project::find(global, None)?;
+    pub fn find(
+        global: &Global,
+        given: Option<PathBuf>,
+        phase: Option<Phase>,
+        command: &QrCommand,
+    ) -> Result<Self, Failure> {
+        let project = Project::find(global, command.reviewer().cloned())?;
         let given = given.filter(|path| !path.as_os_str().is_empty());
-        let (path, typed) = match given.or_else(|| configured(&project.config)) {
+        let own = || command.has_own_state_dir().then(|| project.ledger_dir().join(OWN_STATE_DIR));
+        let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {
                 return Err(Failure::usage("no state directory is named").hint(
@@ -32,6 +42,14 @@ impl Place {
             }
         };
         Ok(Self { project, dir: StateDir::new(path), typed, phase })
+    }
+
+    /// Makes the state directory if it is ours rather than one somebody named.
+    pub fn make_own(&self) -> Result<(), Failure> {
+        if self.dir.path() == self.project.ledger_dir().join(OWN_STATE_DIR) {
+            self.dir.create()?;
+        }
+        Ok(())
     }
 
     /// The phase, for commands that are about one.

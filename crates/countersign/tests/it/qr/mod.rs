@@ -1,5 +1,6 @@
 //! `countersign qr`: a decomposed review in a state file, as agents and people drive it.
 
+mod asked;
 mod crowd;
 mod faults;
 mod flow;

@@ -2,7 +2,6 @@
 
 use crate::programs::{Form, Setup};
 use countersign_core::cost::MICRO;
-use countersign_core::prompt::response_schema;
 use std::path::Path;
 
 /// The longest prompt the program reads.
@@ -21,7 +20,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         "--output-format".into(),
         "json".into(),
         "--json-schema".into(),
-        response_schema().to_string().into(),
+        form.shape.schema().to_string().into(),
         "--system-prompt-file".into(),
         form.private.join(SYSTEM_PROMPT).into(),
         "--tools".into(),

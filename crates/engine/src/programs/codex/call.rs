@@ -2,7 +2,6 @@
 
 use super::settings;
 use crate::programs::{Form, Setup};
-use countersign_core::prompt::strict_response_schema;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +38,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         set: vec![("CODEX_HOME".into(), home.clone().into()), ("HOME".into(), home.into())],
         files: vec![
             (INSTRUCTIONS.into(), form.system_prompt.to_owned()),
-            (SCHEMA.into(), strict_response_schema().to_string()),
+            (SCHEMA.into(), form.shape.strict_schema().to_string()),
         ],
         links: links(form),
     }
@@ -124,6 +123,6 @@ mod tests {
     fn the_schema_leaves_no_key_out() {
         let setup = prepare(&form());
         let (_, schema) = setup.files.iter().find(|(path, _)| path == Path::new(SCHEMA)).unwrap();
-        assert_eq!(*schema, strict_response_schema().to_string());
+        assert_eq!(*schema, form().shape.strict_schema().to_string());
     }
 }

@@ -21,7 +21,7 @@ pub fn body(question: &Question<'_>, with_schema: bool) -> Value {
     let limit = if question.own { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = json!(question.reply_tokens);
     if with_schema {
-        let schema = json!({ "name": "rulings", "strict": true, "schema": question.schema });
+        let schema = json!({ "name": question.tool.0, "strict": true, "schema": question.schema });
         body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
     }
     body

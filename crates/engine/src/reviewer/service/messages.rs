@@ -9,11 +9,14 @@ use super::refusal;
 use crate::programs::{Kind, Problem, Usage};
 use serde_json::{Value, json};
 
-/// The tool that answers are given by.
-const TOOL: &str = "rulings";
+/// The tool that rulings are given by.
+pub const RULINGS: (&str, &str) = ("rulings", "Gives the rulings.");
+/// The tool that other answers are given by.
+pub const ANSWER: (&str, &str) = ("answer", "Gives the answer.");
 
 /// The body of a question.
 pub fn body(question: &Question<'_>) -> Value {
+    let (name, description) = question.tool;
     json!({
         "model": question.model,
         "max_tokens": question.reply_tokens,
@@ -21,11 +24,11 @@ pub fn body(question: &Question<'_>) -> Value {
         "system": question.system_prompt,
         "messages": [{ "role": "user", "content": question.prompt }],
         "tools": [{
-            "name": TOOL,
-            "description": "Gives the rulings.",
+            "name": name,
+            "description": description,
             "input_schema": question.schema,
         }],
-        "tool_choice": { "type": "tool", "name": TOOL },
+        "tool_choice": { "type": "tool", "name": name },
     })
 }
 
@@ -82,7 +85,7 @@ impl Reading for Reply {
         }
         match &self.used[..] {
             [] => Ok(self.text.clone()),
-            [(name, input)] if name == TOOL => Ok(input.clone()),
+            [(name, input)] if name == RULINGS.0 || name == ANSWER.0 => Ok(input.clone()),
             [(name, _)] => Err(Problem::new(Kind::Garbled, &format!("it used the tool `{name}`"))),
             _ => Err(Problem::new(Kind::Garbled, "it answered several times")),
         }

@@ -16,10 +16,9 @@ mod schema;
 mod sse;
 
 use super::agent::told;
-use super::{Brief, Failed, Told};
+use super::{Asks, Brief, Failed, Told};
 use crate::programs::{self, Heard, Kind, Problem, Said, Usage};
 use countersign_core::outcome::NoVerdict;
-use countersign_core::prompt::{response_schema, strict_response_schema};
 use exchange::{Exchange, Silence};
 use place::Place;
 use serde_json::Value;
@@ -78,6 +77,8 @@ struct Question<'a> {
     system_prompt: &'a str,
     prompt: &'a str,
     schema: &'a Value,
+    /// What its answer is given by: a name and a description.
+    tool: (&'static str, &'static str),
     reply_tokens: u32,
     /// Whether it is asked of the vendor whose API it is.
     own: bool,
@@ -103,8 +104,13 @@ impl Service {
         format!("{api} {} at {}", self.model, self.base_url)
     }
 
-    /// Asks the service.
+    /// Asks the service for rulings.
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
+        self.hear(brief, cancel).await.and_then(|said| brief.ruled(&said))
+    }
+
+    /// Asks the service, and comes back with what it said.
+    pub async fn hear(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
         let (place, key) = match self.way() {
             Ok(way) => way,
             Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),
@@ -116,6 +122,10 @@ impl Service {
             system_prompt: &brief.system_prompt,
             prompt: &prompt,
             schema: &schema,
+            tool: match brief.asks {
+                Asks::Rulings => messages::RULINGS,
+                Asks::Consultation(_) => messages::ANSWER,
+            },
             reply_tokens: self.reply_tokens,
             own: self.is_own(),
         };
@@ -128,7 +138,7 @@ impl Service {
             () = cancel.cancelled() => cancelled(),
             heard = exchange.within_time() => heard,
         };
-        told(without_key(heard, key), brief, |problem| place.words(problem, key.is_some()))
+        told(without_key(heard, key), |problem| place.words(problem, key.is_some()))
     }
 
     /// Where to ask and with which key; or why that cannot be.
@@ -156,11 +166,15 @@ impl Service {
     /// The schema of a reply; with bounds where no vendor refuses them.
     fn schema(&self, brief: &Brief) -> Value {
         let schema = match self.api {
-            Api::Anthropic => response_schema(),
-            Api::OpenAi => strict_response_schema(),
+            Api::Anthropic => brief.shape().schema(),
+            Api::OpenAi => brief.shape().strict_schema(),
         };
         let names: Vec<&str> = brief.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
-        if self.is_own() { schema } else { schema::bounded(schema, &names) }
+        match brief.asks {
+            _ if self.is_own() => schema,
+            Asks::Rulings => schema::bounded(schema, &names),
+            Asks::Consultation(_) => schema::shortened(schema),
+        }
     }
 }
 

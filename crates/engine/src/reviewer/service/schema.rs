@@ -20,8 +20,17 @@ pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
     schema
 }
 
-/// Bounds every text.
+/// The schema of something else: as many entries of a list as it takes, none of them endless.
+pub fn shortened(mut schema: Value) -> Value {
+    shorten(&mut schema);
+    schema
+}
+
+/// Bounds every text, but for those that are one of some words.
 fn shorten(schema: &mut Value) {
+    if schema.get("enum").is_some() {
+        return;
+    }
     let kind = &schema["type"];
     let is_text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
     if is_text {

@@ -206,6 +206,7 @@ fn brief(timeout: Duration) -> Brief {
     Brief {
         call: CallId::new(*b"aaaaaaaaaaaa"),
         rule: "r".to_owned(),
+        asks: Asks::Rulings,
         target: Target::All,
         criteria: vec![],
         system_prompt: String::new(),
@@ -248,6 +249,7 @@ async fn silence_is_noticed() {
         let silence = if patient { Duration::from_millis(50) } else { Duration::from_secs(60) };
         let silence = Silence { at_first: silence, between: silence };
         let question = Question {
+            tool: messages::RULINGS,
             model: "m",
             system_prompt: "",
             prompt: "",
@@ -282,6 +284,7 @@ fn a_vendor_gets_its_own_form() {
         let service = Service { api, base_url, model, key, reply_tokens: 5 };
         let schema = service.schema(&brief);
         let question = Question {
+            tool: messages::RULINGS,
             model: "m",
             system_prompt: "s",
             prompt: "p",

@@ -1,0 +1,118 @@
+//! `qr loop`: decompose, verify, fix, and again, until the gate passes or the loop ends with its reason.
+
+use super::arguments::LoopOptions;
+use super::ask::Asked;
+use super::place::Place;
+use super::{Failure, decompose, guidance, verify};
+use crate::cli::decide::actor;
+use crate::output::{Answer, Printer};
+use crate::project::guard_program;
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::policy::GateEnd;
+use countersign_core::text::{cut_front_words, visible_line};
+use countersign_doors::qr::transition::gate;
+use countersign_doors::qr::{State, words};
+use countersign_engine::process::{self, Call, Ended, How};
+use serde_json::json;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A fixer may say this much; it is not read.
+const FIXER_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+const STDERR_TAIL_BYTES: usize = 4 * 1024;
+/// How much of a fixer's last words is shown.
+const QUOTED_BYTES: usize = 400;
+
+/// Runs the loop.
+pub async fn run(
+    place: &Place,
+    options: &LoopOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let phase = place.phase()?;
+    place.dir.create()?;
+    let asked = Asked::open(place, &options.ask, true).await?;
+    let fixer = place.project.words(&options.fixer);
+    if fixer.is_empty() {
+        return Err(Failure::usage("--fixer names no program").hint("for example --fixer 'claude -p'"));
+    }
+    if place.dir.read(phase)?.is_none_or(|known| known.state.items.is_empty()) {
+        printer.note(&format!("{phase}: breaking it into items"));
+        let state = decompose::decompose(&asked, true, printer, cancel).await?;
+        printer.note(&format!("{phase}: {} items", state.items.len()));
+    }
+    let mut fixes: u32 = 0;
+    loop {
+        let verified = verify::verify(&asked, &[], printer, cancel).await?;
+        let state = &verified.state;
+        printer.note(&format!("{phase}, round {}: {}", state.iteration, words::counts(state)));
+        let end = gate(state, place.policy()).end;
+        if end != GateEnd::Fail || !verified.unruled.is_empty() {
+            let mut answer = verify::answer(place, &verified);
+            answer.json.insert("fixes".to_owned(), json!(fixes));
+            return Ok(answer);
+        }
+        fix(place, &asked, options, &fixer, state, printer, cancel).await?;
+        fixes += 1;
+        let (state, _) = asked.qr.fixed(&[], &actor()).await?;
+        printer.note(&format!("{phase}: fixes applied, round {} begins", state.iteration));
+    }
+}
+
+/// Has a program mend what failed. It is told what the fixer of the document is told, and nothing else.
+async fn fix(
+    place: &Place,
+    asked: &Asked,
+    options: &LoopOptions,
+    fixer: &[String],
+    state: &State,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    let guidance = guidance::by_reviewer(asked, state, printer, cancel).await?;
+    printer.warn(&guidance.warnings);
+    let here = place.here(state.phase);
+    let text = words::fix_guidance(state, place.policy(), &here, |item| guidance.fix(item));
+    // What comes next is this loop's business.
+    let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("NEXT:")).collect();
+    let (program, args) = fixer.split_first().ok_or_else(|| Failure::usage("--fixer names no program"))?;
+    let mut call = Call::new(program);
+    call.args = args.iter().map(Into::into).collect();
+    call.cwd = place.project.root.path().to_owned();
+    call.env = vec![("COUNTERSIGN_CALL".into(), "qr-loop".into())];
+    call.stdin = (text.join("\n").trim_end().to_owned() + "\n").into_bytes();
+    call.timeout = Duration::from_secs(options.fixer_timeout_seconds.into());
+    call.stdout_limit_bytes = FIXER_OUTPUT_BYTES_MAX;
+    call.stderr_tail_bytes = STDERR_TAIL_BYTES;
+    printer.note(&format!("{}: {} is mending it", state.phase, visible_line(program)));
+    let ended = process::run(&guard_program()?, call, cancel).await;
+    let ended = ended.map_err(|error| Failure::internal(format!("the fixer could not be run: {error}")))?;
+    match ended.how {
+        How::Exited(0) => Ok(()),
+        How::Cancelled => Err(Failure::interrupted()),
+        _ => Err(failed(program, &ended, options.fixer_timeout_seconds)),
+    }
+}
+
+/// Why a fixer did not end well. What it did is there, and nothing of it is verified.
+fn failed(program: &str, ended: &Ended, seconds: u32) -> Failure {
+    let (why, words) = match &ended.how {
+        How::TimedOut => (NoVerdict::Timeout, format!("did not end within {seconds} seconds")),
+        How::Exited(code) => (NoVerdict::Unavailable, format!("ended with exit code {code}")),
+        How::Signalled(signal) => (NoVerdict::Unavailable, format!("was ended by signal {signal}")),
+        How::NotStarted { reason } => (NoVerdict::Unavailable, format!("could not be started: {reason}")),
+        How::TooMuchOutput { limit_bytes } => {
+            (NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))
+        }
+        How::Cancelled | How::GuardLost => (NoVerdict::Unavailable, "was lost".to_owned()),
+    };
+    let said = visible_line(cut_front_words(&ended.stderr_tail, QUOTED_BYTES)).into_owned();
+    let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
+    let message = format!("the fixer `{}` {words}{said}", visible_line(program));
+    Failure {
+        outcome: Outcome::NoVerdict(why),
+        code: "fixer",
+        ..Failure::usage(message).hint("the same command goes on: what was changed is verified first")
+    }
+}

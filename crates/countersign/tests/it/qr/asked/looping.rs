@@ -1,0 +1,87 @@
+//! `qr loop`: the whole of it in one command, with every way it can end.
+
+use super::*;
+
+/// A project with the plan and the usual reviewer, and a loop on it with this fixer.
+fn run(fixer: &str, more: &[&str]) -> (Project, countersign_testkit::Ran) {
+    let project = crate::project();
+    project.write("plan.md", PLAN);
+    let judge = reviewer(&project, &Says::default(), "");
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", fixer, "--reviewer", judge.name()];
+    let ran = project.run(&[&words, more].concat());
+    (project, ran)
+}
+
+const FIXER: &str = "#!/bin/sh\ncat >>fixer-read\nprintf '%s' \"$COUNTERSIGN_CALL\" >fixer-call\nsed -i s/BAD/good/ plan.md\n";
+
+/// A project with an executable fixer.
+fn fixer(project: &Project, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    project.write("fixer.sh", script);
+    std::fs::set_permissions(project.path("fixer.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn qr_13_14_the_loop_ends_when_the_gate_passes() {
+    let project = crate::project();
+    project.write("plan.md", PLAN);
+    fixer(&project, FIXER);
+    let judge = reviewer(&project, &Says::default(), "");
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "./fixer.sh", "--reviewer", judge.name()];
+    let ran = project.run(&words).exits(0);
+    assert!(ran.stdout.contains("Status: PASS\nItems: 3 total, 3 PASS, 0 FAIL\n"), "{}", ran.stdout);
+    for words in ["breaking it into items", "round 1: 3 total, 2 PASS, 1 FAIL", "round 2 begins"] {
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let read = project.read("fixer-read");
+    assert!(
+        read.starts_with(
+            "FIX GUIDANCE\n\nItem plan-002: Acceptance criteria missing for M1\nScope: milestone:M1\nFix: Add"
+        ),
+        "{read}"
+    );
+    assert!(!read.contains("NEXT:") && !read.contains("plan-003"), "{read}");
+    assert_eq!(project.read("fixer-call"), "qr-loop");
+    // It is over: the same command asks nobody and fixes nothing.
+    asked(&project);
+    project.run(&words).exits(0);
+    assert_eq!(asked(&project), [""; 0]);
+}
+
+#[test]
+fn a_fixer_that_mends_nothing_ends_at_the_ceiling() {
+    let (_, ran) = run("true", &["--json"]);
+    let json = ran.exits(6).json();
+    assert_eq!(
+        (&json["round"], &json["gate"], &json["fixes"]),
+        (&json!(5), &json!("ceiling"), &json!(4)),
+        "{json}"
+    );
+    assert!(json["next"].as_str().unwrap().starts_with("NEXT: Ask a person"), "{json}");
+}
+
+#[test]
+fn a_fixer_that_fails_is_named_and_the_round_stays() {
+    for (fixer, more, words) in [
+        ("false", vec![], "the fixer `false` ended with exit code 1"),
+        ("no-such-program-here", vec![], "could not be started"),
+        ("sleep 600", vec!["--fixer-timeout-seconds", "1"], "did not end within 1 seconds"),
+    ] {
+        let (project, ran) = run(fixer, &more);
+        let ran = ran.exits(4);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        let state = project.read(".countersign/qr/state/qr-plan-structure.json");
+        assert!(!state.contains("iteration") && state.contains("\"FAIL\""), "{state}");
+    }
+}
+
+#[test]
+fn a_loop_without_a_ruling_stops_and_says_so() {
+    let project = crate::project();
+    project.write("plan.md", PLAN);
+    let judge = reviewer(&project, &Says::default(), "[ \"$id\" != plan-003 ] || exit 9");
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "true", "--reviewer", judge.name()];
+    let ran = project.run(&words).exits(4);
+    assert!(ran.stderr.contains("plan-003 has no ruling (unavailable)"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("3 total, 1 PASS, 1 FAIL, 1 TODO"), "{}", ran.stdout);
+}

@@ -1,0 +1,51 @@
+//! `qr reconcile`: milestones by their criteria, criteria by evidence that is on the disk.
+
+use super::*;
+
+fn reply(status: &str, criteria: &[(&str, Option<&str>)]) -> Value {
+    let row = |(status, evidence): &(&str, Option<&str>)| json!({ "criterion": "It parses", "status": status, "evidence": evidence, "note": null });
+    json!({ "status": status, "criteria": criteria.iter().map(row).collect::<Vec<_>>() })
+}
+
+#[test]
+fn qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
+    let met = ("MET", Some("src/a.rs:2"));
+    let table = [
+        (reply("SATISFIED", &[met]), 0, "M1: SATISFIED\n- MET: It parses (src/a.rs:2)\n"),
+        (reply("NOT_SATISFIED", &[("NOT_MET", None)]), 1, "M1: NOT_SATISFIED\n- NOT_MET: It parses\n"),
+        (reply("PARTIALLY_SATISFIED", &[met, ("NOT_MET", None)]), 1, "M1: PARTIALLY_SATISFIED\n"),
+        (
+            reply("SATISFIED", &[met, ("MET", Some("src/a.rs:3"))]),
+            1,
+            "- NOT_MET: It parses (src/a.rs:3): the evidence points nowhere: `src/a.rs` has 2 lines\n",
+        ),
+        (
+            reply("SATISFIED", &[("MET", Some("src/b.rs:1"))]),
+            1,
+            "M1: NOT_SATISFIED\n- NOT_MET: It parses (src/b.rs:1): the evidence points nowhere: there is no file `src/b.rs`\n",
+        ),
+        (reply("SATISFIED", &[("MET", Some("/etc/passwd:1"))]), 1, "is outside the project root"),
+        (reply("SATISFIED", &[("NOT_MET", None)]), 4, "M1: no verdict (garbled): `status` is SATISFIED"),
+        (reply("SATISFIED", &[]), 4, "M1: no verdict (garbled): there are 0 criteria"),
+    ];
+    for (milestone, code, words) in table {
+        let project = project();
+        project.write("plan.md", "## Milestone M1: Parse\n\nIn src/a.rs.\n").write("src/a.rs", "one\ntwo\n");
+        let judge = reviewer(&project, &Says { milestone, ..Says::default() }, "");
+        let ran = qr(&project, &["reconcile", "--plan", "plan.md", "--reviewer", judge.name()]).exits(code);
+        assert!(ran.stdout.starts_with("RECONCILIATION COMPLETE\n\nStatus: "), "{}", ran.stdout);
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+        assert_eq!(ran.stdout.contains("Status: PASS"), code == 0, "{}", ran.stdout);
+        assert!(ran.stdout.lines().last().unwrap().starts_with("NEXT: "), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_plan_without_milestones_cannot_be_reconciled() {
+    let project = project();
+    project.write("plan.md", "# Plan\n");
+    let judge = reviewer(&project, &Says::default(), "");
+    let ran = qr(&project, &["reconcile", "--plan", "plan.md", "--reviewer", judge.name()]).exits(2);
+    assert!(ran.stderr.contains("the plan has no milestones"), "{}", ran.stderr);
+    assert_eq!(asked(&project), [""; 0]);
+}

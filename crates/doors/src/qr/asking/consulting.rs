@@ -1,0 +1,105 @@
+//! Consultations of this door: items, and instructions for fixers.
+
+use super::{AskError, Asking};
+use crate::qr::item::Item;
+use crate::qr::material::Shows;
+use crate::qr::state::State;
+use crate::qr::words::blocking_failures;
+use crate::qr::{given, prompts, replies};
+use countersign_core::prompt::{Body, Shown};
+use countersign_engine::engine::Consultation;
+use std::collections::{BTreeMap, HashMap};
+use tokio_util::sync::CancellationToken;
+
+impl Asking<'_> {
+    /// The question that items come from.
+    pub fn decomposition(&self) -> Result<Consultation, AskError> {
+        let phase = self.qr.phase;
+        let artifacts = &self.materials.artifacts;
+        if artifacts.is_empty() {
+            return Err(AskError::material("there is nothing to look at: name it with --artifact FILE"));
+        }
+        Ok(Consultation {
+            name: format!("decompose:{phase}"),
+            about: self.qr.stream(),
+            system_prompt: prompts::decompose(phase, &self.used(), &self.materials.plan),
+            files: artifacts.iter().map(|artifact| shown(&artifact.path, &artifact.text)).collect(),
+            shape: prompts::ITEMS,
+        })
+    }
+
+    /// Items, from a reviewer: checked like those that callers hand in, and each about something that is there.
+    pub async fn decompose(&self, cancel: &CancellationToken) -> Result<(Vec<Item>, String), AskError> {
+        let accept = |value: &serde_json::Value| {
+            let only = serde_json::json!({ "items": value["items"] });
+            let items = given::items(&only, self.qr.phase)?;
+            let all: Vec<&Item> = items.iter().collect();
+            match self.materials.nowhere(&all, &|path| self.exists(path)).into_iter().next() {
+                Some(nowhere) => Err(nowhere),
+                None => Ok(items),
+            }
+        };
+        let consulted = self.engine.consult(&self.decomposition()?, accept, cancel).await?;
+        let items = consulted.result.map_err(AskError::NoAnswer)?;
+        Ok((items, consulted.reviewer.unwrap_or_default()))
+    }
+
+    /// The question that instructions come from.
+    pub fn fixing(&self, state: &State) -> Consultation {
+        let failed = blocking_failures(state, &self.qr.policy);
+        let mut files = vec![prompts::failed_items(&failed)];
+        files.extend(self.shown_of(&failed).iter().map(|(name, text)| shown(name, text)));
+        Consultation {
+            name: format!("fix:{}", self.qr.phase),
+            about: self.qr.stream(),
+            system_prompt: prompts::fix(self.qr.phase),
+            files,
+            shape: prompts::FIXES,
+        }
+    }
+
+    /// What failures are about, as far as that can be looked at: a finding can be mended without.
+    fn shown_of(&self, items: &[&Item]) -> BTreeMap<String, String> {
+        let mut texts = BTreeMap::new();
+        for item in items {
+            match self.materials.shows(&item.scope, &|path| self.exists(path)) {
+                Ok(Shows::Everything) => {
+                    let all = self.materials.artifacts.iter();
+                    texts.extend(all.map(|artifact| (artifact.path.clone(), artifact.text.clone())));
+                }
+                Ok(Shows::Part(part)) => {
+                    texts.insert(part.name(), part.text.clone());
+                }
+                Ok(Shows::File(path)) => {
+                    let real = self.engine.planner().root.join(path);
+                    if let Ok(mut read) = super::read(&self.engine.planner().root, &[real])
+                        && let Some(artifact) = read.pop()
+                    {
+                        texts.insert(artifact.path, artifact.text);
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        texts
+    }
+
+    /// Instructions for everything that failed and blocks, by item.
+    pub async fn fixes(
+        &self,
+        state: &State,
+        cancel: &CancellationToken,
+    ) -> Result<HashMap<String, String>, AskError> {
+        let failed = blocking_failures(state, &self.qr.policy);
+        if failed.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let accept = |value: &serde_json::Value| replies::fixes(value, &failed);
+        let consulted = self.engine.consult(&self.fixing(state), accept, cancel).await?;
+        consulted.result.map_err(AskError::NoAnswer)
+    }
+}
+
+pub(super) fn shown(name: &str, text: &str) -> Shown {
+    Shown { path: name.to_owned(), output: prompts::OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
+}

@@ -1,0 +1,130 @@
+//! Reconciling: is what was planned there, milestone by milestone, with evidence on the disk.
+
+use super::consulting::shown;
+use super::{AskError, Asking};
+use crate::qr::modules::{Module, When};
+use crate::qr::plan::{Kind, Part};
+use crate::qr::prompts;
+use crate::qr::replies::{self, Reconciled, Satisfied};
+use countersign_core::outcome::Outcome;
+use countersign_engine::engine::Consultation;
+use countersign_engine::reviewer::Failed;
+use countersign_engine::workspace::Root;
+use std::collections::BTreeSet;
+use tokio_util::sync::CancellationToken;
+
+/// How many files a plan may name that are looked at.
+const NAMED_FILES_MAX: usize = 50;
+
+/// How a milestone stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Milestone {
+    /// Its id.
+    pub id: String,
+    /// What was found out, or why nothing was.
+    pub found: Result<(Satisfied, Vec<Reconciled>), Failed>,
+}
+
+impl Milestone {
+    /// How a command ends that asked about it alone.
+    pub fn outcome(&self) -> Outcome {
+        match &self.found {
+            Ok((Satisfied::Yes, _)) => Outcome::Passed,
+            Ok(_) => Outcome::NeedsWork,
+            Err(failed) => failed.why.outcome(),
+        }
+    }
+}
+
+impl Asking<'_> {
+    /// The questions about all milestones of the plan.
+    pub fn reconciliation(&self, plan: &[Part]) -> Result<Vec<(String, Consultation)>, AskError> {
+        let milestones: Vec<&Part> = plan.iter().filter(|part| part.kind == Kind::Milestone).collect();
+        if milestones.is_empty() {
+            return Err(AskError::material(
+                "the plan has no milestones: headings like `## Milestone M1: …`, or `milestones` in a plan.json",
+            ));
+        }
+        let modules: Vec<&Module> = self.modules.used(When::Reconciliation).collect();
+        let question = |milestone: &&Part| {
+            let mut files = vec![shown(&milestone.name(), &milestone.text)];
+            files.extend(self.built(milestone)?.iter().map(|(name, text)| shown(name, text)));
+            let question = Consultation {
+                name: format!("reconcile:{}", milestone.id),
+                about: self.qr.stream(),
+                system_prompt: prompts::reconcile(milestone, &modules),
+                files,
+                shape: prompts::MILESTONE,
+            };
+            Ok((milestone.id.clone(), question))
+        };
+        milestones.iter().map(question).collect()
+    }
+
+    /// What is there: the files somebody named, else those the milestone names.
+    fn built(&self, milestone: &Part) -> Result<Vec<(String, String)>, AskError> {
+        let root = &self.engine.planner().root;
+        let named = &self.materials.artifacts;
+        if !named.is_empty() {
+            return Ok(named.iter().map(|file| (file.path.clone(), file.text.clone())).collect());
+        }
+        let paths: Vec<_> = paths_in(&milestone.text)
+            .into_iter()
+            .filter(|path| self.exists(path))
+            .take(NAMED_FILES_MAX)
+            .map(|path| root.join(&path))
+            .collect();
+        let files = super::read(root, &paths)?;
+        Ok(files.into_iter().map(|file| (file.path, file.text)).collect())
+    }
+
+    /// Asks about each milestone, one after the other.
+    pub async fn reconcile(
+        &self,
+        plan: &[Part],
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Milestone>, AskError> {
+        let root = &self.engine.planner().root;
+        let mut milestones = vec![];
+        for (id, question) in self.reconciliation(plan)? {
+            let consulted = self.engine.consult(&question, replies::milestone, cancel).await?;
+            let found = consulted
+                .result
+                .map(|criteria| replies::with_evidence(criteria, &|path, line| has_line(root, path, line)));
+            milestones.push(Milestone { id, found });
+        }
+        Ok(milestones)
+    }
+}
+
+/// Whether a file of the project has a line.
+fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
+    let path = root.relative(root.path(), path.as_ref()).map_err(|problem| problem.to_string())?;
+    let read = super::read(root, &[root.join(&path)]);
+    let text =
+        read.ok().and_then(|mut read| read.pop()).ok_or_else(|| format!("there is no file `{path}`"))?.text;
+    match text.lines().count() {
+        lines if line as usize <= lines => Ok(()),
+        lines => Err(format!("`{path}` has {lines} lines")),
+    }
+}
+
+/// What in a text may be a path of a file.
+fn paths_in(text: &str) -> BTreeSet<String> {
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let words = text.split(|c: char| !inner(c));
+    let words = words.map(|word| word.trim_matches('.').trim_start_matches("./"));
+    words.filter(|word| word.contains(['.', '/']) && word.len() < 300).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_in_a_text_are_found_whatever_stands_around_them() {
+        let found = paths_in("See `src/a.rs`, (docs/b.md). \"file\": \"c_d.py:12\" e.g. ./x/y");
+        let expected = ["c_d.py", "docs/b.md", "e.g", "src/a.rs", "x/y"];
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,178 @@
+//! What an item's scope shows: all artifacts, one part of a plan, or one file. A scope that shows nothing is an
+//! error. Pure.
+
+use super::item::Item;
+use super::plan::{Kind, Part, Plan};
+use super::scope::Scope;
+use countersign_engine::yaml::quoted;
+use std::path::{Path, PathBuf};
+
+/// A file that is looked at as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// What it is called: its path in the project, or a name of its own where it is outside.
+    pub path: String,
+    /// Where it was read.
+    pub from: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+impl Artifact {
+    /// Whether somebody means it by a path.
+    pub fn is_called(&self, path: &str) -> bool {
+        self.path == path || self.from == Path::new(path)
+    }
+}
+
+/// Everything a phase looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Materials {
+    /// The artifacts, in the order they were named.
+    pub artifacts: Vec<Artifact>,
+    /// The parts of those that are plans.
+    pub plan: Plan,
+}
+
+/// What a scope shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows<'m> {
+    /// All artifacts.
+    Everything,
+    /// One part of a plan.
+    Part(&'m Part),
+    /// One file, by its path.
+    File(&'m str),
+}
+
+impl Materials {
+    /// Artifacts, and what can be known of the plans among them.
+    pub fn new(artifacts: Vec<Artifact>) -> Result<Self, String> {
+        let mut plan = Plan::default();
+        for artifact in &artifacts {
+            plan.add(&artifact.path, &artifact.text)?;
+        }
+        Ok(Self { artifacts, plan })
+    }
+
+    /// What a scope shows; `exists` says whether there is a file at a path.
+    pub fn shows<'m>(&'m self, scope: &'m Scope, exists: &dyn Fn(&str) -> bool) -> Result<Shows<'m>, String> {
+        let is_there =
+            |path: &str| self.artifacts.iter().any(|artifact| artifact.is_called(path)) || exists(path);
+        let file = |path: &'m str| match is_there(path) {
+            true => Ok(Shows::File(path)),
+            false => Err(format!("there is no file {}", quoted(path))),
+        };
+        match scope.part() {
+            _ if scope.is_macro() => self.everything(),
+            Some(("function" | "component", _)) => self.everything(),
+            Some(("file", rest)) => file(scope.file().unwrap_or(rest)),
+            Some((kind, name)) => match Kind::named(kind) {
+                Some(kind) => self.plan.find(kind, name).map(Shows::Part),
+                None if is_there(scope.as_str()) => Ok(Shows::File(scope.as_str())),
+                None => Err(format!(
+                    "nothing is known of a {}: scopes are `*`, `milestone:`, `code_intent:`, `code_change:`, `file:`, \
+                     `function:` and `component:`",
+                    quoted(kind)
+                )),
+            },
+            None => file(scope.as_str()),
+        }
+    }
+
+    fn everything(&self) -> Result<Shows<'_>, String> {
+        match self.artifacts.as_slice() {
+            [] => Err("there is nothing to look at: name it with --artifact FILE".to_owned()),
+            _ => Ok(Shows::Everything),
+        }
+    }
+
+    /// The first items whose scopes show nothing, each in words.
+    pub fn nowhere(&self, items: &[&Item], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let wrong = |item: &&Item| {
+            let words = self.shows(&item.scope, exists).err()?;
+            Some(format!("the scope {} of {} points nowhere: {words}", quoted(item.scope.as_str()), item.id))
+        };
+        items.iter().filter_map(wrong).take(NOWHERE_MAX).collect()
+    }
+}
+
+/// More scopes that point nowhere are not listed.
+const NOWHERE_MAX: usize = 20;
+
+/// What a verifier is told about the part that is meant.
+pub fn meant(scope: &Scope, shows: Shows<'_>) -> String {
+    match (shows, scope.lines()) {
+        (Shows::Everything, _) if scope.is_macro() => "This is about everything that is shown.".to_owned(),
+        (Shows::Everything, _) => format!("This is about {}, which is somewhere in what is shown.", scope),
+        (Shows::Part(part), _) => format!("This is about the {} {}, and nothing else.", part.kind, part.id),
+        (Shows::File(path), Some((first, last))) if first == last => {
+            format!("This is about line {first} of {path}; the rest of the file is context.")
+        }
+        (Shows::File(path), Some((first, last))) => {
+            format!("This is about lines {first} to {last} of {path}; the rest of the file is context.")
+        }
+        (Shows::File(path), None) => format!("This is about {path}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::criterion::Severity;
+
+    fn materials() -> Materials {
+        let text = "## Milestone M1: a\n\nText.\n\n- CI-1: intent\n".to_owned();
+        Materials::new(vec![Artifact { path: "plan.md".into(), from: "/p/plan.md".into(), text }]).unwrap()
+    }
+
+    fn words(scope: &str) -> String {
+        let materials = materials();
+        let scope = Scope::parse(scope).unwrap();
+        let exists = |path: &str| path == "src/a.rs" || path == "odd:name";
+        match materials.shows(&scope, &exists) {
+            Ok(shows) => meant(&scope, shows),
+            Err(words) => words,
+        }
+    }
+
+    #[test]
+    fn every_kind_of_scope_shows_something_or_says_why_not() {
+        for (scope, expected) in [
+            ("*", "This is about everything that is shown."),
+            ("function:parse", "This is about function:parse, which is somewhere in what is shown."),
+            ("component:Ui", "This is about component:Ui, which is somewhere in what is shown."),
+            ("milestone:M1", "This is about the milestone M1, and nothing else."),
+            ("milestone:m1", "This is about the milestone M1, and nothing else."),
+            ("code_intent:CI-1", "This is about the code_intent CI-1, and nothing else."),
+            ("file:src/a.rs", "This is about src/a.rs."),
+            ("file:plan.md", "This is about plan.md."),
+            (
+                "file:src/a.rs:45-52",
+                "This is about lines 45 to 52 of src/a.rs; the rest of the file is context.",
+            ),
+            ("file:src/a.rs:L7", "This is about line 7 of src/a.rs; the rest of the file is context."),
+            ("src/a.rs", "This is about src/a.rs."),
+            ("odd:name", "This is about odd:name."),
+            ("milestone:M2", "the plan has no milestone `M2`: there are: `M1`"),
+            ("code_change:CC-1", "the plan has no code_change `CC-1`, nor any other"),
+            ("file:src/b.rs", "there is no file `src/b.rs`"),
+            ("src/b.rs", "there is no file `src/b.rs`"),
+        ] {
+            assert_eq!(words(scope), expected, "{scope}");
+        }
+        assert!(words("step:1").starts_with("nothing is known of a `step`"));
+        let none = Materials::default();
+        assert!(none.shows(&Scope::whole(), &|_| true).is_err(), "nothing is never everything");
+    }
+
+    #[test]
+    fn a_scope_that_points_nowhere_names_its_item() {
+        let item = |id: &str, scope: &str| Item::new(id, Scope::parse(scope).unwrap(), "c", Severity::Must);
+        let items = [item("plan-001", "*"), item("plan-002", "milestone:M7")];
+        let items: Vec<&Item> = items.iter().collect();
+        let said = materials().nowhere(&items, &|_| false);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("the scope `milestone:M7` of plan-002 points nowhere: "), "{said:?}");
+    }
+}

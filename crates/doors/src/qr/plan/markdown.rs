@@ -1,0 +1,109 @@
+//! A plan in Markdown: parts are sections under headings, or entries of lists, that begin with an id.
+
+use super::{Kind, Part, is_id};
+
+/// Where something begins that may be a part.
+struct Start {
+    /// Its line, from 0.
+    line: usize,
+    /// How deep: the signs of a heading, or 7 and the indent of an entry.
+    depth: usize,
+    part: Option<(Kind, String)>,
+}
+
+/// An entry of a list is inside of every section.
+const ENTRY_DEPTH: usize = 7;
+
+/// The parts of a text.
+pub fn parts(file: &str, text: &str) -> Vec<Part> {
+    let lines: Vec<&str> = text.lines().collect();
+    let starts = starts(&lines);
+    let part = |(i, start): (usize, &Start)| {
+        let (kind, id) = start.part.clone()?;
+        let after = starts[i + 1..].iter().find(|next| next.depth <= start.depth);
+        let end = after.map_or(lines.len(), |next| next.line);
+        let text = lines[start.line..end].join("\n");
+        let text = text.trim_end();
+        let last = start.line + text.lines().count().max(1);
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let lines = Some((number(start.line + 1), number(last)));
+        Some(Part { kind, id, file: file.to_owned(), lines, text: text.to_owned() })
+    };
+    starts.iter().enumerate().filter_map(part).collect()
+}
+
+fn starts(lines: &[&str]) -> Vec<Start> {
+    let mut starts = vec![];
+    // The fence of the code block we are in.
+    let mut fence: Option<&str> = None;
+    for (line, text) in lines.iter().enumerate() {
+        let trimmed = text.trim_start();
+        if let Some(open) = fence {
+            let closes = trimmed.starts_with(open) && trimmed.trim_end().chars().all(|c| open.starts_with(c));
+            fence = Some(open).filter(|_| !closes);
+            continue;
+        }
+        if let Some(open) = opens_fence(trimmed) {
+            fence = Some(open);
+            continue;
+        }
+        if let Some((depth, title)) = heading(text) {
+            starts.push(Start { line, depth, part: named_part(title, true) });
+        } else if let Some((indent, entry)) = entry(text) {
+            starts.push(Start { line, depth: ENTRY_DEPTH + indent, part: named_part(entry, false) });
+        }
+    }
+    starts
+}
+
+fn opens_fence(line: &str) -> Option<&str> {
+    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+    let signs = line.len() - line.trim_start_matches(sign).len();
+    (signs >= 3).then(|| &line[..signs])
+}
+
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let depth = line.len() - line.trim_start_matches('#').len();
+    let title = line[depth..].strip_prefix([' ', '\t'])?;
+    (1..=6).contains(&depth).then(|| (depth, title.trim()))
+}
+
+fn entry(line: &str) -> Option<(usize, &str)> {
+    let trimmed = line.trim_start();
+    let rest = trimmed.strip_prefix(['-', '*', '+'])?.strip_prefix(' ')?;
+    Some((line.len() - trimmed.len(), rest.trim()))
+}
+
+/// What a title names: `Milestone M1: …`, `Milestone 1`, `M-001 …`, `CI-1: …`, `CC-M-001-002 …`. An entry of a
+/// list mentions milestones far more often than it is one.
+fn named_part(title: &str, is_heading: bool) -> Option<(Kind, String)> {
+    let mut words = title.split_whitespace().map(|word| {
+        word.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | '[' | ']' | '(' | ')' | ':' | ',' | '#'))
+    });
+    let first = words.next()?;
+    if first.eq_ignore_ascii_case("milestone") && is_heading {
+        let id = words.next().map(bare).filter(|id| is_id(id))?;
+        let numbered = id.bytes().all(|byte| byte.is_ascii_digit());
+        return Some((Kind::Milestone, if numbered { format!("M{id}") } else { id.to_owned() }));
+    }
+    let id = bare(first);
+    let kind = match id.get(..3)?.to_ascii_uppercase().as_str() {
+        "CI-" => Kind::CodeIntent,
+        "CC-" => Kind::CodeChange,
+        _ => return milestone(id).filter(|_| is_heading),
+    };
+    is_id(id).then(|| (kind, id.to_owned()))
+}
+
+/// Up to the colon or the dot that ends an id.
+fn bare(word: &str) -> &str {
+    word.split(':').next().unwrap_or(word).trim_end_matches(['.', '-', '*', '_', '`'])
+}
+
+/// `M1`, `M-001`.
+fn milestone(id: &str) -> Option<(Kind, String)> {
+    let rest = id.strip_prefix(['M', 'm'])?;
+    let number = rest.strip_prefix('-').unwrap_or(rest);
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit()) && is_id(id);
+    is_number.then(|| (Kind::Milestone, id.to_owned()))
+}

@@ -1,0 +1,218 @@
+//! What reviewers answered, held against what was asked. Pure.
+
+use super::item::Item;
+use countersign_engine::yaml::quoted;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+
+/// How long an instruction may be.
+const FIX_BYTES_MAX: usize = 16 * 1024;
+/// How many criteria a milestone may have.
+const CRITERIA_MAX: usize = 500;
+
+/// The instructions by item, if each of these items has exactly one.
+pub fn fixes(value: &Value, items: &[&Item]) -> Result<HashMap<String, String>, String> {
+    let mut fixes = HashMap::new();
+    for entry in value["fixes"].as_array().into_iter().flatten() {
+        let (id, fix) = (text(entry, "id"), text(entry, "fix").trim());
+        if !items.iter().any(|item| item.id == id) {
+            return Err(format!("{} is no failed item", quoted(id)));
+        }
+        if fix.is_empty() || fix.len() > FIX_BYTES_MAX {
+            return Err(format!("the fix of {id} is empty or has more than {FIX_BYTES_MAX} bytes"));
+        }
+        if fixes.insert(id.to_owned(), fix.to_owned()).is_some() {
+            return Err(format!("{id} is there twice"));
+        }
+    }
+    match items.iter().find(|item| !fixes.contains_key(&item.id)) {
+        Some(missing) => Err(format!("{} is missing", missing.id)),
+        None => Ok(fixes),
+    }
+}
+
+fn text<'v>(entry: &'v Value, key: &str) -> &'v str {
+    entry[key].as_str().unwrap_or_default()
+}
+
+/// How a milestone stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Satisfied {
+    /// Every criterion is met.
+    Yes,
+    /// None is.
+    No,
+    /// Some are.
+    Partially,
+}
+
+impl Satisfied {
+    fn of(criteria: &[Reconciled]) -> Self {
+        match criteria.iter().filter(|criterion| criterion.met).count() {
+            0 => Self::No,
+            met if met == criteria.len() => Self::Yes,
+            _ => Self::Partially,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "SATISFIED",
+            Self::No => "NOT_SATISFIED",
+            Self::Partially => "PARTIALLY_SATISFIED",
+        }
+    }
+}
+
+impl fmt::Display for Satisfied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One criterion of a milestone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reconciled {
+    /// The criterion.
+    pub criterion: String,
+    /// Whether it is met.
+    pub met: bool,
+    /// Where that can be seen: a path and a line.
+    pub evidence: Option<(String, u32)>,
+    /// What there is to say.
+    pub note: Option<String>,
+}
+
+/// The criteria of a milestone, if the reply agrees with itself.
+pub fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
+    let entries = value["criteria"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if entries.is_empty() || entries.len() > CRITERIA_MAX {
+        return Err(format!("there are {} criteria: 1 to {CRITERIA_MAX} are expected", entries.len()));
+    }
+    let criteria = entries.iter().map(criterion).collect::<Result<Vec<_>, _>>()?;
+    let (said, is) = (text(value, "status"), Satisfied::of(&criteria).word());
+    match said == is {
+        true => Ok(criteria),
+        false => Err(format!("`status` is {said}, and by its criteria the milestone is {is}")),
+    }
+}
+
+fn criterion(entry: &Value) -> Result<Reconciled, String> {
+    let criterion = text(entry, "criterion").trim().to_owned();
+    if criterion.is_empty() {
+        return Err("a criterion is empty".to_owned());
+    }
+    let met = text(entry, "status") == "MET";
+    let evidence = Some(text(entry, "evidence").trim()).filter(|evidence| !evidence.is_empty());
+    let evidence = match evidence.map(|evidence| (evidence, place(evidence))) {
+        None if met => return Err(format!("{} is MET without evidence", quoted(&criterion))),
+        None => None,
+        Some((evidence, None)) if met => {
+            return Err(format!("the evidence {} is not of the form path:line", quoted(evidence)));
+        }
+        Some((_, place)) => place,
+    };
+    let note = Some(text(entry, "note").trim()).filter(|note| !note.is_empty()).map(str::to_owned);
+    Ok(Reconciled { criterion, met, evidence, note })
+}
+
+/// `path:12`, `path:L12`, `path:12-20`.
+fn place(evidence: &str) -> Option<(String, u32)> {
+    let evidence = evidence.trim_matches('`');
+    let (path, lines) = evidence.rsplit_once(':')?;
+    let first = lines.split('-').next()?.trim_start_matches(['L', 'l']);
+    let line = first.parse().ok().filter(|line| *line > 0)?;
+    (!path.trim().is_empty()).then(|| (path.trim().to_owned(), line))
+}
+
+/// The criteria as the disk has them: evidence that points nowhere shows nothing. `has_line` says whether a file has
+/// a line.
+pub fn with_evidence(
+    criteria: Vec<Reconciled>,
+    has_line: &dyn Fn(&str, u32) -> Result<(), String>,
+) -> (Satisfied, Vec<Reconciled>) {
+    let look = |criterion: Reconciled| match &criterion.evidence {
+        Some((path, line)) if criterion.met => match has_line(path, *line) {
+            Ok(()) => criterion,
+            Err(words) => {
+                let note = Some(format!("the evidence points nowhere: {words}"));
+                Reconciled { met: false, note, ..criterion }
+            }
+        },
+        _ => criterion,
+    };
+    let criteria: Vec<_> = criteria.into_iter().map(look).collect();
+    (Satisfied::of(&criteria), criteria)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scope::Scope;
+    use super::*;
+    use countersign_core::criterion::Severity;
+    use serde_json::json;
+
+    #[test]
+    fn qr_4_every_failed_item_has_one_instruction() {
+        let item = |id: &str| Item::new(id, Scope::whole(), "c", Severity::Must);
+        let items = [item("a"), item("b")];
+        let items: Vec<&Item> = items.iter().collect();
+        let reply = |rows: &[(&str, &str)]| json!({ "fixes": rows.iter().map(|(id, fix)| json!({ "id": id, "fix": fix })).collect::<Vec<_>>() });
+        assert_eq!(fixes(&reply(&[("b", " y "), ("a", "x")]), &items).unwrap()["b"], "y");
+        for (rows, words) in [
+            (vec![("a", "x")], "b is missing"),
+            (vec![("a", "x"), ("a", "y")], "a is there twice"),
+            (vec![("a", "x"), ("c", "y")], "`c` is no failed item"),
+            (vec![("a", " "), ("b", "y")], "the fix of a is empty or has more than 16384 bytes"),
+        ] {
+            assert_eq!(fixes(&reply(&rows), &items), Err(words.to_owned()));
+        }
+    }
+
+    fn reply(status: &str, criteria: &[(&str, Option<&str>)]) -> Value {
+        let row = |(status, evidence): &(&str, Option<&str>)| json!({ "criterion": "c", "status": status, "evidence": evidence });
+        json!({ "status": status, "criteria": criteria.iter().map(row).collect::<Vec<_>>() })
+    }
+
+    #[test]
+    fn a_milestone_is_what_its_criteria_say() {
+        let (met, not) = (("MET", Some("src/a.rs:L3-9")), ("NOT_MET", None));
+        for (status, criteria, expected) in [
+            ("SATISFIED", vec![met, met], Ok(2)),
+            ("PARTIALLY_SATISFIED", vec![met, not], Ok(2)),
+            ("NOT_SATISFIED", vec![not], Ok(1)),
+            (
+                "SATISFIED",
+                vec![met, not],
+                Err("`status` is SATISFIED, and by its criteria the milestone is PARTIALLY_SATISFIED"),
+            ),
+            (
+                "NOT_SATISFIED",
+                vec![met],
+                Err("`status` is NOT_SATISFIED, and by its criteria the milestone is SATISFIED"),
+            ),
+            ("SATISFIED", vec![], Err("there are 0 criteria: 1 to 500 are expected")),
+            ("SATISFIED", vec![("MET", None)], Err("`c` is MET without evidence")),
+            ("SATISFIED", vec![("MET", Some("src"))], Err("the evidence `src` is not of the form path:line")),
+        ] {
+            let read = milestone(&reply(status, &criteria)).map(|criteria| criteria.len());
+            assert_eq!(read, expected.map_err(str::to_owned), "{status}");
+        }
+    }
+
+    #[test]
+    fn evidence_that_points_nowhere_is_not_met() {
+        let criteria = milestone(&reply("SATISFIED", &[("MET", Some("a:3")), ("MET", Some("b:1"))])).unwrap();
+        let has_line = |path: &str, line: u32| match (path, line) {
+            ("a", 1..=3) => Ok(()),
+            _ => Err(format!("there is no `{path}`")),
+        };
+        let (satisfied, criteria) = with_evidence(criteria, &has_line);
+        assert_eq!(satisfied, Satisfied::Partially);
+        assert_eq!(criteria[1].note.as_deref(), Some("the evidence points nowhere: there is no `b`"));
+        let (satisfied, _) = with_evidence(criteria, &|_, _| Err("gone".into()));
+        assert_eq!(satisfied, Satisfied::No);
+    }
+}

@@ -1,0 +1,321 @@
+//! Consultations: questions to the panel that ask for something else than rulings.
+//!
+//! A door needs a list of items, or instructions, before there is anything to rule on. Such a question goes the
+//! way of every other: the same panel, slots, guard, deadline, bounds, redaction and budget of the day. It belongs
+//! to no review; a stream of its own in the ledger says who was asked and what came of it, and its calls count as
+//! costs like all others.
+
+use super::ask::{not_put, report_of};
+use super::{Engine, EngineError, Happening, Judge, Panelist, now_ms, random};
+use crate::programs::Said;
+use crate::reviewer::{Asks, Brief, Failed, Told, replay};
+use countersign_core::answer;
+use countersign_core::cost::Spending;
+use countersign_core::ids::{CallId, ReviewId};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::Target;
+use countersign_core::policy;
+use countersign_core::prompt::{self, Shape, Shown};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// More than the description of a reply takes.
+const SCHEMA_BYTES: u64 = 4 * 1024;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Consultation {
+    /// What it is called: in progress lines, for programs, and in recordings.
+    pub name: String,
+    /// What it is about, for the record.
+    pub about: String,
+    /// Everything that is wanted, with the form of the answer.
+    pub system_prompt: String,
+    /// The material. It is data, and shown between markers.
+    pub files: Vec<Shown>,
+    /// The form of the answer.
+    pub shape: Shape,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consulted<T> {
+    /// An answer that was accepted, or why there is none.
+    pub result: Result<T, Failed>,
+    /// Who was asked last.
+    pub reviewer: Option<String>,
+    /// The stream of the ledger that tells of it.
+    pub stream: String,
+}
+
+/// The words of a consultation, free of secrets.
+struct Worded {
+    system_prompt: String,
+    payload: String,
+}
+
+/// One consultation under way.
+struct Consulting<'a> {
+    about: &'a Consultation,
+    worded: Worded,
+    stream: String,
+    /// Notes in its stream.
+    noted: u64,
+}
+
+impl Engine {
+    /// Asks the panel in order until somebody is there. A reply that does not have the shape, or that `accept`
+    /// does not take, is asked for once more with its defect named.
+    pub async fn consult<T>(
+        &self,
+        about: &Consultation,
+        accept: impl Fn(&Value) -> Result<T, String>,
+        cancel: &CancellationToken,
+    ) -> Result<Consulted<T>, EngineError> {
+        let stream = format!("consult/{}", CallId::new(random()?));
+        let mut consulting = Consulting { about, worded: self.word_consultation(about), stream, noted: 0 };
+        let nobody = "nobody is configured who could be asked";
+        let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
+        let mut reviewer = None;
+        for name in self.0.planner.panel.names() {
+            reviewer = Some(name.clone());
+            result = self.consult_one(&mut consulting, &name, &accept, cancel).await?;
+            // A verdict about this question, good or bad, is nobody else's to give.
+            if !matches!(&result, Err(failed) if failed.why == NoVerdict::Unavailable) {
+                break;
+            }
+        }
+        Ok(Consulted { result, reviewer, stream: consulting.stream })
+    }
+
+    /// The question as it would be asked.
+    pub fn consultation_words(&self, about: &Consultation) -> (String, String) {
+        let Worded { system_prompt, payload } = self.word_consultation(about);
+        (system_prompt, payload)
+    }
+
+    fn word_consultation(&self, about: &Consultation) -> Worded {
+        let redaction = &self.0.planner.redaction;
+        let (system_prompt, mut counts) = redaction.redact(&about.system_prompt);
+        let mut shown = about.files.clone();
+        counts.add(super::redact::shown(redaction, &mut shown));
+        let payload = prompt::with_redactions(prompt::payload(&shown, None), &counts);
+        Worded { system_prompt: system_prompt.into_owned(), payload }
+    }
+
+    /// Asks one reviewer, and once more where its reply could not be used.
+    async fn consult_one<T>(
+        &self,
+        consulting: &mut Consulting<'_>,
+        reviewer: &str,
+        accept: &impl Fn(&Value) -> Result<T, String>,
+        cancel: &CancellationToken,
+    ) -> Result<Result<T, Failed>, EngineError> {
+        let first = self.consult_once(consulting, reviewer, None, accept, cancel).await?;
+        match first {
+            Err(failed) if failed.why.is_repairable() => {
+                self.consult_once(consulting, reviewer, Some(&failed.detail), accept, cancel).await
+            }
+            first => Ok(first),
+        }
+    }
+
+    async fn consult_once<T>(
+        &self,
+        consulting: &mut Consulting<'_>,
+        reviewer: &str,
+        repair: Option<&str>,
+        accept: &impl Fn(&Value) -> Result<T, String>,
+        cancel: &CancellationToken,
+    ) -> Result<Result<T, Failed>, EngineError> {
+        let Some((panelist, slots)) = self.0.planner.panel.find(reviewer) else {
+            return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
+        };
+        let brief = self.consultation_brief(consulting, &panelist, repair)?;
+        if let Some(failed) = self.consultation_too_long(&panelist, &brief) {
+            return Ok(Err(failed));
+        }
+        let call = brief.call.clone();
+        if let Err(failed) = self.put_consultation_on_record(consulting, &panelist, &brief).await? {
+            return Ok(Err(failed));
+        }
+        let id = ReviewId::from_text(consulting.stream.as_str());
+        let slot = slots.acquire(&id).await;
+        let again = repair.is_some();
+        let told = if cancel.is_cancelled() {
+            not_put()
+        } else {
+            let (label, reviewer) = (consulting.about.name.clone(), reviewer.to_owned());
+            self.say(Happening::Asked { review: id.clone(), assignment: 0, label, reviewer, again });
+            self.hear_consultation(&panelist, brief, cancel).await
+        };
+        drop(slot);
+        let shape = consulting.about.shape;
+        let told = self.priced(reviewer, told).and_then(|said| value_of(&said, shape));
+        let told = self.without_secrets(told, |redaction, value| {
+            redaction.value(value);
+        });
+        let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
+        let result = told.result.as_ref().map_err(Clone::clone);
+        let result = result.and_then(|value| accept(value).map_err(garbled));
+        self.say(match &result {
+            Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
+            Err(Failed { why, detail }) => {
+                Happening::AskFailed { review: id, assignment: 0, why: *why, detail: detail.clone() }
+            }
+        });
+        let failed = result.as_ref().err();
+        self.end_consultation(consulting, &call, &told, failed).await?;
+        if cancel.is_cancelled() {
+            return Err(EngineError::Interrupted);
+        }
+        Ok(result)
+    }
+
+    fn consultation_brief(
+        &self,
+        consulting: &Consulting<'_>,
+        panelist: &Panelist,
+        repair: Option<&str>,
+    ) -> Result<Brief, EngineError> {
+        let planner = &self.0.planner;
+        let Worded { system_prompt, payload } = &consulting.worded;
+        let counts_money = planner.day_budget.microusd.is_some();
+        let root = planner.root.path().to_owned();
+        let seconds = policy::timeout_seconds(consulting.about.files.len());
+        Ok(Brief {
+            call: CallId::new(random()?),
+            rule: consulting.about.name.clone(),
+            asks: Asks::Consultation(consulting.about.shape),
+            target: Target::All,
+            criteria: vec![],
+            system_prompt: match repair {
+                Some(defect) => prompt::repair_prompt(system_prompt, defect),
+                None => system_prompt.clone(),
+            },
+            payload: payload.clone(),
+            files: vec![],
+            shown: vec![],
+            timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
+            reply_bytes: planner.bounds.reply_bytes,
+            accept_bare: false,
+            folder: root.clone(),
+            private: None,
+            root,
+            most_microusd: self.most_microusd(&panelist.name, counts_money),
+        })
+    }
+
+    /// Everything is in the question, so that has to fit.
+    fn consultation_too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
+        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64;
+        let most = self.0.planner.bounds.prompt_bytes;
+        if brief.payload.len() as u64 > most {
+            let words = format!(
+                "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
+            );
+            return Some(Failed::new(NoVerdict::TooLong, words));
+        }
+        panelist.refuse(bytes, 1)
+    }
+
+    /// On record before anybody is asked, with what it may need put aside.
+    async fn put_consultation_on_record(
+        &self,
+        consulting: &mut Consulting<'_>,
+        panelist: &Panelist,
+        brief: &Brief,
+    ) -> Result<Result<(), Failed>, EngineError> {
+        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
+        let size = panelist.size(bytes);
+        let worst =
+            size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd));
+        let mut transaction = self.0.ledger.transaction().await?;
+        if let Err(words) = self.allowed_today(&mut transaction, worst).await? {
+            return Ok(Err(Failed::new(NoVerdict::Budget, format!("not asked: {words}"))));
+        }
+        let about = consulting.about;
+        let asked = json!({
+            "call": brief.call, "consult": about.name, "about": about.about, "reviewer": panelist.name,
+        });
+        let at_ms = now_ms();
+        let (stream, noted) = (consulting.stream.as_str(), consulting.noted);
+        transaction.note(stream, noted, &[("consult_asked", asked.to_string())], at_ms).await?;
+        transaction.begin_call(stream, &brief.call, &panelist.name, at_ms).await?;
+        transaction.reserve(&brief.call, worst).await?;
+        transaction.commit().await?;
+        consulting.noted += 1;
+        Ok(Ok(()))
+    }
+
+    async fn end_consultation(
+        &self,
+        consulting: &mut Consulting<'_>,
+        call: &CallId,
+        told: &Told<Value>,
+        failed: Option<&Failed>,
+    ) -> Result<(), EngineError> {
+        let note = match failed {
+            None => ("consult_answered", json!({ "call": call })),
+            Some(Failed { why, detail }) => {
+                ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
+            }
+        };
+        let mut transaction = self.0.ledger.transaction().await?;
+        let noted = [(note.0, note.1.to_string())];
+        transaction.note(&consulting.stream, consulting.noted, &noted, now_ms()).await?;
+        transaction.record_call(call, &report_of(told)).await?;
+        transaction.end_call(call, failed.is_none()).await?;
+        transaction.commit().await?;
+        consulting.noted += 1;
+        Ok(())
+    }
+
+    async fn hear_consultation(
+        &self,
+        panelist: &Panelist,
+        mut brief: Brief,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
+        let broken = |error: std::io::Error| {
+            let words = format!("no private folder for the reviewer: {error}");
+            Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
+        };
+        let folder = match tempfile::Builder::new().prefix("countersign-").tempdir() {
+            Ok(folder) => folder,
+            Err(error) => return broken(error),
+        };
+        brief.private = Some(folder.path().to_owned());
+        if !panelist.sees_project {
+            brief.folder = folder.path().join("files");
+            if let Err(error) = std::fs::create_dir(&brief.folder) {
+                return broken(error);
+            }
+        }
+        match &panelist.judge {
+            Judge::Command(command) => {
+                let told = command.hear(&self.0.guard, &brief, cancel).await;
+                self.0.planner.panel.vouch(&panelist.name, &brief.root, told)
+            }
+            Judge::Agent(agent) => agent.hear(&self.0.guard, &brief, cancel).await,
+            Judge::Service(service) => service.hear(&brief, cancel).await,
+            Judge::Replay { recording, .. } => replay::consult(recording, &brief.rule),
+            Judge::SelfReview => Told::not_asked(Failed::new(
+                NoVerdict::Unavailable,
+                "a self-review rules on work and cannot be consulted: name another reviewer",
+            )),
+        }
+    }
+}
+
+/// What was said, as data of the shape that was asked for.
+fn value_of(said: &Said, shape: Shape) -> Result<Value, Failed> {
+    let value = match said {
+        Said::Structured(value) => value.clone(),
+        Said::Text(text) => answer::read_value(text.as_bytes())
+            .map_err(|defect| Failed::new(defect.why(), defect.to_string()))?,
+    };
+    shape.check(&value).map_err(|words| Failed::new(NoVerdict::Garbled, words))?;
+    Ok(value)
+}
