@@ -190,27 +190,7 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
                 "status" => item.status = entries.next_value::<MaybeStatus>()?.0,
                 "finding" => item.finding = entries.next_value::<MaybeText>()?.0,
                 _ => {
-                    let value = match key.as_str() {
-                        "severity" => {
-                            let severity::Found(value, severity) = entries.next_value()?;
-                            item.severity = severity;
-                            value
-                        }
-                        "fail_count" => {
-                            let count: u32 = entries.next_value()?;
-                            fail_count = Some(count);
-                            Json::Number(count.into())
-                        }
-                        "accepted" => {
-                            item.accepted = entries.next_value()?;
-                            Json::Bool(item.accepted)
-                        }
-                        "acceptance_reason" => {
-                            item.acceptance_reason = entries.next_value::<MaybeText>()?.0;
-                            item.acceptance_reason.clone().map_or(Json::Null, Json::Text)
-                        }
-                        _ => entries.next_value()?,
-                    };
+                    let value = extra(&mut item, &mut fail_count, &key, &mut entries)?;
                     add(&mut item.found, key, value)?;
                 }
             }
@@ -222,6 +202,32 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
         item.fail_count = fail_count.unwrap_or(item.implied_fail_count());
         Ok(item)
     }
+}
+
+/// Reads a field beyond the five, and takes what it means where that is known.
+fn extra<'de, A: MapAccess<'de>>(
+    item: &mut Item,
+    fail_count: &mut Option<u32>,
+    key: &str,
+    entries: &mut A,
+) -> Result<Json, A::Error> {
+    Ok(match key {
+        "severity" => {
+            let severity::Found(value, severity) = entries.next_value()?;
+            item.severity = severity;
+            value
+        }
+        "fail_count" => Json::Number((*fail_count.insert(entries.next_value()?)).into()),
+        "accepted" => {
+            item.accepted = entries.next_value()?;
+            Json::Bool(item.accepted)
+        }
+        "acceptance_reason" => {
+            item.acceptance_reason = entries.next_value::<MaybeText>()?.0;
+            item.acceptance_reason.clone().map_or(Json::Null, Json::Text)
+        }
+        _ => entries.next_value()?,
+    })
 }
 
 struct IdSeed<'s>(&'s mut HashSet<String>);
