@@ -208,7 +208,7 @@ pub fn plan(
         };
         for side in sides {
             for (target, files) in
-                targets_of(rule, submission, room(&side), side.iter().any(|b| b.is_asked()))?
+                targets_of(rule, submission, room(&side, submission), side.iter().any(|b| b.is_asked()))?
             {
                 let assigned =
                     side.iter().map(|batch| assignment(index, rule, &target, &files, batch, submission));
@@ -324,15 +324,19 @@ fn split(whole: Target, files: Vec<usize>, submission: &Submission) -> Vec<(Targ
 
 fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
     let bytes: u64 = files.iter().map(|file| submission.files[*file].size_bytes).sum();
-    let most = submission.change.as_ref().map(|_| DIFF_BYTES_MAX as u64);
-    room.into_iter().chain(most).min().is_none_or(|room| bytes <= room)
+    room.is_none_or(|room| bytes <= room)
 }
 
-/// How many bytes fit into a question to whoever is asked first.
-fn room(batches: &[&Batch]) -> Option<u64> {
-    let asked =
-        |batch: &&Batch| batch.judges.iter().find(|judge| judge.kind == ReviewerKind::Asked)?.room_bytes;
-    batches.iter().find_map(asked)
+/// How many bytes fit into a question to whoever is asked first. The author is asked nothing, and reads it all.
+fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
+    let first = |batch: &&Batch| {
+        let judges = &batch.judges;
+        let by_author = judges.first().is_some_and(|judge| judge.kind == ReviewerKind::SelfReview);
+        judges.iter().find(|judge| judge.kind == ReviewerKind::Asked && !by_author).cloned()
+    };
+    let asked = batches.iter().find_map(first)?;
+    let most = submission.change.as_ref().map(|_| DIFF_BYTES_MAX as u64);
+    asked.room_bytes.into_iter().chain(most).min()
 }
 
 fn files_where(submission: &Submission, wanted: impl Fn(&Material) -> bool) -> Vec<usize> {

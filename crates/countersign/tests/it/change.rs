@@ -66,6 +66,15 @@ fn a_change_is_asked_about_as_a_diff_and_passes_or_needs_work() {
 }
 
 #[test]
+fn a_dry_run_shows_the_question_and_asks_nobody() {
+    let (project, _, judge) = started(CONFIG);
+    project.write("new.md", "two\n");
+    let shown = project.run(&["review", "--change", "--dry-run"]).exits(0).stdout;
+    assert!(shown.contains("## Git Diff\n```diff\ndiff --git a/new.md b/new.md\n"), "{shown}");
+    assert!(judge.asked().is_empty());
+}
+
+#[test]
 fn an_empty_change_is_refused_with_exit_code_4() {
     let (project, ..) = started(CONFIG);
     let json = project.run(&["review", "--change", "--json"]).exits(4).json();
@@ -226,7 +235,7 @@ fn a_self_review_of_a_change_is_handed_in_for_the_change_as_it_is() {
     let config =
         CONFIG.replace("{name: judge, use: command, command: [./judge.sh]}", "{name: me, use: self}");
     let (project, ..) = started(&config);
-    project.write("new.md", "x\n");
+    project.write("new.md", "x\n").write("long.md", "0123456789\n".repeat(4000));
     let json = project.run(&["review", "--change", "--subject", "x", "--json"]).exits(3).json();
     let id = json["review"]["id"].as_str().unwrap().to_owned();
     let instructions = project.read(&format!(".countersign/self_review_{id}.md"));

@@ -1,6 +1,7 @@
 //! Starting git: one process, its output bounded, its time too.
 
 use super::GitError;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -37,7 +38,7 @@ const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
 
 /// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
 /// which sets some of them.
-const FOREIGN: [&str; 24] = [
+const FOREIGN: [&str; 23] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -48,7 +49,6 @@ const FOREIGN: [&str; 24] = [
     "GIT_PREFIX",
     "GIT_CONFIG",
     "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
     "GIT_GRAFT_FILE",
     "GIT_SHALLOW_FILE",
     "GIT_REPLACE_REF_BASE",
@@ -151,7 +151,7 @@ impl Git {
         match tokio::time::timeout(limit, talk(&mut child, &command, limit_bytes, take)).await {
             Ok(ended) => ended,
             Err(_) => {
-                let _ = child.kill().await;
+                end(&mut child).await;
                 Err(GitError::TimedOut { command, seconds })
             }
         }
@@ -182,6 +182,14 @@ impl Git {
             .kill_on_drop(true)
             .spawn()
     }
+}
+
+/// Ends git and what it started.
+async fn end(child: &mut Child) {
+    if let Some(group) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill().await;
 }
 
 async fn talk(

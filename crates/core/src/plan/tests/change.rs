@@ -97,6 +97,18 @@ fn a_reviewer_with_less_room_has_it_split_earlier() {
 }
 
 #[test]
+fn the_author_reads_a_change_of_any_size_at_once() {
+    let large = change(&[("a.md", 40_000, true), ("b.md", 40_000, true)]);
+    let author = Reviewer { kind: ReviewerKind::SelfReview, ..reviewer("self") };
+    let plan = plan(&[rule(Scope::Whole)], &large, &[author], "r").unwrap();
+    assert_eq!(plan.assignments.len(), 1);
+    assert_eq!(
+        (&plan.assignments[0].target, plan.assignments[0].files.as_slice()),
+        (&Target::All, &[0, 1][..])
+    );
+}
+
+#[test]
 fn what_no_rule_is_for_is_named_once() {
     let small = change(&[("a.md", 10, true), ("b.rs", 10, true), ("gone.md", 10, false)]);
     let checks = Criterion { check: Some(Check::NotEmpty), ..Criterion::must("C", "") };

@@ -7,8 +7,10 @@ use crate::workspace::Root;
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 /// What is to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,12 +94,9 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     let places = git.places().await?;
     let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir()?;
     let (index, objects) = (folder.path().join("index"), folder.path().join("objects"));
-    std::fs::create_dir(&objects)?;
-    match std::fs::copy(&places.index, &index) {
-        // Before anything was added there is none.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        copied => drop(copied?),
-    }
+    tokio::fs::create_dir(&objects).await?;
+    let (from, to) = (places.index.clone(), index.clone());
+    tokio::task::spawn_blocking(move || copy_index(&from, &to)).await.map_err(io::Error::other)??;
     let mut git = git.with("GIT_INDEX_FILE", index);
     if !(wanted.keeps_tree && patches) {
         // New contents go to a folder of ours, and the repository's are read from where they are.
@@ -133,8 +132,28 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     Ok(Compared { files, list, tree })
 }
 
+/// Copies the index with its time. A file that was written in the same moment as the index may be another than the
+/// index knows, of the same size and time; git looks into those that are not older than the index, and a copy with
+/// a time of its own would make all of them older.
+fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = match File::open(from) {
+        Ok(file) => file,
+        // Before anything was added there is none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let written = from.metadata()?.modified()?;
+    let mut to = File::create(to)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_modified(written)
+}
+
 /// Brings the copy of the index up to date, as a commit of everything would.
-const ADD: [&str; 14] = [
+const ADD: [&str; 18] = [
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
     "-c",
     "core.safecrlf=false",
     "-c",
@@ -181,7 +200,7 @@ fn paths(wanted: &ChangeWanted) -> Vec<String> {
 }
 
 /// A path in a list of paths: one with a colon or a quote in it is read as a quoted one.
-fn quoted(path: &std::path::Path) -> OsString {
+fn quoted(path: &Path) -> OsString {
     let bytes = path.as_os_str().as_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\')) {
         return path.as_os_str().to_owned();

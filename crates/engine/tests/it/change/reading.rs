@@ -33,6 +33,6 @@ async fn errors_have_the_words_of_git() {
     assert_eq!(git.commit("--help").await.unwrap(), None);
     let much = git.stream(["help", "-a"], 10, |_| Ok(())).await.unwrap_err();
     assert!(matches!(much, GitError::TooMuchOutput { limit_bytes: 10, .. }), "{much}");
-    let late = git.within_seconds(0).run(["version"]).await.unwrap_err();
+    let late = git.within_seconds(0).run(["-c", "alias.wait=!sleep 600", "wait"]).await.unwrap_err();
     assert!(matches!(late, GitError::TimedOut { seconds: 0, .. }), "{late}");
 }

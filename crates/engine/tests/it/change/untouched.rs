@@ -50,3 +50,14 @@ async fn a_fingerprint_names_the_state_and_not_how_it_came_about() {
     repository.write("b.md", "y\n");
     assert_ne!(fingerprint(&repository, &base).await, unstaged);
 }
+
+#[tokio::test]
+async fn an_edit_in_the_same_moment_as_the_commit_is_seen() {
+    // Same size, and mostly the same time as the index has for it.
+    let repository = Repository::new();
+    for n in 0..20 {
+        let base = repository.write("a.md", format!("{n:04}\n")).commit("committed");
+        repository.write("a.md", "edit\n");
+        assert_eq!(super::told(&since(&repository, &base).await), ["modified a.md +1 -1"], "{n}");
+    }
+}

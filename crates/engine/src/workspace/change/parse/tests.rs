@@ -82,8 +82,8 @@ fn a_long_patch_is_cut_at_a_line_and_says_so() {
     };
     let (one, other) = (long('x'), long('y'));
     assert!(one.is_cut);
-    assert_eq!((one.patch_bytes, one.added), (785, 51));
-    assert!(one.patch.ends_with("+zehn Zeïchen\n[diff cut: 199 of 785 bytes shown]\n"), "{}", one.patch);
+    assert_eq!((one.patch_bytes, one.added), (784, 51));
+    assert!(one.patch.ends_with("+zehn Zeïchen\n[diff cut: 196 of 784 bytes shown]\n"), "{}", one.patch);
     assert_eq!(one.patch, other.patch);
     assert_ne!(one.digest, other.digest, "the digest covers what is not shown");
 }
