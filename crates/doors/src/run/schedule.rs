@@ -31,17 +31,27 @@ pub enum Which {
 pub struct Results {
     /// How each task ended, by its id.
     pub ends: BTreeMap<String, TaskEnd>,
-    /// Tasks that were meant and did not run, and why.
-    pub left: BTreeMap<String, String>,
+    /// Tasks that were meant and did not run.
+    pub left: BTreeMap<String, Left>,
     /// Whether the run stopped before its time, and why.
     pub stopped: Option<String>,
+}
+
+/// A task that was meant and did not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Why.
+    pub why: String,
+    /// What that means for the run: what is not done has not passed.
+    pub outcome: Outcome,
 }
 
 impl Results {
     /// The outcome of all together: the worst.
     pub fn outcome(&self) -> Outcome {
         let ends = self.ends.values().map(TaskEnd::outcome);
-        Outcome::worst(ends).unwrap_or(Outcome::Passed)
+        let left = self.left.values().map(|left| left.outcome);
+        Outcome::worst(ends.chain(left)).unwrap_or(Outcome::Passed)
     }
 }
 
@@ -243,23 +253,29 @@ impl Run {
             if results.ends.contains_key(&task.id) {
                 continue;
             }
-            let waits = tasks::waits_for(&list, task);
-            let why = match (task.status, waits.as_slice()) {
-                (Status::Review, _) => "it waits for a person".to_owned(),
-                (Status::Blocked, _) => {
-                    format!("it is blocked: `countersign retry {}` tries it again", task.id)
-                }
-                (_, []) => results.stopped.clone().unwrap_or_else(|| {
-                    format!("it failed before: `countersign retry {}` tries it again", task.id)
-                }),
-                (_, waits) => format!("it waits for {}", waits.join(", ")),
-            };
-            results.left.insert(task.id.clone(), why);
+            let left = self.left(task, &tasks::waits_for(&list, task), results.stopped.as_deref());
+            results.left.insert(task.id.clone(), left);
         }
-        for (task, why) in &results.left {
-            self.say(Happening::Warning(format!("{task} did not run: {why}")));
+        for (task, left) in &results.left {
+            self.say(Happening::Warning(format!("{task} did not run: {}", left.why)));
         }
         Ok(())
+    }
+
+    fn left(&self, task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
+        let (why, outcome) = match (task.status, waits, stopped) {
+            (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
+            (Status::Blocked, ..) => {
+                (format!("it is blocked: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
+            }
+            (_, [], Some(stopped)) => (stopped.to_owned(), Outcome::NeedsWork),
+            (_, [], None) => (
+                format!("it failed before: `countersign retry {}` tries it again", task.id),
+                Outcome::NeedsWork,
+            ),
+            (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
+        };
+        Left { why, outcome }
     }
 }
 

@@ -36,6 +36,9 @@ impl Standing<'_> {
         let state = visible_line(state.word());
         let id = &self.task.id;
         let review = self.summary.and_then(|summary| Some((summary.review_status.as_ref()?, summary.issues)));
+        if state == TaskState::Running.word() && self.task.status == Status::Review {
+            return format!("{id}: {state:STATE_WIDTH$} (review: awaiting a person)");
+        }
         let Some((review, issues)) = review.filter(|(review, _)| **review != ReviewStatus::NotRun) else {
             return format!("{id}: {state}");
         };

@@ -191,7 +191,10 @@ impl Run {
             left.attempt = course.attempt + 1;
         }
         self.keep(&task.id, &left).await?;
-        self.tasks.set(&task.id, Status::Blocked, &(self.now)())?;
+        // What nobody was able to judge is judged by the next run, without anybody having to ask for it.
+        let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_)) && failure.review.is_some();
+        let status = if unjudged { Status::Review } else { Status::Blocked };
+        self.tasks.set(&task.id, status, &(self.now)())?;
         Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
     }
 

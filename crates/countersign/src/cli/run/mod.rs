@@ -78,9 +78,9 @@ async fn finish(
         true => format!("{json}\n"),
         false => show::results_text(&results),
     };
-    let outcome = match (&results.stopped, results.outcome()) {
-        (Some(_), Outcome::Passed) if run.stops.wanted() => Outcome::Interrupted,
-        (_, outcome) => outcome,
+    let outcome = match run.stops.wanted() {
+        true => Outcome::Interrupted,
+        false => results.outcome(),
     };
     let mut answer = Answer::new(outcome, text, json);
     answer.warnings = warnings;

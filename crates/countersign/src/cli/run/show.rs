@@ -3,7 +3,7 @@
 use crate::output::{Printer, bold, dim};
 use countersign_core::text::visible_line;
 use countersign_doors::run::happening::{Happening, Stage};
-use countersign_doors::run::schedule::Results;
+use countersign_doors::run::schedule::{Left, Results};
 use countersign_doors::run::task::TaskEnd;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -86,8 +86,8 @@ pub fn results_text(results: &Results) -> String {
         };
         let _ = writeln!(out, "{}  {line}", bold(task));
     }
-    for (task, why) in &results.left {
-        let _ = writeln!(out, "{}  {}", bold(task), dim(&format!("not run  {why}")));
+    for (task, left) in &results.left {
+        let _ = writeln!(out, "{}  {}", bold(task), dim(&format!("not run  {}", left.why)));
     }
     if let Some(why) = &results.stopped {
         let _ = writeln!(out, "stopped: {}", visible_line(why));
@@ -116,7 +116,7 @@ pub fn results_json(results: &Results) -> Value {
             "review": review_id, "error_code": code, "error": error,
         })
     };
-    let left = |(task, why): (&String, &String)| json!({ "task": task, "why": why });
+    let left = |(task, left): (&String, &Left)| json!({ "task": task, "why": left.why, "outcome": left.outcome.name() });
     json!({
         "tasks": results.ends.iter().map(end).collect::<Vec<_>>(),
         "not_run": results.left.iter().map(left).collect::<Vec<_>>(),
