@@ -6,6 +6,7 @@
 //! costs like all others.
 
 use super::ask::{not_put, report_of};
+use super::slots::Slots;
 use super::{Engine, EngineError, Happening, Judge, Panelist, now_ms, random};
 use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};
@@ -62,6 +63,13 @@ struct Consulting<'a> {
     stream: String,
     /// Notes in its stream.
     noted: u64,
+}
+
+impl Consulting<'_> {
+    /// What stands for a review in slots and progress.
+    fn id(&self) -> ReviewId {
+        ReviewId::from_text(self.stream.as_str())
+    }
 }
 
 impl Engine {
@@ -140,17 +148,8 @@ impl Engine {
         if let Err(failed) = self.put_consultation_on_record(consulting, &panelist, &brief).await? {
             return Ok(Err(failed));
         }
-        let id = ReviewId::from_text(consulting.stream.as_str());
-        let slot = slots.acquire(&id).await;
         let again = repair.is_some();
-        let told = if cancel.is_cancelled() {
-            not_put()
-        } else {
-            let (label, reviewer) = (consulting.about.name.clone(), reviewer.to_owned());
-            self.say(Happening::Asked { review: id.clone(), assignment: 0, label, reviewer, again });
-            self.hear_consultation(&panelist, brief, cancel).await
-        };
-        drop(slot);
+        let told = self.put_consultation(consulting, &panelist, &slots, brief, again, cancel).await;
         let shape = consulting.about.shape;
         let told = self.priced(reviewer, told).and_then(|said| value_of(&said, shape));
         let told = self.without_secrets(told, |redaction, value| {
@@ -159,6 +158,7 @@ impl Engine {
         let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
         let result = told.result.as_ref().map_err(Clone::clone);
         let result = result.and_then(|value| accept(value).map_err(garbled));
+        let id = consulting.id();
         self.say(match &result {
             Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
             Err(Failed { why, detail }) => {
@@ -171,6 +171,26 @@ impl Engine {
             return Err(EngineError::Interrupted);
         }
         Ok(result)
+    }
+
+    /// Asks, once it is its turn.
+    async fn put_consultation(
+        &self,
+        consulting: &Consulting<'_>,
+        panelist: &Panelist,
+        slots: &Slots,
+        brief: Brief,
+        again: bool,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
+        let review = consulting.id();
+        let _slot = slots.acquire(&review).await;
+        if cancel.is_cancelled() {
+            return not_put();
+        }
+        let (label, reviewer) = (consulting.about.name.clone(), panelist.name.clone());
+        self.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
+        self.hear_consultation(panelist, brief, cancel).await
     }
 
     fn consultation_brief(

@@ -4,5 +4,6 @@
 
 mod change;
 mod config;
+mod consult;
 mod ledger;
 mod quality_gate;

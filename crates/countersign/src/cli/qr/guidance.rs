@@ -10,6 +10,7 @@ use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::words::{self, blocking_failures};
 use countersign_doors::qr::{Item, State};
+use countersign_engine::engine::Judge;
 use serde_json::Value;
 use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +44,7 @@ pub async fn run(
         let question = asked.about(&materials).fixing(&state);
         return Ok(prompt(&asked.engine.consultation_words(&question), &here.fixed()));
     }
-    let guidance = match is_asked(place) && !blocking_failures(&state, policy).is_empty() {
+    let guidance = match !blocking_failures(&state, policy).is_empty() && is_asked(place)? {
         true => by_reviewer(&Asked::open(place, &options.ask, true).await?, &state, printer, cancel).await?,
         false => Guidance { fixes: HashMap::new(), warnings: vec![] },
     };
@@ -54,10 +55,15 @@ pub async fn run(
     Ok(Answer { warnings: guidance.warnings, ..Answer::new(Outcome::Passed, text, json) })
 }
 
-/// Whether a reviewer is named. One that just happens to be installed is not asked: the findings say enough.
-fn is_asked(place: &Place) -> bool {
+/// Whether a reviewer is named who can be asked. One that just happens to be installed is not: the findings say
+/// enough.
+fn is_asked(place: &Place) -> Result<bool, Failure> {
     let config = &place.project.config;
-    config.reviewer.is_some() || !config.reviewers.is_empty()
+    if config.reviewer.is_none() && config.reviewers.is_empty() {
+        return Ok(false);
+    }
+    let panelists = place.project.panelists()?;
+    Ok(panelists.iter().any(|panelist| !matches!(panelist.judge, Judge::SelfReview)))
 }
 
 /// Instructions from a reviewer. Without any the findings have to do: no instruction is a verdict.

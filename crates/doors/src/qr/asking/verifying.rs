@@ -256,8 +256,11 @@ impl Asking<'_> {
         }
         let paths: Vec<PathBuf> =
             self.materials.artifacts.iter().map(|artifact| artifact.from.clone()).collect();
-        let now = read(&self.engine.planner().root, &paths).ok().and_then(|now| Materials::new(now).ok());
-        let Some(now) = now else { return false };
+        let Ok(now) = read(&self.engine.planner().root, &paths) else { return false };
+        if now == self.materials.artifacts {
+            return true;
+        }
+        let Ok(now) = Materials::new(now) else { return false };
         let scope: &Scope = &job.item.scope;
         let asking = Asking { materials: &now, ..*self };
         let shows = now.shows(scope, &|path| self.exists(path));

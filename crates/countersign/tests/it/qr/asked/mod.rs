@@ -81,6 +81,6 @@ fn decomposed_by(says: &Says, before: &str) -> (Project, Judge) {
     (project, judge)
 }
 
-fn verify<'a>(judge: &'a Judge) -> Vec<&'a str> {
+fn verify(judge: &Judge) -> Vec<&str> {
     vec!["verify", "--reviewer", judge.name()]
 }
