@@ -113,7 +113,7 @@ fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
 fn paths_in(text: &str) -> BTreeSet<String> {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words = text.split(|c: char| !inner(c));
-    let words = words.map(|word| word.trim_matches('.').trim_start_matches("./"));
+    let words = words.map(|word| word.trim_start_matches("./").trim_end_matches('.'));
     words.filter(|word| word.contains(['.', '/']) && word.len() < 300).map(str::to_owned).collect()
 }
 

@@ -36,7 +36,9 @@ fn plan(file: &str, text: &str) -> Plan {
     plan
 }
 
-fn rows(plan: &Plan) -> Vec<(&str, &str, Option<(u32, u32)>)> {
+type Row<'p> = (&'p str, &'p str, Option<(u32, u32)>);
+
+fn rows(plan: &Plan) -> Vec<Row<'_>> {
     plan.parts.iter().map(|part| (part.kind.name(), part.id.as_str(), part.lines)).collect()
 }
 
