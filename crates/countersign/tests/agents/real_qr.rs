@@ -70,8 +70,6 @@ fn qr_14_the_whole_loop_with_claude_as_reviewer_and_fixer() {
         ran.stderr
     );
     assert!(bench.project.read("plan.md").contains("Acceptance: it parses"));
-    let state = bench.project.read(".countersign/qr/state/qr-plan-structure.json");
-    assert!(state.contains("\"iteration\": 2"), "{state}");
     let costs = run(&bench, &["costs", "--json"]).exits(0).json();
     assert!(costs["total"]["usd"].as_f64().unwrap() > 0.0, "{costs}");
     // A fixer is the user's own program, with a temporary folder of its own.

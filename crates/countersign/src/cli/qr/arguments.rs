@@ -106,6 +106,14 @@ impl QrCommand {
         })
     }
 
+    /// What is looked at, where that is said.
+    pub fn artifacts(&self) -> &[PathBuf] {
+        match self {
+            Self::Loop(options) => &options.ask.artifact,
+            _ => &[],
+        }
+    }
+
     /// Whether it can keep its state where it likes.
     pub fn has_own_state_dir(&self) -> bool {
         matches!(self, Self::Loop(_) | Self::Reconcile(_))

@@ -3,6 +3,7 @@
 use super::arguments::QrCommand;
 use super::{Failure, Global};
 use crate::project::Project;
+use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
 use countersign_engine::config::Config;
@@ -32,7 +33,7 @@ impl Place {
     ) -> Result<Self, Failure> {
         let project = Project::find(global, command.reviewer().cloned())?;
         let given = given.filter(|path| !path.as_os_str().is_empty());
-        let own = || command.has_own_state_dir().then(|| project.ledger_dir().join(OWN_STATE_DIR));
+        let own = || command.has_own_state_dir().then(|| own_state_dir(&project, command.artifacts()));
         let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {
@@ -46,7 +47,7 @@ impl Place {
 
     /// Makes the state directory if it is ours rather than one somebody named.
     pub fn make_own(&self) -> Result<(), Failure> {
-        if self.dir.path() == self.project.ledger_dir().join(OWN_STATE_DIR) {
+        if self.dir.path().starts_with(self.project.ledger_dir().join(OWN_STATE_DIR)) {
             self.dir.create()?;
         }
         Ok(())
@@ -83,6 +84,22 @@ impl Place {
             ledger: Ledger::open(&self.project.ledger_dir()).await?,
         })
     }
+}
+
+/// A directory for each set of artifacts: what was found out about one says nothing about another.
+fn own_state_dir(project: &Project, artifacts: &[PathBuf]) -> PathBuf {
+    let absolute = |path: &PathBuf| {
+        let path = project.here.join(path);
+        path.canonicalize().unwrap_or(path).to_string_lossy().into_owned()
+    };
+    let mut paths: Vec<String> = artifacts.iter().map(absolute).collect();
+    paths.sort();
+    let mut parts = Parts::new("qr state/1");
+    parts.count(paths.len());
+    paths.iter().for_each(|path| {
+        parts.text(path);
+    });
+    project.ledger_dir().join(OWN_STATE_DIR).join(parts.digest().short())
 }
 
 /// The directory the project's file names, from its root.

@@ -11,7 +11,7 @@ use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::GateEnd;
 use countersign_core::text::{cut_front_words, visible_line};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::{State, words};
+use countersign_doors::qr::{State, Status, words};
 use countersign_engine::process::{self, Call, Ended, How};
 use serde_json::json;
 use std::time::Duration;
@@ -37,10 +37,20 @@ pub async fn run(
     if fixer.is_empty() {
         return Err(Failure::usage("--fixer names no program").hint("for example --fixer 'claude -p'"));
     }
-    if place.dir.read(phase)?.is_none_or(|known| known.state.items.is_empty()) {
-        printer.note(&format!("{phase}: breaking it into items"));
-        let state = decompose::decompose(&asked, true, printer, cancel).await?;
-        printer.note(&format!("{phase}: {} items", state.items.len()));
+    match place.dir.read(phase)?.map(|known| known.state).filter(|state| !state.items.is_empty()) {
+        None => {
+            printer.note(&format!("{phase}: breaking it into items"));
+            let state = decompose::decompose(&asked, true, printer, cancel).await?;
+            printer.note(&format!("{phase}: {} items", state.items.len()));
+        }
+        // What passed before passed on what was there then. It is looked at again; what is as it was is answered
+        // from the ledger.
+        Some(state) if state.count(Status::Fail) == 0 => {
+            let files: Vec<String> =
+                asked.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            asked.qr.fixed(&files, &actor()).await?;
+        }
+        Some(_) => {}
     }
     let mut fixes: u32 = 0;
     loop {

@@ -46,6 +46,22 @@ fn qr_13_14_the_loop_ends_when_the_gate_passes() {
     asked(&project);
     project.run(&words).exits(0);
     assert_eq!(asked(&project), [""; 0]);
+    // Another plan is another loop, and what passed does not stand for what is there now.
+    project.write("plan.md", PLAN.replace("fine", "finer"));
+    project.write("fixer.sh", "#!/bin/sh\nexit 1\n");
+    project.run(&words).exits(4);
+    assert_eq!(asked(&project)[..1], ["plan-001"]);
+    project.write("other.md", PLAN);
+    let other = words.map(|word| if word == "plan.md" { "other.md" } else { word });
+    project.run(&other).exits(4);
+    assert_eq!(asked(&project)[..1], [""], "it is broken into items first");
+}
+
+/// The state file of the only loop of a project.
+fn state_file(project: &Project) -> String {
+    let states = std::fs::read_dir(project.path(".countersign/qr/state")).unwrap();
+    let [only] = &states.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()[..] else { panic!() };
+    std::fs::read_to_string(only.join("qr-plan-structure.json")).unwrap()
 }
 
 #[test]
@@ -61,7 +77,7 @@ fn a_fixer_that_mends_nothing_ends_at_the_ceiling() {
 }
 
 #[test]
-fn a_fixer_that_fails_is_named_and_the_round_stays() {
+fn slow_a_fixer_that_fails_is_named_and_the_round_stays() {
     for (fixer, more, words) in [
         ("false", vec![], "the fixer `false` ended with exit code 1"),
         ("no-such-program-here", vec![], "could not be started"),
@@ -70,7 +86,7 @@ fn a_fixer_that_fails_is_named_and_the_round_stays() {
         let (project, ran) = run(fixer, &more);
         let ran = ran.exits(4);
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
-        let state = project.read(".countersign/qr/state/qr-plan-structure.json");
+        let state = state_file(&project);
         assert!(!state.contains("iteration") && state.contains("\"FAIL\""), "{state}");
     }
 }

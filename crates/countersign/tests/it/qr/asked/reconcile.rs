@@ -8,7 +8,7 @@ fn reply(status: &str, criteria: &[(&str, Option<&str>)]) -> Value {
 }
 
 #[test]
-fn qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
+fn slow_qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
     let met = ("MET", Some("src/a.rs:2"));
     let table = [
         (reply("SATISFIED", &[met]), 0, "M1: SATISFIED\n- MET: It parses (src/a.rs:2)\n"),
