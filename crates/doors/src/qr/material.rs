@@ -4,6 +4,7 @@
 use super::item::Item;
 use super::plan::{Kind, Part, Plan};
 use super::scope::Scope;
+use countersign_core::digest::{Digest, Parts};
 use countersign_engine::yaml::quoted;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,16 @@ impl Materials {
             plan.add(&artifact.path, &artifact.text)?;
         }
         Ok(Self { artifacts, plan })
+    }
+
+    /// Names all artifacts as they are.
+    pub fn digest(&self) -> Digest {
+        let mut parts = Parts::new("qr artifacts/1");
+        parts.count(self.artifacts.len());
+        for artifact in &self.artifacts {
+            parts.text(&artifact.from.to_string_lossy()).text(&artifact.text);
+        }
+        parts.digest()
     }
 
     /// What a scope shows; `exists` says whether there is a file at a path.

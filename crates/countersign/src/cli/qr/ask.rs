@@ -3,10 +3,11 @@
 use super::Failure;
 use super::arguments::AskOptions;
 use super::place::Place;
+use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
 use countersign_core::text::visible_line;
 use countersign_doors::qr::Qr;
-use countersign_doors::qr::asking::{self, AskError, Asking};
+use countersign_doors::qr::asking::{self, AskError, Asking, Remembered};
 use countersign_doors::qr::material::Materials;
 use countersign_doors::qr::modules::{FOLDER, Modules};
 use countersign_engine::engine::{Engine, Judge, Planner};
@@ -20,6 +21,8 @@ pub struct Asked {
     pub modules: Modules,
     /// The files that are looked at.
     pub paths: Vec<PathBuf>,
+    /// What they were when a loop verified them last.
+    pub verified: Option<Digest>,
     policy: Policy,
 }
 
@@ -31,14 +34,13 @@ impl Asked {
         let engine = project.engine(planner(place, somebody)?).await?;
         let qr = place.door().await?;
         let named = files(place, &options.artifact)?;
-        let paths = match named.is_empty() {
-            true => asking::remembered(&qr).await?,
-            false => {
-                asking::remember(&qr, &named).await?;
-                named
-            }
-        };
-        Ok(Self { qr, engine, modules, paths, policy: project.config.policy.clone() })
+        let mut known = asking::remembered(&qr).await?;
+        if !named.is_empty() && named != known.paths {
+            known.paths = named;
+            asking::remember(&qr, &known).await?;
+        }
+        let Remembered { paths, verified } = known;
+        Ok(Self { qr, engine, modules, paths, verified, policy: project.config.policy.clone() })
     }
 
     /// The files as they are now.

@@ -10,8 +10,9 @@ use crate::project::guard_program;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::GateEnd;
 use countersign_core::text::{cut_front_words, visible_line};
+use countersign_doors::qr::asking::{self, Remembered};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::{State, Status, words};
+use countersign_doors::qr::{State, words};
 use countersign_engine::process::{self, Call, Ended, How};
 use serde_json::json;
 use std::time::Duration;
@@ -43,9 +44,8 @@ pub async fn run(
             let state = decompose::decompose(&asked, true, printer, cancel).await?;
             printer.note(&format!("{phase}: {} items", state.items.len()));
         }
-        // What passed before passed on what was there then. It is looked at again; what is as it was is answered
-        // from the ledger.
-        Some(state) if state.count(Status::Fail) == 0 => {
+        // What passed before passed on what was there then. Where that changed, it is looked at again.
+        Some(_) if asked.verified.as_ref() != Some(&asked.materials()?.digest()) => {
             let files: Vec<String> =
                 asked.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
             asked.qr.fixed(&files, &actor()).await?;
@@ -54,7 +54,10 @@ pub async fn run(
     }
     let mut fixes: u32 = 0;
     loop {
+        let looked_at = asked.materials()?.digest();
         let verified = verify::verify(&asked, &[], printer, cancel).await?;
+        let known = Remembered { paths: asked.paths.clone(), verified: Some(looked_at) };
+        asking::remember(&asked.qr, &known).await?;
         let state = &verified.state;
         printer.note(&format!("{phase}, round {}: {}", state.iteration, words::counts(state)));
         let end = gate(state, place.policy()).end;

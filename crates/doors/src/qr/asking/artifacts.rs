@@ -3,6 +3,7 @@
 use super::AskError;
 use crate::qr::door::Qr;
 use crate::qr::material::Artifact;
+use countersign_core::digest::Digest;
 use countersign_engine::ledger::LedgerError;
 use countersign_engine::workspace::Root;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,14 @@ const PLANS: [&str; 2] = ["plan.json", "plan.md"];
 /// The kind of the note that remembers artifacts.
 const KIND: &str = "qr_artifacts";
 
-#[derive(Serialize, Deserialize)]
-struct Remembered {
-    paths: Vec<PathBuf>,
+/// What is kept in mind about the artifacts of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// Where they are.
+    pub paths: Vec<PathBuf>,
+    /// What they were when all that blocks was verified last; none where that was never so.
+    #[serde(default)]
+    pub verified: Option<Digest>,
 }
 
 /// Reads artifacts. Everything that is wrong with any of them is said.
@@ -71,29 +77,26 @@ fn name(root: &Root, from: &Path, known: &[Artifact]) -> String {
     names.into_iter().find(is_free).unwrap_or(file)
 }
 
-/// Keeps in mind which files a phase looks at.
-pub async fn remember(qr: &Qr, paths: &[PathBuf]) -> Result<(), LedgerError> {
+/// Keeps in mind which files a phase looks at, and what was verified.
+pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerError> {
     let stream = stream(qr);
     let mut transaction = qr.ledger.transaction().await?;
     let known = transaction.notes(&stream).await?.len() as u64;
-    let body = serde_json::to_string(&Remembered { paths: paths.to_vec() }).unwrap_or_default();
+    let body = serde_json::to_string(remembered).unwrap_or_default();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let at_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     transaction.note(&stream, known, &[(KIND, body)], at_ms).await?;
     transaction.commit().await
 }
 
-/// The files a phase looks at: those that were named last, else the plan in the state directory.
-pub async fn remembered(qr: &Qr) -> Result<Vec<PathBuf>, LedgerError> {
+/// What is kept in mind: the files that were named last, else the plan in the state directory.
+pub async fn remembered(qr: &Qr) -> Result<Remembered, LedgerError> {
     let notes = qr.ledger.notes(&stream(qr)).await?;
     let last = notes.last().and_then(|note| serde_json::from_str::<Remembered>(&note.body).ok());
-    Ok(match last {
-        Some(remembered) => remembered.paths,
-        None => {
-            let plans = PLANS.iter().map(|name| qr.dir.path().join(name));
-            plans.filter(|path| path.is_file()).collect()
-        }
-    })
+    Ok(last.unwrap_or_else(|| {
+        let plans = PLANS.iter().map(|name| qr.dir.path().join(name));
+        Remembered { paths: plans.filter(|path| path.is_file()).collect(), verified: None }
+    }))
 }
 
 fn stream(qr: &Qr) -> String {

@@ -9,7 +9,7 @@ mod consulting;
 mod reconciling;
 mod verifying;
 
-pub use artifacts::{ARTIFACT_BYTES_MAX, ARTIFACTS_MAX, read, remember, remembered};
+pub use artifacts::{ARTIFACT_BYTES_MAX, ARTIFACTS_MAX, Remembered, read, remember, remembered};
 pub use reconciling::Milestone;
 pub use verifying::{Unruled, Verified};
 

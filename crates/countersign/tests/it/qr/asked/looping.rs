@@ -101,3 +101,17 @@ fn a_loop_without_a_ruling_stops_and_says_so() {
     assert!(ran.stderr.contains("plan-003 has no ruling (unavailable)"), "{}", ran.stderr);
     assert!(ran.stdout.contains("3 total, 1 PASS, 1 FAIL, 1 TODO"), "{}", ran.stdout);
 }
+
+#[test]
+fn what_somebody_changed_between_two_loops_is_looked_at_again() {
+    let (project, ran) = run("false", &[]);
+    ran.exits(4);
+    // M1 is mended by hand, and M2, which had passed, is broken.
+    project.write("plan.md", PLAN.replace("BAD", "good").replace("fine", "BAD"));
+    asked(&project);
+    let words =
+        ["qr", "loop", "--artifact", "plan.md", "--fixer", "false", "--reviewer", "command:./judge.sh"];
+    let ran = project.run(&words).exits(4);
+    assert!(ran.stderr.contains("round 2: 3 total, 2 PASS, 1 FAIL"), "{}", ran.stderr);
+    assert!(asked(&project).contains(&"plan-003".to_owned()));
+}
