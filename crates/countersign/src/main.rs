@@ -1,5 +1,6 @@
 //! The `countersign` command: shows what the engine does.
 
+mod ask;
 mod author;
 mod change;
 mod cli;
@@ -8,6 +9,8 @@ mod output;
 mod panel;
 mod project;
 mod run_project;
+mod terminal;
+mod tui;
 mod wanted;
 
 use std::process::ExitCode;

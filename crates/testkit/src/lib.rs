@@ -15,6 +15,7 @@ mod project;
 mod ran;
 mod repository;
 mod responses;
+mod terminal;
 mod wire;
 
 pub use chat::{Chat, ChatApi};
@@ -26,4 +27,5 @@ pub use project::Project;
 pub use ran::{Ran, Running, eventually};
 pub use repository::Repository;
 pub use responses::{Responses, ResponsesApi};
+pub use terminal::Terminal;
 pub use wire::Asked;

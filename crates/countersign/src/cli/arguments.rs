@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use super::qr::arguments::QrOptions;
-use super::run::arguments::{OutputOptions, RetryOptions, RunOptions, StopOptions};
+use super::run::arguments::{ListOptions, OutputOptions, RetryOptions, RunOptions, StopOptions};
 use clap::{Args, Parser, Subcommand};
 use countersign_engine::programs::Vendor;
 use std::path::PathBuf;
@@ -87,6 +87,12 @@ pub enum Command {
     Qr(Box<QrOptions>),
     /// See a submission judged, sent back, fixed and passed, without any model
     Demo(DemoOptions),
+    /// Watch the tasks of a run, and decide about those that wait for a person
+    Tui(TuiOptions),
+    /// The human gate alone, for tests
+    #[cfg(debug_assertions)]
+    #[command(name = "__ask", hide = true)]
+    AskFixture(AskFixtureOptions),
     /// Print a completion script for a shell
     Completions(CompletionsOptions),
 }
@@ -118,6 +124,9 @@ impl Command {
             Self::Mcp(_) => "mcp",
             Self::Qr(options) => options.command.name(),
             Self::Demo(_) => "demo",
+            Self::Tui(_) => "tui",
+            #[cfg(debug_assertions)]
+            Self::AskFixture(_) => "__ask",
             Self::Completions(_) => "completions",
         }
     }
@@ -379,6 +388,27 @@ pub struct DemoOptions {
     /// Keep the demo's project in this new folder and look around in it afterwards
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+}
+
+const TUI_HELP: &str = "\
+Examples:
+  countersign tui                    the tasks of spec/tasks.md, beside a run or without one
+  countersign tui --prefix phase5-   those of spec/phase5-tasks.md
+
+Everything is read from the files of the run, so it can be opened, closed and opened again at any time.";
+
+#[derive(Debug, Args)]
+#[command(after_help = TUI_HELP)]
+pub struct TuiOptions {
+    #[command(flatten)]
+    pub list: ListOptions,
+}
+
+#[cfg(debug_assertions)]
+#[derive(Debug, Args)]
+pub struct AskFixtureOptions {
+    /// What is asked about, as JSON
+    pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! The command line: one file per command, one way out.
 
 mod arguments;
+#[cfg(debug_assertions)]
+mod ask_fixture;
 mod complete;
 mod config;
 mod costs;
@@ -19,9 +21,11 @@ mod rule;
 mod run;
 mod show;
 mod status;
+mod tui;
 mod validate;
 
 pub use arguments::{Arguments, Command, Global};
+pub use decide::actor;
 pub use failure::Failure;
 pub use init::default_questions;
 pub use show::{find as find_review, no_ledger};
@@ -78,11 +82,14 @@ async fn dispatch(
         Command::Output(options) => run::output(&global, &options),
         Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
+        Command::Tui(options) => tui::run(&global, &options, cancel).await,
         Command::Validate(options) => validate::run(&global, &options),
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,
+        #[cfg(debug_assertions)]
+        Command::AskFixture(options) => ask_fixture::run(&options, cancel).await,
         Command::Completions(options) => Ok(complete::run(&options)),
     }
 }
@@ -104,18 +111,37 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(countersign_core::outcome::Outcome::Usage.exit_code())
 }
 
-/// The first signal stops cleanly, the second at once.
+/// The first signal stops cleanly, the second at once. A terminal that is closed is such a signal too; without one,
+/// whoever started us decides what a hang-up means.
 fn stop_on_signals(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = || Some((signal(SignalKind::interrupt()).ok()?, signal(SignalKind::terminate()).ok()?));
     let Some((mut interrupt, mut terminate)) = listen() else { return };
+    let mut hang_up = crate::terminal::is_there().then(|| signal(SignalKind::hangup()).ok()).flatten();
     tokio::spawn(async move {
         loop {
-            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                // Shells say it twice; it never means to stop at once.
+                () = received(hang_up.as_mut()) => {
+                    cancel.cancel();
+                    continue;
+                }
+            }
             if cancel.is_cancelled() {
+                crate::terminal::restore();
                 std::process::exit(i32::from(countersign_core::outcome::Outcome::Interrupted.exit_code()));
             }
             cancel.cancel();
         }
     });
+}
+
+/// A signal that may not be listened to.
+async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
 }

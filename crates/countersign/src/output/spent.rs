@@ -24,7 +24,8 @@ impl Spent {
         Ok(Self::sum(calls.iter().filter(|call| call.round == round)))
     }
 
-    fn sum<'c>(calls: impl Iterator<Item = &'c Call>) -> Self {
+    /// What some questions cost together.
+    pub fn sum<'c>(calls: impl Iterator<Item = &'c Call>) -> Self {
         let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
             (sum, None) => sum,
             (sum, Some(more)) => Some(sum.unwrap_or(0).saturating_add(more)),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod ask;
 mod bad_configuration;
 mod budget;
 mod change;
@@ -25,6 +26,7 @@ mod run;
 mod services;
 mod shells;
 mod stale;
+mod tui;
 mod untrusted;
 
 use countersign_testkit::Project;

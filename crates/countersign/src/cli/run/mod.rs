@@ -3,7 +3,6 @@
 pub mod arguments;
 mod judges;
 mod output;
-mod people;
 mod retry;
 mod show;
 mod stop;
@@ -13,8 +12,10 @@ pub use retry::run as retry;
 pub use stop::run as stop;
 
 use super::{Failure, Global};
+use crate::ask::AtTerminal;
 use crate::output::{Answer, Printer};
 use crate::project::{Project, guard_program};
+use crate::tui::{Left, Source, show};
 use arguments::{HowOptions, ListOptions, RunOptions};
 use countersign_core::outcome::Outcome;
 use countersign_doors::run::config::{self, Loaded, RunConfig};
@@ -55,6 +56,11 @@ pub async fn run(
         warnings.push(HITL_WARNING.to_owned());
     }
     printer.warn(&warnings);
+    if options.tui && !options.dry_run && !crate::terminal::is_there() {
+        return Err(
+            Failure::usage("--tui needs a terminal").hint("leave it away, and watch with `countersign tui`")
+        );
+    }
     if options.dry_run {
         let run = at.open(global, settings, &options.how, printer, cancel, false).await?;
         return dry_run(&run, &which).await;
@@ -62,7 +68,37 @@ pub async fn run(
     let _lock = at.lock()?;
     let _ = std::fs::remove_file(at.layout.stop());
     let run = Arc::new(at.open(global, settings, &options.how, printer, cancel, !options.tui).await?);
-    finish(run, &which, options.json_result, warnings).await
+    let finished = finish(run.clone(), &which, options.json_result, warnings);
+    match options.tui {
+        true => on_screen(&at, &run, printer, finished).await,
+        false => finished.await,
+    }
+}
+
+/// Runs to the end with a screen, which may be closed before: the run goes on then.
+async fn on_screen(
+    at: &At,
+    run: &Run,
+    printer: &Printer,
+    finished: impl Future<Output = Result<Answer, Failure>>,
+) -> Result<Answer, Failure> {
+    let over = CancellationToken::new();
+    let finished = async {
+        let _over = over.clone().drop_guard();
+        finished.await
+    };
+    let source = Source { project: &at.project, layout: &at.layout, engine: Some(run.engine.clone()) };
+    let shown = async {
+        let left = show(source, over.clone()).await;
+        match &left {
+            Ok(Left::Quit) => {
+                printer.note("the run goes on: `countersign tui` shows it again, Ctrl-C stops it")
+            }
+            Err(failure) => printer.warn(std::slice::from_ref(&failure.message)),
+            Ok(Left::Closed | Left::Cancelled) => {}
+        }
+    };
+    tokio::join!(finished, shown).0
 }
 
 /// Runs to the end and says what became of it.
@@ -252,7 +288,7 @@ impl At {
             worker: self.worker()?,
             settings,
             judges: Arc::new(judges),
-            people: Arc::new(people::AtTerminal { cancel: cancel.clone() }),
+            people: Arc::new(AtTerminal { cancel: cancel.clone() }),
             environment: std::env::vars_os().collect(),
             tell: Arc::new(tell),
             stops: Stops { soft: cancel.clone(), hard: CancellationToken::new() },

@@ -1,3 +1,4 @@
 //! Runs of tasks, at the door.
 
 mod files;
+mod gate;

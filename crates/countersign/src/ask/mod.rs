@@ -1,0 +1,188 @@
+//! The human gate at a terminal: shows what was found, and asks until there is a decision.
+//!
+//! The choice is typed as a line; the terminal is only taken while somebody scrolls in a text.
+
+mod editor;
+mod pager;
+
+use crate::cli::actor;
+use crate::terminal::{self, Input};
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use countersign_core::criterion::Severity;
+use countersign_core::text::visible_line;
+use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};
+use countersign_doors::run::run::{People, Said};
+use pager::Left;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::pin::Pin;
+use tokio_util::sync::CancellationToken;
+
+/// What is kept as the reason: the document knows no second question.
+pub const REASON: &str = "at the terminal";
+
+/// The people of a run that has a terminal.
+pub struct AtTerminal {
+    /// Stops asking.
+    pub cancel: CancellationToken,
+}
+
+impl People for AtTerminal {
+    fn ask<'a>(
+        &'a self,
+        shown: &'a Shown,
+        diff: &'a str,
+        files: &'a [PathBuf],
+    ) -> Pin<Box<dyn Future<Output = io::Result<Said>> + Send + 'a>> {
+        Box::pin(ask(shown, diff, files, &self.cancel))
+    }
+
+    fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move { go_on(task, error, &self.cancel).await.unwrap_or(false) })
+    }
+}
+
+/// Whether to go on after a task failed for good. Only a yes is one.
+async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
+    if !terminal::is_there() {
+        return Ok(false);
+    }
+    say(&format!("{} failed: {}", visible_line(task), visible_line(error)), "\n")?;
+    say("Go on with the other tasks? [y/N] ", "")?;
+    let mut input = Input::new()?;
+    let typed = tokio::select! {
+        () = cancel.cancelled() => None,
+        line = input.line() => line?,
+    };
+    let typed = typed.unwrap_or_default().trim().to_lowercase();
+    Ok(matches!(typed.as_str(), "y" | "yes"))
+}
+
+/// Asks a person. Nobody is there without a terminal, or once it is closed: nothing is decided then, and the task waits.
+/// `diff` is the change, `files` are those it touches, to open in an editor.
+pub async fn ask(
+    shown: &Shown,
+    diff: &str,
+    files: &[PathBuf],
+    cancel: &CancellationToken,
+) -> io::Result<Said> {
+    if !terminal::is_there() {
+        return Ok(Said::Nobody);
+    }
+    let gate = Gate { shown, diff, files, cancel };
+    match gate.ask().await {
+        // A terminal that is closed while we write to it.
+        Err(error) if terminal::is_closed(&error) => Ok(Said::Nobody),
+        said => said,
+    }
+}
+
+struct Gate<'g> {
+    shown: &'g Shown,
+    diff: &'g str,
+    files: &'g [PathBuf],
+    cancel: &'g CancellationToken,
+}
+
+impl Gate<'_> {
+    async fn ask(&self) -> io::Result<Said> {
+        let mut input = Input::new()?;
+        let lines = lines(self.shown);
+        if longer_than_screen(&lines)
+            && let Some(said) = left(pager::page(for_pager(&lines), &mut input, self.cancel).await?)
+        {
+            return Ok(said);
+        }
+        lines.iter().try_for_each(print)?;
+        loop {
+            say(PROMPT, "")?;
+            let typed = tokio::select! {
+                () = self.cancel.cancelled() => None,
+                line = input.line() => Some(line?),
+            };
+            let Some(typed) = typed else {
+                say("\n", "")?;
+                return Ok(Said::Interrupted);
+            };
+            let Some(typed) = typed else { return Ok(Said::Nobody) };
+            match choice(&typed) {
+                Choice::Decide(verb) => {
+                    return Ok(Said::Decided { verb, by: actor(), reason: REASON.to_owned() });
+                }
+                Choice::Invalid => say(INVALID, "\n")?,
+                Choice::Diff => {
+                    if let Some(said) = self.show_diff(&mut input).await? {
+                        return Ok(said);
+                    }
+                    say(CHOICES, "\n")?;
+                }
+                Choice::Edit => {
+                    input.pause();
+                    if let Some(words) = editor::edit(self.files, self.cancel).await {
+                        say(&visible_line(&words), "\n")?;
+                    }
+                    say(CHOICES, "\n")?;
+                }
+            }
+        }
+    }
+
+    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<Said>> {
+        if self.diff.trim().is_empty() {
+            say("There is no change to show.", "\n")?;
+            return Ok(None);
+        }
+        let text = pager::diff(self.diff, terminal::is_coloured());
+        Ok(left(pager::page(text, input, self.cancel).await?))
+    }
+}
+
+fn left(left: Left) -> Option<Said> {
+    match left {
+        Left::Read => None,
+        Left::Closed => Some(Said::Nobody),
+        Left::Interrupted => Some(Said::Interrupted),
+    }
+}
+
+fn longer_than_screen(lines: &[Line]) -> bool {
+    let Ok((columns, rows)) = ratatui::crossterm::terminal::size() else { return false };
+    if columns == 0 || rows == 0 {
+        return false;
+    }
+    let needed = |line: &Line| terminal::wrap::rows(line.text(), usize::from(columns)).len().max(1);
+    // One row more for what is typed.
+    lines.iter().map(needed).sum::<usize>() + 1 > usize::from(rows)
+}
+
+fn for_pager(lines: &[Line]) -> Vec<(String, ratatui::style::Style)> {
+    let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
+    // The choices come when it has been read.
+    let read = lines.iter().filter(|line| line.text() != CHOICES);
+    let style = |line: &Line| match line {
+        Line::Issue(severity, _) if terminal::is_coloured() => pager::of_severity(*severity),
+        Line::Title(_) => bold,
+        _ => ratatui::style::Style::new(),
+    };
+    read.map(|line| (line.text().to_owned(), style(line))).collect()
+}
+
+/// Prints a line in its colours, which vanish by themselves under NO_COLOR.
+fn print(line: &Line) -> io::Result<()> {
+    let style = match line {
+        Line::Rule(_) => Style::new().dimmed(),
+        Line::Title(_) => Style::new().bold(),
+        Line::Issue(Severity::Must, _) => AnsiColor::Red.on_default(),
+        Line::Issue(Severity::Should, _) => AnsiColor::Yellow.on_default(),
+        Line::Issue(Severity::May, _) => AnsiColor::Cyan.on_default(),
+        Line::Plain(_) => Style::new(),
+    };
+    say(&format!("{style}{}{style:#}", line.text()), "\n")
+}
+
+fn say(text: &str, end: &str) -> io::Result<()> {
+    let mut out = AutoStream::auto(io::stdout());
+    write!(out, "{text}{end}")?;
+    out.flush()
+}

@@ -1,0 +1,58 @@
+//! The human gate alone, so that tests can drive it through a terminal. Debug builds only.
+
+use super::Failure;
+use super::arguments::AskFixtureOptions;
+use crate::ask::{AtTerminal, ask};
+use crate::output::Answer;
+use countersign_core::criterion::Severity;
+use countersign_core::outcome::Outcome;
+use countersign_doors::run::human::{Issue, Shown};
+use countersign_doors::run::run::{People, Said};
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Deserialize)]
+struct Fixture {
+    issues: Vec<(Severity, String, String)>,
+    #[serde(default)]
+    diff: String,
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    #[serde(default)]
+    go_on: bool,
+    #[serde(default)]
+    panics: bool,
+}
+
+/// Asks, and says what was said.
+pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+    let text = std::fs::read_to_string(&options.file).map_err(|error| failed(&error))?;
+    let fixture: Fixture = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    if fixture.panics {
+        let _screen = crate::terminal::Screen::open().map_err(|error| failed(&error))?;
+        panic!("on purpose");
+    }
+    if fixture.go_on {
+        let people = AtTerminal { cancel: cancel.clone() };
+        let text = format!("goes on: {}\n", people.go_on("TASK-003", "it\nfailed").await);
+        return Ok(Answer::new(Outcome::Passed, text, json!({})));
+    }
+    let issue = |(severity, text, place)| Issue { severity, text, place: Some(place) };
+    let shown = Shown {
+        task: "TASK-003".into(),
+        name: "Add API endpoints".into(),
+        issues: fixture.issues.into_iter().map(issue).collect(),
+        verdict: "REVIEW_FAILED".into(),
+    };
+    match ask(&shown, &fixture.diff, &fixture.files, cancel).await.map_err(|error| failed(&error))? {
+        Said::Decided { verb, by, reason } => {
+            let text = format!("said: {} by {}: {reason}\n", verb.name(), by.words());
+            Ok(Answer::new(Outcome::Passed, text, json!({})))
+        }
+        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nobody\n", json!({}))),
+        Said::Interrupted => Err(Failure::interrupted()),
+    }
+}

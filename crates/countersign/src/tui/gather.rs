@@ -1,0 +1,225 @@
+//! Reads what a screen shows, from the disk alone: the same beside a run of another process, in a run, and after one.
+
+use super::Source;
+use super::board::{Board, Detail, Known, Reviewed};
+use crate::cli::{Failure, actor};
+use crate::output::{Spent, outcome_words};
+use countersign_core::digest::Digest;
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::review::{Review, State as Standing, Verb};
+use countersign_core::text::cut_front;
+use countersign_doors::run::course::Course;
+use countersign_doors::run::state::{State, StateError, Summary, TaskState};
+use countersign_doors::run::task_file::TaskFile;
+use countersign_doors::run::tasks::TaskList;
+use countersign_doors::run::{judging, lock, log};
+use countersign_engine::engine::Engine;
+use countersign_engine::ledger::{Call, Filter, Ledger, Stored};
+use std::collections::HashMap;
+use std::fs::{File, metadata};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// How much of an output is read.
+const OUTPUT_BYTES: u64 = 64 * 1024;
+/// How many open reviews are looked at.
+const OPEN_REVIEWS: u32 = 1000;
+/// How many running tasks are looked at more closely.
+const COURSES_MAX: usize = 200;
+
+/// Reads, and remembers what need not be read again.
+pub struct Gatherer<'s> {
+    source: &'s Source<'s>,
+    list: TaskList,
+    /// When the list was changed last, and how long it is.
+    list_of: Option<(SystemTime, u64)>,
+    state: Option<State>,
+    ledger: Option<Ledger>,
+    engine: Option<Engine>,
+    review: Option<(Stored, Vec<Call>)>,
+}
+
+impl<'s> Gatherer<'s> {
+    /// Has read nothing yet.
+    pub fn new(source: &'s Source<'s>) -> Self {
+        let engine = source.engine.clone();
+        let ledger = engine.as_ref().map(|engine| engine.ledger().clone());
+        Self { source, list: TaskList::default(), list_of: None, state: None, ledger, engine, review: None }
+    }
+
+    /// Everything as it is now. What cannot be read is said, and what was read before stays.
+    pub async fn board(&mut self, selected: Option<&str>) -> Board {
+        let mut trouble = self.read_list().err();
+        let (summaries, courses) = match self.read_state().await {
+            Ok(read) => read,
+            Err(error) => {
+                self.state = None;
+                trouble = trouble.or(Some(error.to_string()));
+                Default::default()
+            }
+        };
+        let reviews = self.open_reviews().await.unwrap_or_else(|error| {
+            trouble.get_or_insert(error.message);
+            HashMap::new()
+        });
+        let layout = self.source.layout;
+        let under_way = lock::holder(&layout.lock()).is_ok_and(|holder| holder.is_some());
+        let known = Known {
+            list: &self.list,
+            summaries: &summaries,
+            reviews: &reviews,
+            courses: &courses,
+            under_way,
+        };
+        let (tasks, cost) = (known.rows(), known.cost());
+        // What nobody selected yet is the first, as on the screen.
+        let selected = selected.filter(|id| self.list.get(id).is_some());
+        let selected = selected.or(tasks.first().map(|row| row.id.as_str())).map(str::to_owned);
+        let detail = match selected {
+            None => None,
+            Some(id) => {
+                let review = self.reviewed(&id).await.unwrap_or_else(|error| {
+                    trouble.get_or_insert(error.message);
+                    None
+                });
+                let (output_from, output) = output(&layout.logs(), &id);
+                Some(Detail { task: id, review, output_from, output })
+            }
+        };
+        Board { title: layout.tasks_name(), under_way, tasks, cost, detail, trouble }
+    }
+
+    fn read_list(&mut self) -> Result<(), String> {
+        let path = self.source.layout.tasks();
+        let now = metadata(&path).and_then(|found| Ok((found.modified()?, found.len())));
+        let now = now.map_err(|error| format!("{}: {error}", self.source.layout.tasks_name()))?;
+        if self.list_of == Some(now) {
+            return Ok(());
+        }
+        self.list = TaskFile::new(self.source.layout)
+            .read()
+            .map_err(|error| format!("{error}; `countersign validate` says which"))?;
+        self.list_of = Some(now);
+        Ok(())
+    }
+
+    async fn read_state(&mut self) -> Result<(Vec<Summary>, HashMap<String, Course>), StateError> {
+        if self.state.is_none() {
+            self.state = State::open_existing(self.source.layout).await?;
+        }
+        let Some(state) = &self.state else { return Ok(Default::default()) };
+        let summaries = state.summaries().await?;
+        let mut courses = HashMap::new();
+        let running = summaries.iter().filter(|summary| summary.state == TaskState::Running);
+        for summary in running.take(COURSES_MAX) {
+            if let Some(course) = Course::load(state, &summary.task_id).await? {
+                courses.insert(summary.task_id.clone(), course);
+            }
+        }
+        Ok((summaries, courses))
+    }
+
+    async fn ledger(&mut self) -> Result<Option<Ledger>, Failure> {
+        if self.ledger.is_none() {
+            self.ledger = self.source.project.existing_ledger().await?;
+        }
+        Ok(self.ledger.clone())
+    }
+
+    /// How the open reviews of these tasks stand.
+    async fn open_reviews(&mut self) -> Result<HashMap<String, Standing>, Failure> {
+        let Some(ledger) = self.ledger().await? else { return Ok(HashMap::new()) };
+        let rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_REVIEWS }).await?;
+        let by_subject: HashMap<Subject, Standing> =
+            rows.into_iter().map(|row| (row.subject, row.state)).collect();
+        if by_subject.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let of = |id: &String| Some((id.clone(), *by_subject.get(&self.subject(id))?));
+        Ok(self.list.tasks().iter().filter_map(|task| of(&task.id)).collect())
+    }
+
+    /// As the runner names them.
+    fn subject(&self, task: &str) -> Subject {
+        Subject::new("run", [self.source.layout.tasks_name().as_str(), task])
+    }
+
+    async fn reviewed(&mut self, task: &str) -> Result<Option<Reviewed>, Failure> {
+        let Some(ledger) = self.ledger().await? else { return Ok(None) };
+        let subject = self.subject(task);
+        let current = match &self.review {
+            Some((stored, _)) if stored.review.subject == subject => {
+                // A settled review may have a successor.
+                !matches!(stored.review.state, Standing::Settled(_)) && ledger.is_current(stored).await?
+            }
+            _ => false,
+        };
+        if !current {
+            self.review = None;
+            let Some(stored) = ledger.latest_for(&subject).await? else { return Ok(None) };
+            let calls = ledger.calls(&stored.review.id).await?;
+            self.review = Some((stored, calls));
+        }
+        Ok(self.review.as_ref().map(|(stored, calls)| reviewed(&stored.review, calls)))
+    }
+
+    /// Records what a person decided about the work that was before them.
+    pub async fn decide(&mut self, review: &ReviewId, digest: Digest, verb: Verb) -> Result<(), Failure> {
+        let engine = match &self.engine {
+            Some(engine) => engine.clone(),
+            None => {
+                let project = self.source.project;
+                self.engine.insert(project.engine(project.planner(None)?).await?).clone()
+            }
+        };
+        engine.decide_about(review, digest, verb, actor(), crate::ask::REASON.to_owned()).await?;
+        self.review = None;
+        Ok(())
+    }
+}
+
+fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
+    let round = |round: &countersign_core::review::Round| {
+        let verdict = round.end.map_or_else(|| "under way".to_owned(), |end| end.words());
+        let found = match round.judgement.blocking.len() + round.judgement.waived.len() {
+            0 => String::new(),
+            1 => ", 1 finding".to_owned(),
+            several => format!(", {several} findings"),
+        };
+        let spent = Spent::sum(calls.iter().filter(|call| call.round == round.n));
+        format!("round {}: {verdict}{found}, {}", round.n, spent.words())
+    };
+    let decided = |decision: &countersign_core::review::Decision| {
+        format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason)
+    };
+    Reviewed {
+        id: review.id.clone(),
+        digest: review.digest().cloned(),
+        waits: review.state == Standing::AwaitingPerson,
+        standing: outcome_words(review.standing()),
+        rounds: review.rounds.iter().map(round).collect(),
+        issues: judging::issues(review),
+        decisions: review.decisions.iter().map(decided).collect(),
+        cost: Spent::sum(calls.iter()).words(),
+    }
+}
+
+/// The end of what the last attempt at a task wrote, and the name of its file.
+fn output(logs: &Path, task: &str) -> (Option<String>, String) {
+    let Some(path) = log::all(logs, task).pop() else { return (None, String::new()) };
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let read = || -> std::io::Result<String> {
+        let mut file = File::open(&path)?;
+        let bytes = file.metadata()?.len();
+        file.seek(SeekFrom::Start(bytes.saturating_sub(OUTPUT_BYTES)))?;
+        let mut end = vec![];
+        file.take(OUTPUT_BYTES).read_to_end(&mut end)?;
+        let text = String::from_utf8_lossy(&end);
+        // Half a line is no line.
+        let from = if bytes > OUTPUT_BYTES { text.find('\n').map_or(0, |end| end + 1) } else { 0 };
+        Ok(cut_front(&text[from..], usize::try_from(OUTPUT_BYTES).unwrap_or(usize::MAX)).to_owned())
+    };
+    let text = read().unwrap_or_else(|error| format!("{}: {error}", path.display()));
+    (name, text)
+}

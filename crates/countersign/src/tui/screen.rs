@@ -1,0 +1,296 @@
+//! The screen. Pure: the same board and view are the same screen. What others wrote can neither steer nor colour it.
+
+use super::board::{Board, Detail, Group, Reviewed, TaskRow};
+use super::view::{Pane, View};
+use crate::terminal::wrap;
+use countersign_core::answer::severity_word;
+use countersign_core::criterion::Severity;
+use countersign_core::text::visible_line;
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Paragraph};
+
+/// Below this nothing can be read.
+const SMALLEST: (u16, u16) = (40, 10);
+/// From this width on everything is shown side by side.
+const WIDE_COLUMNS: u16 = 80;
+/// How wide the tasks are then.
+const TASKS_PERCENT: u16 = 42;
+
+/// Where the parts are; none that is not shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Areas {
+    head: Rect,
+    tasks: Option<Rect>,
+    review: Option<Rect>,
+    output: Option<Rect>,
+    note: Rect,
+    keys: Rect,
+}
+
+fn areas(size: (u16, u16), focus: Pane) -> Option<Areas> {
+    let (columns, rows) = size;
+    if columns < SMALLEST.0 || rows < SMALLEST.1 {
+        return None;
+    }
+    let one = Constraint::Length(1);
+    let [head, body, note, keys] =
+        Layout::vertical([one, Constraint::Fill(1), one, one]).areas(Rect::new(0, 0, columns, rows));
+    let mut areas = Areas { head, note, keys, ..Areas::default() };
+    if columns >= WIDE_COLUMNS {
+        let [tasks, right] =
+            Layout::horizontal([Constraint::Percentage(TASKS_PERCENT), Constraint::Fill(1)]).areas(body);
+        let [review, output] = Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).areas(right);
+        (areas.tasks, areas.review, areas.output) = (Some(tasks), Some(review), Some(output));
+    } else {
+        match focus {
+            Pane::Tasks => areas.tasks = Some(body),
+            Pane::Review => areas.review = Some(body),
+            Pane::Output => areas.output = Some(body),
+        }
+    }
+    Some(areas)
+}
+
+fn inner(view: &View, pane: Pane) -> Rect {
+    let area = areas(view.size, view.focus).and_then(|areas| match pane {
+        Pane::Tasks => areas.tasks,
+        Pane::Review => areas.review,
+        Pane::Output => areas.output,
+    });
+    Block::bordered().inner(area.unwrap_or_default())
+}
+
+/// How many rows a part has.
+pub fn height(view: &View, pane: Pane) -> usize {
+    usize::from(inner(view, pane).height)
+}
+
+/// How many rows of a part there is no room for.
+pub fn hidden(board: &Board, view: &View, pane: Pane) -> usize {
+    let area = inner(view, pane);
+    let rows = match pane {
+        Pane::Tasks => return 0,
+        _ if area.is_empty() => return 0,
+        Pane::Review => review(board, view, usize::from(area.width)).len(),
+        Pane::Output => output(board, view, usize::from(area.width)).len(),
+    };
+    rows.saturating_sub(usize::from(area.height))
+}
+
+/// Draws everything.
+pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
+    let Some(areas) = areas(view.size, view.focus) else {
+        let words = format!("too small: {}×{} are needed · q: quit", SMALLEST.0, SMALLEST.1);
+        frame.render_widget(Paragraph::new(words), frame.area());
+        return;
+    };
+    frame.render_widget(head(board, view), areas.head);
+    let block = |pane: Pane, title: String| {
+        let focused = view.focus == pane;
+        let style = if focused { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+        Block::bordered().title(Span::styled(format!(" {title} "), style)).border_style(style)
+    };
+    if let Some(area) = areas.tasks {
+        let block = block(Pane::Tasks, "Tasks".to_owned());
+        let rows = tasks(board, view, block.inner(area));
+        frame.render_widget(Paragraph::new(rows).block(block), area);
+    }
+    if let Some(area) = areas.review {
+        let inner = Block::bordered().inner(area);
+        let rows = review(board, view, usize::from(inner.width));
+        let below = rows.len().saturating_sub(view.review_top + usize::from(inner.height));
+        let more = if below > 0 { format!(" ({below} more ↓)") } else { String::new() };
+        let block = block(Pane::Review, titled(view, "Review") + &more);
+        let shown = rows.into_iter().skip(view.review_top).take(usize::from(inner.height));
+        frame.render_widget(Paragraph::new(Text::from_iter(shown)).block(block), area);
+    }
+    if let Some(area) = areas.output {
+        let from = selected(board, view).and_then(|detail| detail.output_from.as_deref());
+        let name = from.map_or_else(|| "Output".to_owned(), |from| format!("Output: {}", visible_line(from)));
+        let name = if view.output_back > 0 { format!("{name} (End: follow)") } else { name };
+        let block = block(Pane::Output, name);
+        let inner = block.inner(area);
+        let rows = output(board, view, usize::from(inner.width));
+        let top = rows.len().saturating_sub(usize::from(inner.height)).saturating_sub(view.output_back);
+        let shown = rows.into_iter().skip(top).take(usize::from(inner.height)).map(Line::raw);
+        frame.render_widget(Paragraph::new(Text::from_iter(shown)).block(block), area);
+    }
+    frame.render_widget(note(board, view), areas.note);
+    frame.render_widget(keys(board, view), areas.keys);
+}
+
+fn titled(view: &View, what: &str) -> String {
+    match &view.selected {
+        Some(id) => format!("{what} of {}", visible_line(id)),
+        None => what.to_owned(),
+    }
+}
+
+fn coloured(view: &View, colour: Color) -> Style {
+    if view.coloured { Style::new().fg(colour) } else { Style::new() }
+}
+
+fn of_group(view: &View, group: Group) -> Style {
+    match group {
+        Group::Waiting => coloured(view, Color::Cyan).add_modifier(Modifier::BOLD),
+        Group::Running => coloured(view, Color::Blue),
+        Group::Failed => coloured(view, Color::Red),
+        Group::Done => coloured(view, Color::Green),
+        Group::Pending | Group::Skipped => Style::new(),
+    }
+}
+
+fn head(board: &Board, view: &View) -> Line<'static> {
+    let count = |group: Group, word: &str| match board.count(group) {
+        0 => None,
+        n => Some(format!("{n} {word}")),
+    };
+    let parts = [
+        Some(board.title.clone()),
+        count(Group::Waiting, "waiting"),
+        count(Group::Failed, "failed"),
+        Some(format!("{} of {} done", board.count(Group::Done), board.tasks.len())),
+        board.cost.clone(),
+        Some(if board.under_way { "a run is under way" } else { "nobody runs them" }.to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let text = wrap::head(&format!(" {}", parts.join(" · ")), usize::from(view.size.0));
+    Line::styled(text, Style::new().add_modifier(Modifier::REVERSED)).alignment(Alignment::Left)
+}
+
+/// The tasks by state, the selected one in sight.
+fn tasks(board: &Board, view: &View, area: Rect) -> Text<'static> {
+    enum Entry<'e> {
+        Group(Group),
+        Task(&'e TaskRow),
+    }
+    if board.tasks.is_empty() {
+        return Text::raw("no tasks");
+    }
+    let mut entries = vec![];
+    let mut last = None;
+    let mut selected = 0;
+    for row in &board.tasks {
+        if last != Some(row.group) {
+            entries.push(Entry::Group(row.group));
+            last = Some(row.group);
+        }
+        if view.selected.as_ref() == Some(&row.id) {
+            selected = entries.len();
+        }
+        entries.push(Entry::Task(row));
+    }
+    let height = usize::from(area.height);
+    let top = selected.saturating_sub(height / 2).min(entries.len().saturating_sub(height));
+    let columns = usize::from(area.width);
+    let line = |entry: &Entry<'_>| match entry {
+        Entry::Group(group) => {
+            let text = format!("{} ({})", group.word(), board.count(*group));
+            Line::styled(wrap::head(&text, columns), of_group(view, *group).add_modifier(Modifier::BOLD))
+        }
+        Entry::Task(row) => task(row, view, columns),
+    };
+    Text::from_iter(entries.iter().skip(top).take(height).map(line))
+}
+
+fn task(row: &TaskRow, view: &View, columns: usize) -> Line<'static> {
+    let selected = view.selected.as_ref() == Some(&row.id);
+    let mark = if selected { "▶ " } else { "  " };
+    let words = visible_line(&row.words);
+    let words = if words.is_empty() { String::new() } else { format!(" {words}") };
+    let words = wrap::head(&words, columns / 2);
+    let room = columns.saturating_sub(Span::raw(words.as_str()).width());
+    let mut left = wrap::head(&format!("{mark}{} {}", row.id, row.name), room);
+    // The mark is ours, and spaces at the beginning of a line are.
+    if !selected {
+        left = wrap::head(&format!("{} {}", row.id, row.name), room.saturating_sub(2));
+        left.insert_str(0, "  ");
+    }
+    let fill = room.saturating_sub(Span::raw(left.as_str()).width());
+    left.push_str(&" ".repeat(fill));
+    let style = of_group(view, row.group);
+    let line = Line::from(vec![Span::raw(left), Span::styled(words, style)]);
+    if selected { line.style(Style::new().add_modifier(Modifier::REVERSED)) } else { line }
+}
+
+/// Rounds, verdicts, findings and costs of the selected task.
+fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
+    let Some(detail) = selected(board, view) else { return vec![] };
+    let name =
+        board.place(&detail.task).and_then(|place| board.tasks.get(place)).map(|row| row.name.as_str());
+    let mut lines = vec![];
+    let mut push = |text: &str, style: Style| {
+        let text = visible_line(text);
+        lines.extend(wrap::rows(&text, columns).into_iter().map(|row| Line::styled(row, style)));
+    };
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    push(name.unwrap_or_default(), bold);
+    let Some(Reviewed { id, standing, digest, rounds, issues, decisions, cost, .. }) = &detail.review else {
+        push("not judged yet", Style::new());
+        return lines;
+    };
+    // What is decided about comes first, the history behind it.
+    match digest {
+        Some(digest) => push(&format!("{standing} · work {}", digest.short()), bold),
+        None => push(standing, bold),
+    }
+    for issue in issues {
+        let colour = match issue.severity {
+            Severity::Must => Color::Red,
+            Severity::Should => Color::Yellow,
+            Severity::May => Color::Cyan,
+        };
+        let place = issue.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
+        push(&format!("{}: {}{place}", severity_word(issue.severity), issue.text), coloured(view, colour));
+    }
+    decisions.iter().for_each(|decision| push(&format!("decided: {decision}"), Style::new()));
+    rounds.iter().for_each(|round| push(round, Style::new()));
+    push(&format!("{id} · {cost}"), Style::new());
+    lines
+}
+
+/// What the selected task writes.
+fn output(board: &Board, view: &View, columns: usize) -> Vec<String> {
+    match selected(board, view) {
+        Some(detail) if detail.output_from.is_some() => wrap::rows(&detail.output, columns),
+        _ => vec!["nothing was written yet".to_owned()],
+    }
+}
+
+/// What is known about the selected task. Right after another was selected, it may not be read yet.
+fn selected<'b>(board: &'b Board, view: &View) -> Option<&'b Detail> {
+    board.detail.as_ref().filter(|detail| view.selected.as_ref() == Some(&detail.task))
+}
+
+/// A question, something to tell, or what could not be read.
+fn note(board: &Board, view: &View) -> Line<'static> {
+    let columns = usize::from(view.size.0);
+    let question = view.asked.as_ref().map(|asked| {
+        let answers = if is_wide(view) { "y: yes · any other key: no" } else { "y/N" };
+        format!("{} {} ({})? {answers}", asked.verb.name(), asked.task, asked.digest.short())
+    });
+    if let Some(question) = question {
+        let style = coloured(view, Color::Yellow).add_modifier(Modifier::BOLD);
+        return Line::styled(wrap::head(&question, columns), style);
+    }
+    let words = view.note.as_ref().or(board.trouble.as_ref());
+    Line::styled(wrap::head(words.map_or("", String::as_str), columns), coloured(view, Color::Yellow))
+}
+
+fn is_wide(view: &View) -> bool {
+    view.size.0 >= WIDE_COLUMNS
+}
+
+fn keys(board: &Board, view: &View) -> Line<'static> {
+    let waits = view.selected.as_ref().is_some_and(|id| board.waiting(id).is_some());
+    let text = match (waits, is_wide(view)) {
+        (true, true) => "[a]pprove [r]eject [f]ix-and-retry [s]kip · ↑↓ PgUp PgDn · Tab · q: quit",
+        (true, false) => "a r f s: decide · ↑↓ · Tab · q: quit",
+        (false, true) => "↑ ↓ PgUp PgDn Home End: move · Tab: next part · q: quit",
+        (false, false) => "↑↓ PgUp PgDn · Tab: next · q: quit",
+    };
+    Line::styled(text, Style::new().add_modifier(Modifier::REVERSED))
+}

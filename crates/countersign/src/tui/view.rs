@@ -1,0 +1,183 @@
+//! What somebody looks at, and what their keys mean. Pure.
+
+use super::board::Board;
+use super::screen;
+use crate::terminal::keys::Key;
+use countersign_core::digest::Digest;
+use countersign_core::ids::ReviewId;
+use countersign_core::review::Verb;
+
+/// A part of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// The tasks.
+    #[default]
+    Tasks,
+    /// Rounds, verdicts and findings of the selected one.
+    Review,
+    /// What it writes.
+    Output,
+}
+
+impl Pane {
+    fn next(self) -> Self {
+        match self {
+            Self::Tasks => Self::Review,
+            Self::Review => Self::Output,
+            Self::Output => Self::Tasks,
+        }
+    }
+}
+
+/// A decision that is not confirmed yet: about exactly the work that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The task.
+    pub task: String,
+    /// Its review.
+    pub review: ReviewId,
+    /// The work.
+    pub digest: Digest,
+    /// What becomes of it.
+    pub verb: Verb,
+}
+
+/// What a key asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// To be drawn again.
+    Draw,
+    /// Another task is selected.
+    Select,
+    /// A decision to record.
+    Decide(Asked),
+    /// Enough.
+    Quit,
+}
+
+/// What somebody looks at.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Columns and rows of the screen.
+    pub size: (u16, u16),
+    /// Whether there are colours.
+    pub coloured: bool,
+    /// The selected task.
+    pub selected: Option<String>,
+    /// Where keys go.
+    pub focus: Pane,
+    /// The first row that is seen of the review.
+    pub review_top: usize,
+    /// How many rows the output is scrolled back; 0 follows what is written.
+    pub output_back: usize,
+    /// A decision that is not confirmed yet.
+    pub asked: Option<Asked>,
+    /// Something to tell.
+    pub note: Option<String>,
+}
+
+impl View {
+    /// Takes a new board: what is selected stays, wherever it moved to; what is shown of the output stays while
+    /// somebody reads in it.
+    pub fn take(&mut self, before: &Board, now: &mut Board) {
+        if self.selected.as_ref().is_none_or(|id| now.place(id).is_none()) {
+            self.selected = now.tasks.first().map(|row| row.id.clone());
+        }
+        if self.output_back > 0
+            && let (Some(before), Some(now)) = (&before.detail, &mut now.detail)
+            && before.task == now.task
+        {
+            now.output_from.clone_from(&before.output_from);
+            now.output.clone_from(&before.output);
+        }
+        self.bound(now);
+    }
+
+    /// The screen has another size.
+    pub fn resize(&mut self, board: &Board, size: (u16, u16)) {
+        self.size = size;
+        self.bound(board);
+    }
+
+    /// Nothing is scrolled beyond its end.
+    fn bound(&mut self, board: &Board) {
+        self.review_top = self.review_top.min(screen::hidden(board, self, Pane::Review));
+        self.output_back = self.output_back.min(screen::hidden(board, self, Pane::Output));
+    }
+
+    /// What a key means.
+    pub fn key(&mut self, board: &Board, key: Key) -> Act {
+        self.note = None;
+        if let Some(asked) = self.asked.take() {
+            if key == Key::Char('y') {
+                return Act::Decide(asked);
+            }
+            self.note = Some("Nothing was decided.".to_owned());
+            return Act::Draw;
+        }
+        match key {
+            Key::Char('q') => return Act::Quit,
+            Key::Tab => self.focus = self.focus.next(),
+            Key::BackTab => self.focus = self.focus.next().next(),
+            Key::Char('a') => self.ask(board, Verb::Approve),
+            Key::Char('r') => self.ask(board, Verb::Reject),
+            Key::Char('f') => self.ask(board, Verb::Fix),
+            Key::Char('s') => self.ask(board, Verb::Skip),
+            key => return self.scroll(board, key),
+        }
+        Act::Draw
+    }
+
+    fn ask(&mut self, board: &Board, verb: Verb) {
+        let Some(task) = &self.selected else { return };
+        let Some((review, digest)) = board.waiting(task) else {
+            self.note = Some(format!("{task} does not wait for a decision."));
+            return;
+        };
+        let (review, digest) = (review.id.clone(), digest.clone());
+        self.asked = Some(Asked { task: task.clone(), review, digest, verb });
+        // Nobody decides about findings they do not see.
+        self.focus = Pane::Review;
+    }
+
+    fn scroll(&mut self, board: &Board, key: Key) -> Act {
+        let rows = screen::height(self, self.focus);
+        let page = isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1);
+        let by = match key {
+            Key::Up | Key::Char('k') => -1,
+            Key::Down | Key::Char('j') => 1,
+            Key::PageUp | Key::Char('b') => -page,
+            Key::PageDown | Key::Char(' ') => page,
+            Key::Home | Key::Char('g') => isize::MIN,
+            Key::End | Key::Char('G') => isize::MAX,
+            _ => return Act::Draw,
+        };
+        match self.focus {
+            Pane::Tasks => return self.select(board, by),
+            Pane::Review => self.review_top = moved(self.review_top, by),
+            // Counted from the end.
+            Pane::Output => self.output_back = moved(self.output_back, by.saturating_neg()),
+        }
+        self.bound(board);
+        Act::Draw
+    }
+
+    fn select(&mut self, board: &Board, by: isize) -> Act {
+        let place = self.selected.as_ref().and_then(|id| board.place(id)).unwrap_or(0);
+        let place = moved(place, by).min(board.tasks.len().saturating_sub(1));
+        let Some(row) = board.tasks.get(place) else { return Act::Draw };
+        if self.selected.as_ref() == Some(&row.id) {
+            return Act::Draw;
+        }
+        self.selected = Some(row.id.clone());
+        (self.review_top, self.output_back) = (0, 0);
+        Act::Select
+    }
+}
+
+fn moved(from: usize, by: isize) -> usize {
+    match by {
+        0.. => from.saturating_add(by.unsigned_abs()),
+        _ => from.saturating_sub(by.unsigned_abs()),
+    }
+}
