@@ -64,15 +64,22 @@ impl Qr {
         Subject::new("qr", [&*dir.to_string_lossy(), self.phase.name()]).as_str().to_owned()
     }
 
-    /// Takes items. Once a phase, unless it is asked for again: then the round stays what it is.
-    pub async fn decompose(&self, items: Vec<Item>, again: bool, by: &Actor) -> Result<State, QrError> {
+    /// Takes items. Once a phase, unless somebody asks for it again: then the round stays what it is. After a failure
+    /// that is for people: other items in the place of those that failed would be a way past the gate.
+    pub async fn decompose(
+        &self,
+        items: Vec<Item>,
+        again: Option<&Actor>,
+        by: &Actor,
+    ) -> Result<State, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.read()?;
         let state = match &before {
-            Some(known) if !again && !known.state.items.is_empty() => {
+            Some(known) if again.is_none() && !known.state.items.is_empty() => {
                 return Err(QrError::Decomposed(known.state.items.len()));
             }
             Some(known) => {
+                self.may_begin_again(&known.state, again)?;
                 let mut state = known.state.clone();
                 transition::again(&mut state, items);
                 state
@@ -82,6 +89,16 @@ impl Qr {
         let note = Note::Decomposed { items: state.items.len(), round: state.iteration, by: by.clone() };
         self.write(&locked, before.as_ref(), &state, vec![note]).await?;
         Ok(state)
+    }
+
+    /// Whether somebody may put other items in the place of those there are.
+    pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
+        match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
+            true => Ok(()),
+            false => Err(QrError::PeopleOnly(
+                "something has failed in this phase: putting other items in its place is for people",
+            )),
+        }
     }
 
     /// Records a ruling; `digest` is what the item's scope named when it was looked at.
@@ -170,10 +187,7 @@ impl Qr {
         let locked = self.dir.lock(self.phase)?;
         let untouched = match locked.read() {
             Ok(None) => return Ok(false),
-            Ok(Some(known)) => {
-                known.state.iteration == 1
-                    && known.state.items.iter().all(|item| item.fail_count == 0 && !item.accepted)
-            }
+            Ok(Some(known)) => is_untouched(&known.state),
             Err(FileError::Bad(_)) => false,
             Err(error) => return Err(error.into()),
         };
@@ -224,6 +238,11 @@ impl Qr {
         transaction.commit().await?;
         Ok(())
     }
+}
+
+/// Whether nothing has failed or been accepted yet.
+fn is_untouched(state: &State) -> bool {
+    state.iteration == 1 && state.items.iter().all(|item| item.fail_count == 0 && !item.accepted)
 }
 
 fn now_ms() -> i64 {

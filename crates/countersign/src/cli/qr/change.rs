@@ -22,7 +22,7 @@ pub async fn decompose(place: &Place, items: &Path, again: bool) -> Result<Answe
     let (path, text) = read_items(place, items)?;
     let items = given::parse(&path, &text, phase).map_err(|problem| Failure::at(vec![problem]))?;
     let door = place.door().await?;
-    let state = door.decompose(items, again, &actor()).await?;
+    let state = door.decompose(items, again.then(actor).as_ref(), &actor()).await?;
     let text = words::decompose_complete(&state, &place.here(phase));
     Ok(answer(place, &state, text))
 }

@@ -4,6 +4,7 @@ use super::arguments::DecomposeOptions;
 use super::ask::Asked;
 use super::place::Place;
 use super::{Failure, change, json};
+use crate::cli::decide::actor;
 use crate::output::{Answer, Printer};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Actor;
@@ -46,15 +47,19 @@ pub async fn decompose(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<State, Failure> {
-    let known = asked.qr.dir.read(asked.qr.phase)?.map_or(0, |known| known.state.items.len());
+    let again = again.then(actor);
     // Found out before anybody is asked.
-    if known > 0 && !again {
-        return Err(QrError::Decomposed(known).into());
+    match asked.qr.dir.read(asked.qr.phase)? {
+        Some(known) if again.is_some() => asked.qr.may_begin_again(&known.state, again.as_ref())?,
+        Some(known) if !known.state.items.is_empty() => {
+            return Err(QrError::Decomposed(known.state.items.len()).into());
+        }
+        _ => {}
     }
     let materials = asked.materials()?;
     let asking = asked.about(&materials);
     let (items, reviewer) = printer.progress().during(&asked.engine, asking.decompose(cancel)).await?;
-    Ok(asked.qr.decompose(items, again, &Actor::new(reviewer, false)).await?)
+    Ok(asked.qr.decompose(items, again.as_ref(), &Actor::new(reviewer, false)).await?)
 }
 
 /// A prompt as an answer.

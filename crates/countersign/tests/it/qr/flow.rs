@@ -77,8 +77,19 @@ fn qr_13_the_round_goes_up_by_one_for_a_fix_and_by_nothing_else() {
     }
     project.write("more.json", plain_items(1).to_string());
     qr(&project, &["decompose", "--items", "more.json"]).exits(2);
+    let refused = qr(&project, &["decompose", "--items", "more.json", "--again"]).exits(2);
+    assert!(refused.stderr.contains("for people"), "{}", refused.stderr);
+    assert_eq!((&state(&project)["iteration"], statuses(&project).len()), (&json!(2), 2));
+}
+
+/// Before anything has failed, other items are nobody's way past the gate.
+#[test]
+fn items_are_put_in_the_place_of_others_where_it_is_asked_for() {
+    let project = decomposed(&plain_items(2));
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    project.write("more.json", plain_items(1).to_string());
     qr(&project, &["decompose", "--items", "more.json", "--again"]).exits(0);
-    assert_eq!((&state(&project)["iteration"], statuses(&project).len()), (&json!(2), 1));
+    assert_eq!(statuses(&project), ["TODO"]);
 }
 
 #[test]

@@ -52,7 +52,13 @@ fn beginning_again_after_a_failure_is_for_people() {
     qr(&project, &["record", "plan-001", "FAIL", "--finding", "x"]).exits(0);
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
     qr(&project, &["reset"]).exits(2);
+    qr(&project, &["decompose", "--items", "items.json", "--again"]).exits(2);
     assert!(project.path(FILE).exists());
+    assert!(
+        typed(&project, &["decompose", "--items", "items.json", "--again"], None)
+            .contains("DECOMPOSE COMPLETE")
+    );
+    qr(&project, &["record", "plan-001", "FAIL", "--finding", "x"]).exits(0);
     assert!(typed(&project, &["reset"], None).contains("its state is removed"));
     assert!(!project.path(FILE).exists());
 }
