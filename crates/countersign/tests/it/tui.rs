@@ -208,3 +208,21 @@ fn a_screen_needs_a_terminal_and_tasks() {
         ran.stderr
     );
 }
+
+#[test]
+fn a_screen_whose_terminal_is_closed_ends() {
+    let project = project();
+    project.write("spec/tasks.md", TASKS);
+    let inner = project.command(&["tui"]);
+    // Killing the leader of the session closes the terminal for all others in it.
+    let script = "(trap '' HUP; \"$0\" tui; echo $? >ended.new; mv ended.new ended); true";
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", script]).arg(inner.get_program()).current_dir(project.root());
+    command.env("HOME", project.home()).env("TERM", "xterm");
+    let mut terminal = Terminal::start(&command, 80, 24);
+    terminal.until("to do (2)");
+    terminal.kill();
+    eventually("the screen ends", || project.path("ended").exists());
+    let code = project.read("ended");
+    assert!(["0", "130"].contains(&code.trim()), "{code}");
+}
