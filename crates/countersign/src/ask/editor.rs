@@ -3,7 +3,7 @@
 use rustix::termios::OptionalActions;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 const FILES_MAX: usize = 100;
 /// How long an editor may take to end when everything stops.
 const GRACE_SECONDS: u64 = 3;
+
+/// Said where somebody changed what was judged: a verdict belongs to exact bytes, and so does a decision.
+const NOT_JUDGED: &str = "Your edits are not part of what was judged: a and s merge it without them, f has the agent go on from them.";
 
 /// Lets a person edit. What there is to say about it.
 pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<String> {
@@ -28,6 +31,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
     command.env("EDITOR", &editor).stdin(Stdio::inherit()).kill_on_drop(true);
     // An editor that is killed leaves the terminal in its own modes.
     let modes = rustix::termios::tcgetattr(std::io::stdin());
+    let before = stamps(&there);
     let ended = match command.spawn() {
         Ok(child) => wait(child, cancel).await,
         Err(error) => Err(error),
@@ -36,6 +40,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
         let _ = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, &modes);
     }
     match ended {
+        Ok(_) if stamps(&there) != before => Some(NOT_JUDGED.to_owned()),
         Ok(true) if there.len() > FILES_MAX => {
             Some(format!("Only the first {FILES_MAX} of {} files were opened.", there.len()))
         }
@@ -43,6 +48,15 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
         Ok(false) => Some("The editor did not end well.".to_owned()),
         Err(error) => Some(format!("The editor could not be started: {error}")),
     }
+}
+
+/// When each file was changed last and how long it is; none where it is gone.
+fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+    let stamp = |file: &PathBuf| {
+        let found = file.metadata().ok()?;
+        Some((found.modified().ok()?, found.len()))
+    };
+    files.iter().map(stamp).collect()
 }
 
 /// A path that no editor takes for an option.

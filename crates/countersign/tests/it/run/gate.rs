@@ -25,6 +25,7 @@ rules:
 const AGENT: &str = "\
 #!/bin/sh
 cat >>'PROMPTS'
+cat guide.md >>'PROMPTS' 2>&1
 echo '=== asked' >>'PROMPTS'
 case $(grep -c '=== asked' 'PROMPTS') in
     1) echo 'TODO: write' >guide.md;;
@@ -131,6 +132,32 @@ fn ctrl_c_at_the_gate_spends_nothing_and_the_task_waits() {
     assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
     assert_eq!(tasks.prompts().matches("=== asked").count(), 1);
     assert!(tasks.merged().contains("TASK-001"));
+}
+
+#[test]
+fn what_somebody_edits_at_the_gate_is_never_merged_unjudged() {
+    for typed in ["a\n", "f\n"] {
+        let tasks = tasks();
+        let mut command = tasks.project.command(&["run", "--all", "--hitl-review"]);
+        command.env("USER", "ann").env("TERM", "xterm").env("NO_COLOR", "1");
+        command.env("EDITOR", "sh -c 'echo by hand >\"$1\"' sh");
+        let mut terminal = Terminal::start(&command, 110, 50);
+        terminal.until(CHOICES);
+        terminal.send("e\n");
+        terminal.until("Your edits are not part of what was judged");
+        terminal.send(typed);
+        if typed == "f\n" {
+            terminal.until("Verdict: REVIEW_PASSED");
+            assert!(tasks.prompts().contains("by hand"), "the agent goes on from them: {}", tasks.prompts());
+            terminal.send("a\n");
+        }
+        assert_eq!(terminal.ends(), 0, "{}", terminal.contents());
+        let merged = tasks.repository.git(["show", "main:guide.md"]);
+        assert_eq!(merged, if typed == "f\n" { "The guide." } else { "TODO: write" });
+        if typed == "a\n" {
+            assert_eq!(tasks.project.read("guide.md"), "by hand\n", "and nothing is lost");
+        }
+    }
 }
 
 #[test]
