@@ -7,7 +7,7 @@
 mod json;
 mod markdown;
 
-use countersign_engine::yaml::{did_you_mean, quoted};
+use countersign_engine::yaml::{listed, quoted};
 use std::fmt;
 
 /// How many parts of a plan are known.
@@ -121,10 +121,8 @@ impl Plan {
                 let known: Vec<&str> = self.of(kind).map(|part| part.id.as_str()).collect();
                 match known.as_slice() {
                     [] => format!("the plan has no {kind} {}, nor any other", quoted(name)),
-                    known => {
-                        let hint = did_you_mean(name, known, "there are");
-                        format!("the plan has no {kind} {}: {hint}", quoted(name))
-                    }
+                    // Ids are all alike, so none of them is the likely one.
+                    known => format!("the plan has no {kind} {}: there are: {}", quoted(name), listed(known)),
                 }
             }
             [first, second, ..] => format!(

@@ -195,8 +195,19 @@ const COMPARE: [&str; 19] = [
 ];
 
 fn paths(wanted: &ChangeWanted) -> Vec<String> {
-    let left_out = wanted.left_out.iter().map(|pattern| format!(":(exclude,glob){pattern}"));
+    let left_out = wanted.left_out.iter().map(|pattern| format!(":(exclude,glob){}", as_pattern(pattern)));
     [".".to_owned()].into_iter().chain(left_out).collect()
+}
+
+/// The same pattern without a literal beginning: git takes one that names something ignored for a wish to add it, also
+/// where it is to be left out, and refuses.
+fn as_pattern(pattern: &str) -> String {
+    match pattern.chars().next() {
+        Some(first) if first.is_ascii_alphanumeric() || matches!(first, '.' | '_') => {
+            format!("[{first}]{}", &pattern[1..])
+        }
+        _ => pattern.to_owned(),
+    }
 }
 
 /// A path in a list of paths: one with a colon or a quote in it is read as a quoted one.

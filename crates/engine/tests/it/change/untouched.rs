@@ -61,3 +61,18 @@ async fn an_edit_in_the_same_moment_as_the_commit_is_seen() {
         assert_eq!(super::told(&since(&repository, &base).await), ["modified a.md +1 -1"], "{n}");
     }
 }
+
+/// Git takes a path that is left out for one that is wanted, and refuses what is ignored.
+#[tokio::test]
+async fn what_is_left_out_may_be_ignored_too() {
+    let repository = Repository::new();
+    let base = repository.write(".gitignore", ".countersign/\nspec/.state\n").commit("first");
+    repository.write(".countersign/ledger", "x").write("spec/.state", "y").write("spec/tasks.md", "t");
+    repository.write("a.md", "1\n").write("deep/spec/tasks.md", "work\n");
+    let left_out =
+        [".countersign/**", "spec/.state", "spec/tasks.md", "_x", "-y"].map(str::to_owned).to_vec();
+    let wanted = countersign_engine::workspace::ChangeWanted { left_out, ..super::wanted(Some(&base)) };
+    let change = super::seen(repository.root(), &wanted).await;
+    let paths: Vec<_> = change.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["a.md", "deep/spec/tasks.md"]);
+}
