@@ -4,7 +4,8 @@
 use super::course::Course;
 use super::happening::Happening;
 use super::run::{Run, RunError};
-use super::state::{Attempt, ErrorCode, ReviewStatus, Summary, TaskState};
+use super::schedule::is_rejected;
+use super::state::{Attempt, ReviewStatus, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::review::State;
 use std::collections::HashMap;
@@ -49,13 +50,10 @@ impl Run {
 
     /// What a person wrote into the list wins, but for what a person rejected: an agent could have written it.
     async fn follow_person(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
-        let Some(known) = known else { return Ok(()) };
+        let Some(known) = known.filter(|known| !is_rejected(known)) else { return Ok(()) };
         let to = match (task.status, &known.state) {
             (Status::Done, TaskState::Pending | TaskState::Failed) => TaskState::Skipped,
-            (Status::Todo, TaskState::Success | TaskState::Skipped) => TaskState::Pending,
-            (Status::Todo, TaskState::Failed) if known.error_code != Some(ErrorCode::ReviewRejected) => {
-                TaskState::Pending
-            }
+            (Status::Todo, TaskState::Success | TaskState::Skipped | TaskState::Failed) => TaskState::Pending,
             _ => return Ok(()),
         };
         let words = format!(

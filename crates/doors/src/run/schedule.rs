@@ -7,7 +7,7 @@ use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{Outcome, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl Run {
             }
             results.ends.insert(task.id, end);
         }
-        self.left_over(which, &mut results)?;
+        self.left_over(which, &mut results).await?;
         Ok(results)
     }
 
@@ -163,9 +163,7 @@ impl Run {
     ) -> Vec<&'l Task> {
         let named = matches!(which, Which::These(_));
         let may = |task: &&Task| match known.get(&task.id) {
-            Some(summary) if summary.error_code == Some(ErrorCode::ReviewRejected) => {
-                summary.state != TaskState::Failed
-            }
+            Some(summary) if is_rejected(summary) => false,
             Some(summary) if summary.state == TaskState::Failed => named,
             _ => true,
         };
@@ -243,17 +241,27 @@ impl Run {
     }
 
     /// Tasks that were meant and did not run, each with its reason.
-    fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
-        if *which == Which::Next {
+    async fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
+        if *which == Which::Next && !results.ends.is_empty() {
             return Ok(());
         }
         let list = self.tasks.read()?;
+        let known = self.summaries().await?;
         let open = |task: &&Task| !matches!(task.status, Status::Done) && is_meant(task, which);
         for task in list.tasks().iter().filter(open) {
             if results.ends.contains_key(&task.id) {
                 continue;
             }
-            let left = self.left(task, &tasks::waits_for(&list, task), results.stopped.as_deref());
+            let left = match known.get(&task.id).filter(|known| is_rejected(known)) {
+                Some(_) => Left {
+                    why: format!(
+                        "a person rejected it: `countersign retry {}`, by a person, tries it again",
+                        task.id
+                    ),
+                    outcome: Outcome::Stopped(Stop::Rejected),
+                },
+                None => left(task, &tasks::waits_for(&list, task), results.stopped.as_deref()),
+            };
             results.left.insert(task.id.clone(), left);
         }
         for (task, left) in &results.left {
@@ -261,22 +269,27 @@ impl Run {
         }
         Ok(())
     }
+}
 
-    fn left(&self, task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
-        let (why, outcome) = match (task.status, waits, stopped) {
-            (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
-            (Status::Blocked, ..) => {
-                (format!("it is blocked: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
-            }
-            (_, [], Some(stopped)) => (stopped.to_owned(), Outcome::NeedsWork),
-            (_, [], None) => (
-                format!("it failed before: `countersign retry {}` tries it again", task.id),
-                Outcome::NeedsWork,
-            ),
-            (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
-        };
-        Left { why, outcome }
-    }
+/// Why a task that was meant did not run.
+fn left(task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
+    let (why, outcome) = match (task.status, waits, stopped) {
+        (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
+        (Status::Blocked, ..) => {
+            (format!("it is blocked: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
+        }
+        (_, [], Some(stopped)) => (stopped.to_owned(), Outcome::NeedsWork),
+        (_, [], None) => {
+            (format!("it failed before: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
+        }
+        (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
+    };
+    Left { why, outcome }
+}
+
+/// What a person rejected, only a person tries again.
+pub(super) fn is_rejected(known: &Summary) -> bool {
+    known.state == TaskState::Failed && known.error_code == Some(ErrorCode::ReviewRejected)
 }
 
 fn is_meant(task: &Task, which: &Which) -> bool {

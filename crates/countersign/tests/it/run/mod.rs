@@ -1,3 +1,9 @@
 //! Runs of tasks, at the door.
 
+mod decisions;
+mod defects;
 mod files;
+mod kit;
+mod prompts;
+mod safety;
+mod tasks;
