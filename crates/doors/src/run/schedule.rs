@@ -1,8 +1,11 @@
 //! Which task runs when: what waits for nothing, one after the other or several at once.
 
 use super::config::OnFailure;
+use super::course::Course;
 use super::happening::Happening;
+use super::judging::gate_files;
 use super::layout::Layout;
+use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
@@ -195,11 +198,9 @@ impl Run {
         if here != self.repo.main {
             let list = self.tasks.read()?;
             for task in list.tasks() {
-                let course = super::course::Course::load(&self.state, &task.id).await?;
-                // A task that was interrupted goes on where it is.
-                let ours = |place: &super::repo::Place| matches!(place, super::repo::Place::Branch { branch } if *branch == here);
-                if course.is_some_and(|course| ours(&course.place)) {
-                    return Ok(());
+                let Some(course) = Course::load(&self.state, &task.id).await? else { continue };
+                if matches!(&course.place, Place::Branch { branch } if *branch == here) {
+                    return self.go_on_with(task, &course).await;
                 }
             }
         }
@@ -211,6 +212,22 @@ impl Run {
             files if files.is_empty() => Ok(()),
             files => Err(RunError::Dirty(files)),
         }
+    }
+
+    /// A task that was interrupted goes on where it is, unless this run read its settings from what that task wrote.
+    async fn go_on_with(&self, task: &Task, course: &Course) -> Result<(), RunError> {
+        let gate_files = self.change(course).await?.map(|change| gate_files(&change)).unwrap_or_default();
+        if gate_files.is_empty() {
+            return Ok(());
+        }
+        self.shelve(task, course, "interrupted").await?;
+        Err(RunError::Configuration(format!(
+            "{} was interrupted after it had changed {}, which this run would have worked by. The work is on its branch \
+             now and `{}` is checked out: run it again",
+            task.id,
+            gate_files.join(", "),
+            self.repo.main
+        )))
     }
 
     fn stop_wanted(&self) -> Option<String> {

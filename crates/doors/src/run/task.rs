@@ -197,7 +197,7 @@ impl Run {
     }
 
     /// Keeps work that is not merged on its branch, so that other tasks can go on.
-    async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
+    pub(super) async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
         let change = self.change(course).await?;
         let tree = match change {
             Some(change) => change.tree,

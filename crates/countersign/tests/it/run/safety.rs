@@ -269,6 +269,24 @@ fn what_nobody_is_shown_is_not_merged() {
 }
 
 #[test]
+fn an_interrupted_task_does_not_choose_how_it_goes_on() {
+    let kit = waiting_at("tests");
+    kit.agent(&format!("echo 'run_review: false' >>spec-runner.config.yaml\n{WORKS}"));
+    let run = kit.start(&["run", "--all"]);
+    eventually("it waits", || kit.at_home("at-tests"));
+    signal("-INT", run.id());
+    go(&kit);
+    run.wait().exits(130);
+    let stderr = kit.run(&["run", "--all"]).exits(2).stderr;
+    assert!(stderr.contains("spec-runner.config.yaml") && stderr.contains("run it again"), "{stderr}");
+    kit.nothing_merged();
+    // By the settings of the main branch it is judged, and waits for a person.
+    kit.run(&["run", "--all"]).exits(3);
+    assert_eq!(kit.log().iter().filter(|line| *line == "judge").count(), 1);
+    kit.nothing_merged();
+}
+
+#[test]
 fn work_without_a_branch_that_fails_stays_in_the_files_uncommitted() {
     for flag in ["--no-branch", "--no-commit"] {
         let kit = Kit::new(ONE, "max_retries: 1\n");
