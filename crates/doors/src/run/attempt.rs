@@ -258,6 +258,11 @@ impl Run {
                 Ok(Passed::On)
             }
             End::Cancelled => Ok(Passed::Not(Box::new(Attempted::Stopped))),
+            End::Failed(_) if !self.settings.lint_blocking => {
+                let lines = format!("`{lint}` is not content:\n{}", came.output.trim());
+                course.lint = Some(countersign_core::text::cut(&lines, TESTS_BYTES).to_owned());
+                Ok(Passed::On)
+            }
             End::Failed(_) | End::TimedOut => {
                 let trouble = came.trouble(&format!("`{lint}`"), TROUBLE_BYTES);
                 Ok(failed(Failure::of_work(ErrorCode::LintFailure, trouble)))
@@ -275,7 +280,7 @@ impl Run {
         };
         self.stage(task, Stage::Tests);
         let came = self.command(course, log, "tests", &test).await?;
-        course.tests = Some(countersign_core::text::cut_front(&came.output, TESTS_BYTES).to_owned());
+        course.tests = Some(countersign_core::text::cut(&came.output, TESTS_BYTES).to_owned());
         Ok(match came.end {
             End::Passed => Passed::On,
             End::Cancelled => Passed::Not(Box::new(Attempted::Stopped)),
@@ -307,6 +312,7 @@ impl Run {
 
     async fn review(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Attempted, RunError> {
         self.stage(task, Stage::Review);
+        let mut stale = None;
         for _ in 0..FIXES_MAX {
             let Some(change) = self.change(course).await? else {
                 let words = "the agent said that it is done and changed nothing";
@@ -322,6 +328,7 @@ impl Run {
                 // Somebody changed the files while they were judged: the reviewer, which alone was at work here.
                 log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
                 course.fixed = true;
+                stale = Some(Reviewed::of(&judged, ReviewStatus::Error));
                 if let Passed::Not(end) = self.checks(task, course, log).await? {
                     return Ok(*end);
                 }
@@ -332,7 +339,7 @@ impl Run {
             return self.concluded(task, course, judged, log).await;
         }
         let words = "the files changed again and again while they were judged";
-        Ok(Attempted::Failed(no_verdict(words, NoVerdict::Stale)))
+        Ok(Attempted::Failed(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }))
     }
 
     async fn concluded(

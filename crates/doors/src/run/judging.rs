@@ -17,7 +17,7 @@ use countersign_core::review::Review;
 use countersign_core::rule::Rule;
 use countersign_engine::engine::{Engine, Handed, Planner, Request, Ticket};
 use countersign_engine::ledger::Stored;
-use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
+use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root, UNFINISHED};
 use std::path::Path;
 use std::pin::Pin;
 
@@ -98,6 +98,7 @@ impl Run {
             format!("{spec}/.executor-*"),
             format!("{spec}/.executor-*/**"),
             format!("{spec}/.*task-history.log"),
+            format!("{spec}/{UNFINISHED}*"),
             self.layout.tasks_name(),
         ]
         .to_vec()
@@ -175,7 +176,7 @@ const GATE_FILES: [&str; 12] = [
 ];
 
 /// The gate files among what changed, under their old names too.
-fn gate_files(change: &Change) -> Vec<String> {
+pub(super) fn gate_files(change: &Change) -> Vec<String> {
     let is_gate = |path: &str| {
         GATE_FILES.iter().any(|gate| match gate.ends_with('/') {
             true => path.starts_with(gate),

@@ -1,6 +1,7 @@
 //! Where the files of a run are. With a prefix several lists of tasks live side by side: `phase5-` has
 //! `spec/phase5-tasks.md`, and its dash is part of it.
 
+use countersign_engine::workspace::UNFINISHED;
 use std::path::{Path, PathBuf};
 
 const MAX_PREFIX_CHARS: usize = 64;
@@ -119,7 +120,9 @@ impl Layout {
         let Ok(inner) = path.strip_prefix("spec") else { return false };
         let first = inner.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
         first.is_some_and(|name| {
-            name.starts_with(".executor-") || (name.starts_with('.') && name.ends_with("task-history.log"))
+            name.starts_with(".executor-")
+                || name.starts_with(UNFINISHED)
+                || (name.starts_with('.') && name.ends_with("task-history.log"))
         })
     }
 }

@@ -4,19 +4,22 @@
 use super::course::Course;
 use super::happening::Happening;
 use super::run::{Run, RunError};
+use super::schedule::is_rejected;
 use super::settings::HumanGate;
-use super::state::{Attempt, ErrorCode, ReviewStatus, Summary, TaskState};
+use super::state::{Attempt, ReviewStatus, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::review::State;
+use countersign_engine::workspace::UNFINISHED;
 use std::collections::HashMap;
 
 impl Run {
     /// Sets everything right, before anything begins.
     pub async fn reconcile(&self) -> Result<(), RunError> {
+        self.sweep_unfinished();
         let list = self.tasks.read()?;
         let known: HashMap<String, Summary> = self.summaries().await?;
         for task in list.tasks() {
-            self.finish_merge(task).await?;
+            self.finish_merge(task, known.get(&task.id)).await?;
             self.follow_person(task, known.get(&task.id)).await?;
         }
         self.sweep_worktrees(&list).await
@@ -28,13 +31,17 @@ impl Run {
     }
 
     /// A merge that is on the main branch is done, whatever was recorded before we were killed.
-    async fn finish_merge(&self, task: &Task) -> Result<(), RunError> {
+    async fn finish_merge(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
         let Some(course) = Course::load(&self.state, &task.id).await? else { return Ok(()) };
         let Some(commit) = course.merging.clone() else { return Ok(()) };
         if !self.repo.is_merged(&commit).await? {
             return Ok(());
         }
         self.repo.come_home(&course.place).await?;
+        let words = "recorded after an interruption";
+        if known.is_some_and(|known| known.state == TaskState::Success) {
+            return self.done(task, Some(commit), words).await;
+        }
         let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
         let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
         let mut attempt = Attempt::new(&(self.now)(), true, 0.0);
@@ -45,18 +52,15 @@ impl Run {
         });
         attempt.review_id = latest.map(|stored| stored.review.id.to_string());
         self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
-        self.done(task, Some(commit), "recorded after an interruption").await
+        self.done(task, Some(commit), words).await
     }
 
     /// What a person wrote into the list wins, but for what a person rejected: an agent could have written it.
     async fn follow_person(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
-        let Some(known) = known else { return Ok(()) };
+        let Some(known) = known.filter(|known| !is_rejected(known)) else { return Ok(()) };
         let to = match (task.status, &known.state) {
             (Status::Done, TaskState::Pending | TaskState::Failed) => TaskState::Skipped,
-            (Status::Todo, TaskState::Success | TaskState::Skipped) => TaskState::Pending,
-            (Status::Todo, TaskState::Failed) if known.error_code != Some(ErrorCode::ReviewRejected) => {
-                TaskState::Pending
-            }
+            (Status::Todo, TaskState::Success | TaskState::Skipped | TaskState::Failed) => TaskState::Pending,
             _ => return Ok(()),
         };
         let words = format!(
@@ -67,6 +71,16 @@ impl Run {
         );
         self.say(Happening::Warning(words));
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
+    }
+
+    /// Files that were being written when a run was killed. Nobody else writes here: the run is locked.
+    fn sweep_unfinished(&self) {
+        let entries = std::fs::read_dir(self.layout.spec()).into_iter().flatten().flatten();
+        let unfinished = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(UNFINISHED);
+        for entry in entries.filter(|entry| unfinished(&entry.file_name())) {
+            // One that stays is left out of everything all the same.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 
     /// Worktrees of tasks that nobody is at.

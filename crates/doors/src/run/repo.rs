@@ -48,6 +48,9 @@ pub enum RepoError {
     /// No branch can be found to merge into.
     #[error("there is no branch to merge into: name it as `main_branch`")]
     NoMain,
+    /// The branch that is named is none.
+    #[error("`main_branch` is `{0}`, and there is no such branch")]
+    NotABranch(String),
     /// The folder cannot be used.
     #[error("the project cannot be read: {0}")]
     Folder(std::io::Error),
@@ -90,7 +93,8 @@ impl Repo {
     /// The repository around a project.
     pub async fn open(root: &Path, configured: Option<&str>) -> Result<Self, RepoError> {
         let git = Git::at(root);
-        let main = git.default_branch(configured).await?.ok_or(RepoError::NoMain)?;
+        let none = || configured.map_or(RepoError::NoMain, |name| RepoError::NotABranch(name.to_owned()));
+        let main = git.default_branch(configured).await?.ok_or_else(none)?;
         Ok(Self { git, root: root.to_owned(), main: main.name })
     }
 
@@ -260,8 +264,11 @@ impl Repo {
     }
 
     /// Keeps work that is not merged on its branch, and leaves the place: the project's own worktree goes back to the
-    /// main branch, another one is taken away.
+    /// main branch, another one is taken away. Work without a branch of its own stays in the files.
     pub async fn shelve(&self, place: &Place, tree: Option<&str>, message: &str) -> Result<(), RepoError> {
+        if *place == Place::Here {
+            return Ok(());
+        }
         if let Some(tree) = tree {
             self.commit(place, tree, message).await?;
         }
@@ -286,6 +293,11 @@ impl Repo {
             Place::Here => {}
         }
         Ok(())
+    }
+
+    /// The tree of a commit.
+    pub async fn tree(&self, commit: &str) -> Result<String, RepoError> {
+        Ok(self.git.text(["rev-parse", &format!("{commit}^{{tree}}")]).await?)
     }
 
     /// Whether a commit is on the main branch.
@@ -313,13 +325,19 @@ impl Repo {
     /// What a task that has no branch starts from: the files as they are, as a tree.
     pub async fn here(&self, left_out: &[String]) -> Result<String, RepoError> {
         let root = Root::new(&self.root).map_err(RepoError::Folder)?;
-        let wanted =
-            ChangeWanted { left_out: left_out.to_vec(), keeps_tree: true, ..ChangeWanted::default() };
-        match workspace::change(&root, &wanted).await {
-            Ok(change) => Ok(change.tree.unwrap_or_default()),
-            Err(ChangeError::Empty { .. }) => Ok(self.git.places().await?.empty_tree.to_owned()),
-            Err(ChangeError::Git(error)) => Err(error.into()),
-            Err(error) => Err(RepoError::Change(error.to_string())),
+        let head = self.git.head().await?;
+        let wanted = ChangeWanted {
+            base: head.clone(),
+            left_out: left_out.to_vec(),
+            keeps_tree: true,
+            ..ChangeWanted::default()
+        };
+        match (workspace::change(&root, &wanted).await, head) {
+            (Ok(change), _) => Ok(change.tree.unwrap_or_default()),
+            (Err(ChangeError::Empty { .. }), Some(head)) => self.tree(&head).await,
+            (Err(ChangeError::Empty { .. }), None) => Ok(self.git.places().await?.empty_tree.to_owned()),
+            (Err(ChangeError::Git(error)), _) => Err(error.into()),
+            (Err(error), _) => Err(RepoError::Change(error.to_string())),
         }
     }
 

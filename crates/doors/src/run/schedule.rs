@@ -1,13 +1,16 @@
 //! Which task runs when: what waits for nothing, one after the other or several at once.
 
 use super::config::OnFailure;
+use super::course::Course;
 use super::happening::Happening;
+use super::judging::gate_files;
 use super::layout::Layout;
+use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{Outcome, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -115,7 +118,7 @@ impl Run {
             }
             results.ends.insert(task.id, end);
         }
-        self.left_over(which, &mut results)?;
+        self.left_over(which, &mut results).await?;
         Ok(results)
     }
 
@@ -163,9 +166,7 @@ impl Run {
     ) -> Vec<&'l Task> {
         let named = matches!(which, Which::These(_));
         let may = |task: &&Task| match known.get(&task.id) {
-            Some(summary) if summary.error_code == Some(ErrorCode::ReviewRejected) => {
-                summary.state != TaskState::Failed
-            }
+            Some(summary) if is_rejected(summary) => false,
             Some(summary) if summary.state == TaskState::Failed => named,
             _ => true,
         };
@@ -197,11 +198,9 @@ impl Run {
         if here != self.repo.main {
             let list = self.tasks.read()?;
             for task in list.tasks() {
-                let course = super::course::Course::load(&self.state, &task.id).await?;
-                // A task that was interrupted goes on where it is.
-                let ours = |place: &super::repo::Place| matches!(place, super::repo::Place::Branch { branch } if *branch == here);
-                if course.is_some_and(|course| ours(&course.place)) {
-                    return Ok(());
+                let Some(course) = Course::load(&self.state, &task.id).await? else { continue };
+                if matches!(&course.place, Place::Branch { branch } if *branch == here) {
+                    return self.go_on_with(task, &course).await;
                 }
             }
         }
@@ -213,6 +212,22 @@ impl Run {
             files if files.is_empty() => Ok(()),
             files => Err(RunError::Dirty(files)),
         }
+    }
+
+    /// A task that was interrupted goes on where it is, unless this run read its settings from what that task wrote.
+    async fn go_on_with(&self, task: &Task, course: &Course) -> Result<(), RunError> {
+        let gate_files = self.change(course).await?.map(|change| gate_files(&change)).unwrap_or_default();
+        if gate_files.is_empty() {
+            return Ok(());
+        }
+        self.shelve(task, course, "interrupted").await?;
+        Err(RunError::Configuration(format!(
+            "{} was interrupted after it had changed {}, which this run would have worked by. The work is on its branch \
+             now and `{}` is checked out: run it again",
+            task.id,
+            gate_files.join(", "),
+            self.repo.main
+        )))
     }
 
     fn stop_wanted(&self) -> Option<String> {
@@ -243,17 +258,27 @@ impl Run {
     }
 
     /// Tasks that were meant and did not run, each with its reason.
-    fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
-        if *which == Which::Next {
+    async fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
+        if *which == Which::Next && !results.ends.is_empty() {
             return Ok(());
         }
         let list = self.tasks.read()?;
+        let known = self.summaries().await?;
         let open = |task: &&Task| !matches!(task.status, Status::Done) && is_meant(task, which);
         for task in list.tasks().iter().filter(open) {
             if results.ends.contains_key(&task.id) {
                 continue;
             }
-            let left = self.left(task, &tasks::waits_for(&list, task), results.stopped.as_deref());
+            let left = match known.get(&task.id).filter(|known| is_rejected(known)) {
+                Some(_) => Left {
+                    why: format!(
+                        "a person rejected it: `countersign retry {}`, by a person, tries it again",
+                        task.id
+                    ),
+                    outcome: Outcome::Stopped(Stop::Rejected),
+                },
+                None => left(task, &tasks::waits_for(&list, task), results.stopped.as_deref()),
+            };
             results.left.insert(task.id.clone(), left);
         }
         for (task, left) in &results.left {
@@ -261,22 +286,27 @@ impl Run {
         }
         Ok(())
     }
+}
 
-    fn left(&self, task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
-        let (why, outcome) = match (task.status, waits, stopped) {
-            (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
-            (Status::Blocked, ..) => {
-                (format!("it is blocked: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
-            }
-            (_, [], Some(stopped)) => (stopped.to_owned(), Outcome::NeedsWork),
-            (_, [], None) => (
-                format!("it failed before: `countersign retry {}` tries it again", task.id),
-                Outcome::NeedsWork,
-            ),
-            (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
-        };
-        Left { why, outcome }
-    }
+/// Why a task that was meant did not run.
+fn left(task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
+    let (why, outcome) = match (task.status, waits, stopped) {
+        (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
+        (Status::Blocked, ..) => {
+            (format!("it is blocked: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
+        }
+        (_, [], Some(stopped)) => (stopped.to_owned(), Outcome::NeedsWork),
+        (_, [], None) => {
+            (format!("it failed before: `countersign retry {}` tries it again", task.id), Outcome::NeedsWork)
+        }
+        (_, waits, _) => (format!("it waits for {}", waits.join(", ")), Outcome::NeedsWork),
+    };
+    Left { why, outcome }
+}
+
+/// What a person rejected, only a person tries again.
+pub(super) fn is_rejected(known: &Summary) -> bool {
+    known.state == TaskState::Failed && known.error_code == Some(ErrorCode::ReviewRejected)
 }
 
 fn is_meant(task: &Task, which: &Which) -> bool {

@@ -32,6 +32,8 @@ pub struct Settings {
     pub on_failure: OnFailure,
     /// The commands that are run.
     pub commands: Commands,
+    /// Whether work that lint is not content with goes no further; otherwise the reviewer is told.
+    pub lint_blocking: bool,
     /// Whether work is judged at all.
     pub review: bool,
     /// What a verdict is worth.

@@ -3,7 +3,7 @@
 
 use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
 use super::course::Course;
-use super::happening::{Happening, Stage};
+use super::happening::Happening;
 use super::log::Log;
 use super::merging::Merged;
 use super::repo::{Place, branch_name};
@@ -185,23 +185,24 @@ impl Run {
     async fn failed(&self, task: &Task, course: &Course, failure: Failure) -> Result<TaskEnd, RunError> {
         self.shelve(task, course, "not merged").await?;
         // Where nobody could judge, the work is done and only has to be judged.
-        let mut left = course.clone();
-        if course.stage == Stage::Agent || failure.again == Again::Yes {
-            left = course.next(failure.error.clone());
-            left.attempt = course.attempt + 1;
-        }
+        let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
+            && failure.review.is_some();
+        let left = if unjudged { course.clone() } else { course.next(failure.error.clone()) };
         self.keep(&task.id, &left).await?;
-        // What nobody was able to judge is judged by the next run, without anybody having to ask for it.
-        let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_)) && failure.review.is_some();
-        let status = if unjudged { Status::Review } else { Status::Blocked };
+        // By the next run, without anybody having to ask for it, unless that would cost what there is not.
+        let by_itself = unjudged && failure.outcome != Outcome::BudgetReached;
+        let status = if by_itself { Status::Review } else { Status::Blocked };
         self.tasks.set(&task.id, status, &(self.now)())?;
         Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
     }
 
     /// Keeps work that is not merged on its branch, so that other tasks can go on.
-    async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
+    pub(super) async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
         let change = self.change(course).await?;
-        let tree = change.and_then(|change| change.tree);
+        let tree = match change {
+            Some(change) => change.tree,
+            None => Some(self.repo.tree(&course.base).await?),
+        };
         let message = format!("{}: {} ({why})", task.id, task.name);
         Ok(self.repo.shelve(&course.place, tree.as_deref(), &message).await?)
     }

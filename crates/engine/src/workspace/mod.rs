@@ -21,4 +21,4 @@ pub use gather::gather;
 pub use path::{PathProblem, Root, require_file};
 pub use read::{Changed, read_body, read_body_now, read_notes};
 pub use walk::{Found, walk};
-pub use write::write_atomically;
+pub use write::{UNFINISHED, write_atomically};

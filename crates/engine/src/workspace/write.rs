@@ -5,11 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+/// How the name of a file begins that was not finished, because its writer was killed.
+pub const UNFINISHED: &str = ".countersign-part-";
+
 /// Writes a file so that whoever reads it sees the old text or the new one, and it stays after a loss of power. Who may
 /// read and write it stays as it was.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     match fs::metadata(path) {
         Ok(old) => file.as_file().set_permissions(old.permissions())?,

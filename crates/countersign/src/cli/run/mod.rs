@@ -38,8 +38,6 @@ use tokio_util::sync::CancellationToken;
 /// Said where a person cannot be asked, exactly so.
 const HITL_WARNING: &str =
     "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
-/// How long tests and lint may take.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs tasks.
 pub async fn run(
@@ -197,10 +195,11 @@ impl At {
             max_retries: how.max_retries.unwrap_or(config.max_retries).max(1),
             retry_delay: Duration::from_secs(config.retry_delay_seconds.into()),
             task_timeout: minutes(config.task_timeout_minutes),
-            check_timeout: CHECK_TIMEOUT,
+            check_timeout: Duration::from_secs(config.check_timeout_seconds.into()),
             max_consecutive_failures: config.max_consecutive_failures.max(1),
             on_failure: config.on_task_failure,
             commands: countersign_doors::run::config::Commands { ..commands },
+            lint_blocking: config.lint_blocking,
             review: config.run_review && !how.no_review,
             review_policy: config.review_policy,
             human: match (how.hitl_queue, how.hitl_review || config.hitl_review) {

@@ -22,6 +22,8 @@ pub struct RunConfig {
     pub task_timeout_minutes: u32,
     /// How long a review may take.
     pub review_timeout_minutes: u32,
+    /// How long tests, and lint, may take.
+    pub check_timeout_seconds: u32,
     /// After so many failed tasks in a row a run ends.
     pub max_consecutive_failures: u32,
     /// How many tasks may be under way at once.
@@ -110,6 +112,7 @@ impl Default for RunConfig {
             retry_delay_seconds: 5,
             task_timeout_minutes: 30,
             review_timeout_minutes: 15,
+            check_timeout_seconds: 1800,
             max_consecutive_failures: 2,
             max_concurrent: 3,
             on_task_failure: OnFailure::Skip,

@@ -132,6 +132,7 @@ impl Reader {
             (&mut config.retry_delay_seconds, number(&written.retry_delay_seconds)),
             (&mut config.task_timeout_minutes, number(&written.task_timeout_minutes)),
             (&mut config.review_timeout_minutes, number(&written.review_timeout_minutes)),
+            (&mut config.check_timeout_seconds, number(&written.check_timeout_seconds)),
             (&mut config.max_consecutive_failures, number(&written.max_consecutive_failures)),
             (&mut config.max_concurrent, number(&written.max_concurrent)),
         ];

@@ -13,6 +13,7 @@ pub(super) struct WrittenRun {
     pub retry_delay_seconds: Option<At<CountOrNone>>,
     pub task_timeout_minutes: Option<At<Count>>,
     pub review_timeout_minutes: Option<At<Count>>,
+    pub check_timeout_seconds: Option<At<Count>>,
     pub max_consecutive_failures: Option<At<Count>>,
     pub max_concurrent: Option<At<Count>>,
     pub on_task_failure: Option<At<WrittenFailure>>,
@@ -41,11 +42,12 @@ pub(super) struct WrittenRun {
 }
 
 /// The same keys by name, to tell a setting in the wrong place from a remark.
-pub(super) const KEYS: [&str; 29] = [
+pub(super) const KEYS: [&str; 30] = [
     "max_retries",
     "retry_delay_seconds",
     "task_timeout_minutes",
     "review_timeout_minutes",
+    "check_timeout_seconds",
     "max_consecutive_failures",
     "max_concurrent",
     "on_task_failure",

@@ -126,7 +126,15 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     };
     let (files, list) = parser.finish(patches).map_err(|defect| defective(defect, wanted))?;
     let tree = match wanted.keeps_tree && patches {
-        true => Some(git.text(["write-tree"]).await?),
+        true => {
+            if !wanted.left_out.is_empty() {
+                // What is left out is shown to nobody, so it is not committed either, whoever put it into the index.
+                let left_out = wanted.left_out.iter().map(|pattern| format!(":(glob){pattern}"));
+                let reset = ["reset", "-q", base, "--"].map(str::to_owned);
+                git.run(reset.into_iter().chain(left_out)).await?;
+            }
+            Some(git.text(["write-tree"]).await?)
+        }
         false => None,
     };
     Ok(Compared { files, list, tree })

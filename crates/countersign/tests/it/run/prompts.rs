@@ -1,0 +1,87 @@
+//! What reviewers and agents are told of a task.
+
+use super::kit::{Kit, ONE, THREE};
+
+#[test]
+fn run_1_the_reviewer_gets_checklist_change_tests_lint_and_what_went_wrong() {
+    let kit = Kit::new(ONE, "commands: {test: 'echo 15 passed, 0 failed', lint: 'true'}\n");
+    kit.agent("case $n in 1) echo BAD >a.txt;; *) echo good >a.txt;; esac; echo TASK_COMPLETE");
+    kit.run(&["run", "--all"]).exits(0);
+    let first = kit.payload(1);
+    let headings: Vec<_> = first.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(
+        headings,
+        ["## Task Checklist", "## Code Changes (git diff)", "## Test Results", "## Lint Status"]
+    );
+    for part in [
+        "- [ ] Write it\n- [x] Think\n",
+        "+BAD\n",
+        "15 passed, 0 failed",
+        "## Lint Status\nClean",
+        "TASK-001: Write one",
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    let second = kit.payload(2);
+    let (_, errors) = second.split_once("## Previous Errors\n").unwrap();
+    assert!(errors.contains("a BAD word"), "{second}");
+}
+
+#[test]
+fn run_1_what_is_too_long_is_cut_and_says_so() {
+    let kit = Kit::new(ONE, "commands: {test: 'echo begin; seq 1 5000'}\nlint_blocking: false\n");
+    kit.run(&["run", "--all"]).exits(0);
+    let payload = kit.payload(1);
+    let tests = payload.split_once("## Test Results\n").unwrap().1;
+    assert!(tests.contains("begin\n1\n2\n") && tests.contains("[cut: 2048 of 16384 bytes shown]"), "{tests}");
+}
+
+#[test]
+fn run_1_a_change_that_does_not_fit_is_split_by_file_and_all_of_it_is_judged() {
+    let kit = Kit::new(ONE, "");
+    kit.agent("for f in a b c; do seq 1 4000 >$f.txt; done; echo BAD >>c.txt; echo TASK_COMPLETE");
+    kit.run(&["run", "--all", "--max-retries", "1"]).exits(1);
+    kit.nothing_merged();
+    let asked = kit.log().iter().filter(|line| *line == "judge").count();
+    assert!(asked >= 3, "{asked}");
+    let all: String = (1..=asked).map(|n| kit.payload(n)).collect();
+    for part in ["+++ b/a.txt", "+++ b/b.txt", "+++ b/c.txt", "\n+3999\n", "+BAD"] {
+        assert!(all.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_task_prompt_has_the_checklist_the_requirements_and_how_to_end() {
+    let kit = Kit::uncommitted(THREE, "commands: {test: 'true'}\n");
+    kit.project.write(
+        "spec/requirements.md",
+        "# Requirements\n\n### REQ-001: One\nIt must be one.\n\n### REQ-002: Two\nNot this.\n",
+    );
+    kit.repository.commit("first");
+    kit.run(&["run", "TASK-001"]).exits(0);
+    let prompt = kit.prompt("TASK-001", 1);
+    for part in [
+        "# TASK-001: Write one\n",
+        "- [ ] Write it\n- [x] Think\n",
+        "It must be one.",
+        "TASK_COMPLETE",
+        "`true`",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    assert!(!prompt.contains("Not this."), "{prompt}");
+}
+
+#[test]
+fn a_project_has_prompts_of_its_own() {
+    let kit = Kit::uncommitted(ONE, "");
+    kit.project.write("spec/prompts/task.md", "# {{TASK_ID}}: mine\nDo {{TASK_NAME}}.\n{{CHECKLIST}}\n");
+    kit.project.write("spec/prompts/review.md", "Look hard at {{TASK_ID}}.\n");
+    kit.repository.commit("first");
+    kit.agent("case $n in 1) echo BAD >a.txt;; *) echo good >a.txt;; esac; echo TASK_COMPLETE");
+    kit.run(&["run", "--all"]).exits(0);
+    let prompt = kit.prompt("TASK-001", 1);
+    assert!(prompt.starts_with("# TASK-001: mine\nDo Write one.\n- [ ] Write it\n"), "{prompt}");
+    assert!(prompt.contains("TASK_COMPLETE") && !prompt.contains("Previous Errors"), "{prompt}");
+    assert!(kit.prompt("TASK-001", 2).contains("## Previous Errors\n"));
+}
