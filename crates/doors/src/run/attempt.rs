@@ -8,6 +8,7 @@ use super::judging::{self, Judged};
 use super::log::Log;
 use super::markers::{TaskWord, task_word};
 use super::prompt_files;
+use super::repo::Place;
 use super::run::{Run, RunError, Said};
 use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
@@ -179,7 +180,10 @@ impl Run {
         };
         let worked = self.worker.work(&self.guard, errand, &self.stops.hard).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
-        self.guard_list(task, &list)?;
+        // In a worktree of its own it has its own copy, and the list is written by other tasks meanwhile.
+        if !matches!(course.place, Place::Worktree { .. }) {
+            self.guard_list(task, &list)?;
+        }
         self.count(course, &worked);
         course.said = Some(said(&worked));
         Ok(match word(&worked) {

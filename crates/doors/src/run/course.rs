@@ -1,9 +1,11 @@
 //! How far a task is, as it is kept between runs: what was done need not be done again after a stop, a crash or a
 //! person who took their time.
 
+use super::attempt::Reviewed;
 use super::happening::Stage;
 use super::repo::Place;
-use super::state::{State, StateError};
+use super::state::{ReviewStatus, State, StateError};
+use countersign_core::ids::ReviewId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -34,8 +36,41 @@ pub struct Course {
     pub tokens: (Option<u64>, Option<u64>),
     /// Whether the reviewer changed something itself.
     pub fixed: bool,
-    /// The merge that is being made: its commit, and the review it follows from.
-    pub merging: Option<String>,
+    /// The merge that is being made.
+    pub merging: Option<Merging>,
+    /// How many conflicts with the main branch cost it no attempt.
+    pub conflicts: u32,
+}
+
+/// A merge that is being made: its commit, and the review it follows from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merging {
+    /// The commit that joins the task and the main branch.
+    pub commit: String,
+    status: String,
+    findings: Option<String>,
+    review: Option<String>,
+}
+
+impl Merging {
+    /// A merge that follows from a review.
+    pub fn of(commit: &str, review: &Reviewed) -> Self {
+        Self {
+            commit: commit.to_owned(),
+            status: review.status.word().to_owned(),
+            findings: review.findings.clone(),
+            review: review.id.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// The review it follows from.
+    pub fn reviewed(&self) -> Reviewed {
+        Reviewed {
+            status: ReviewStatus::from(self.status.as_str()),
+            findings: self.findings.clone(),
+            id: self.review.as_deref().map(ReviewId::from_text),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -55,7 +90,10 @@ struct Written {
     tokens_in: Option<u64>,
     tokens_out: Option<u64>,
     fixed: bool,
-    merging: Option<String>,
+    #[serde(default)]
+    merge: Option<Merging>,
+    #[serde(default)]
+    conflicts: u32,
 }
 
 fn key(task: &str) -> String {
@@ -79,6 +117,7 @@ impl Course {
             tokens: (None, None),
             fixed: false,
             merging: None,
+            conflicts: 0,
         }
     }
 
@@ -88,7 +127,16 @@ impl Course {
             attempt: self.attempt + 1,
             allowance: self.allowance,
             previous_error: Some(error),
+            conflicts: self.conflicts,
             ..Self::new(self.base.clone(), self.place.clone())
+        }
+    }
+
+    /// A conflict with what others merged meanwhile is no fault of the work: it costs no attempt, up to so many.
+    pub fn forgive_conflict(&mut self, most: u32) {
+        if self.conflicts < most {
+            self.conflicts += 1;
+            self.allowance += 1;
         }
     }
 
@@ -128,7 +176,8 @@ impl Course {
             cost_microusd: written.cost_microusd,
             tokens: (written.tokens_in, written.tokens_out),
             fixed: written.fixed,
-            merging: written.merging,
+            merging: written.merge,
+            conflicts: written.conflicts,
         })
     }
 
@@ -153,7 +202,8 @@ impl Course {
             tokens_in: self.tokens.0,
             tokens_out: self.tokens.1,
             fixed: self.fixed,
-            merging: self.merging.clone(),
+            merge: self.merging.clone(),
+            conflicts: self.conflicts,
         }
     }
 }
@@ -176,6 +226,13 @@ mod tests {
                 tests: Some("ok".into()),
                 tokens: (Some(1), None),
                 fixed: true,
+                conflicts: 2,
+                merging: Some(Merging {
+                    commit: "c".into(),
+                    status: "fixed".into(),
+                    findings: Some("f".into()),
+                    review: None,
+                }),
                 ..Course::new("base".into(), place)
             };
             let text = serde_json::to_string(&course.written()).unwrap();

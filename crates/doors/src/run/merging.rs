@@ -1,10 +1,10 @@
 //! Merging what may be merged: exactly the judged tree, on the real tip of the main branch, one at a time.
 
-use super::attempt::{Failure, Ready};
-use super::course::Course;
+use super::attempt::{Again, Failure, Ready};
+use super::course::{Course, Merging};
 use super::happening::Stage;
 use super::log::Log;
-use super::repo::{Conflict, Place};
+use super::repo::{Advanced, Conflict, Place, Updated};
 use super::run::{Run, RunError};
 use super::state::ErrorCode;
 use super::step::End;
@@ -13,6 +13,8 @@ use countersign_core::ids::ReviewId;
 
 /// How often the main branch may move under a merge.
 const MOVES_MAX: u32 = 20;
+/// How many conflicts with what others merged meanwhile cost a task none of its attempts.
+const CONFLICTS_MAX: u32 = 20;
 
 /// What a merge came to.
 pub enum Merged {
@@ -40,7 +42,7 @@ impl Run {
         let message = format!("{}: {}", task.id, task.name);
         if course.place == Place::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
-            let commit = self.repo.commit(&course.place, &ready.tree, &message).await?;
+            let commit = self.repo.commit(&course.place, &ready.tree, None, &message).await?;
             return Ok(Merged::Yes(Some(commit)));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
@@ -50,13 +52,17 @@ impl Run {
         for _ in 0..MOVES_MAX {
             let tip = self.repo.main_tip().await?;
             if tip != course.base {
-                self.repo.commit(&course.place, &tree, &message).await?;
-                let updated = self.repo.update(&course.place, &tip).await?;
-                course.base = tip;
-                tree = match updated {
-                    Ok(tree) => tree,
-                    Err(conflict) => return Ok(Merged::No(conflicting(&self.repo.main, &conflict))),
+                self.repo.commit(&course.place, &tree, Some(&course.base), &message).await?;
+                tree = match self.repo.update(&course.place, &tip).await? {
+                    Updated::Tree(tree) => tree,
+                    Updated::Conflict(conflict) => {
+                        course.base = tip;
+                        course.forgive_conflict(CONFLICTS_MAX);
+                        return Ok(Merged::No(conflicting(&self.repo.main, &conflict)));
+                    }
+                    Updated::Refused(words) => return Ok(Merged::No(in_the_way(&self.repo.main, &words))),
                 };
+                course.base = tip;
                 match self.tested(course, log).await? {
                     Tested::Passed => {}
                     Tested::Failed(failure) => return Ok(Merged::No(failure)),
@@ -65,10 +71,12 @@ impl Run {
             }
             let joined = self.repo.join(&course.place, &tree, &course.base, &message, &merge_message).await?;
             let Some(joined) = joined else { continue };
-            course.merging = Some(joined.commit.clone());
+            course.merging = Some(Merging::of(&joined.commit, &ready.review));
             self.keep(&task.id, course).await?;
-            if self.repo.advance(&course.place, &joined).await? {
-                return Ok(Merged::Yes(Some(joined.commit)));
+            match self.repo.advance(&course.place, &joined).await? {
+                Advanced::Yes => return Ok(Merged::Yes(Some(joined.commit))),
+                Advanced::Moved => {}
+                Advanced::Refused(words) => return Ok(Merged::No(in_the_way(&self.repo.main, &words))),
             }
         }
         let words = format!("`{}` was moved by somebody else again and again", self.repo.main);
@@ -102,6 +110,14 @@ pub fn trailer(review: Option<&ReviewId>) -> String {
         Some(review) => format!("Countersign-Review: {review}"),
         None => "Countersign-Review: none".to_owned(),
     }
+}
+
+/// The work passed, and somebody has to make room for it first.
+fn in_the_way(main: &str, words: &str) -> Failure {
+    let words = format!(
+        "it passed and is not on `{main}`, because files there are not committed and would be overwritten: {words}"
+    );
+    Failure { again: Again::No, ..Failure::of_work(ErrorCode::Other("MERGE_REFUSED".to_owned()), words) }
 }
 
 fn conflicting(main: &str, conflict: &Conflict) -> Failure {

@@ -6,7 +6,7 @@ use super::happening::Happening;
 use super::run::{Run, RunError};
 use super::schedule::is_rejected;
 use super::settings::HumanGate;
-use super::state::{Attempt, ReviewStatus, Summary, TaskState};
+use super::state::{Attempt, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::review::State;
 use countersign_engine::workspace::UNFINISHED;
@@ -33,26 +33,22 @@ impl Run {
     /// A merge that is on the main branch is done, whatever was recorded before we were killed.
     async fn finish_merge(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
         let Some(course) = Course::load(&self.state, &task.id).await? else { return Ok(()) };
-        let Some(commit) = course.merging.clone() else { return Ok(()) };
-        if !self.repo.is_merged(&commit).await? {
+        let Some(merging) = course.merging else { return Ok(()) };
+        if !self.repo.is_merged(&merging.commit).await {
             return Ok(());
         }
         self.repo.come_home(&course.place).await?;
-        let words = "recorded after an interruption";
+        let reviewed = merging.reviewed();
+        let review = format!("{}, recorded after an interruption", reviewed.status.word());
         if known.is_some_and(|known| known.state == TaskState::Success) {
-            return self.done(task, Some(commit), words).await;
+            return self.done(task, Some(merging.commit), &review).await;
         }
-        let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
-        let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
         let mut attempt = Attempt::new(&(self.now)(), true, 0.0);
-        attempt.review_status = Some(match &latest {
-            Some(_) if course.fixed => ReviewStatus::Fixed,
-            Some(_) => ReviewStatus::Passed,
-            None => ReviewStatus::Skipped,
-        });
-        attempt.review_id = latest.map(|stored| stored.review.id.to_string());
+        attempt.review_status = Some(reviewed.status);
+        attempt.review_findings = reviewed.findings;
+        attempt.review_id = reviewed.id.map(|id| id.to_string());
         self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
-        self.done(task, Some(commit), words).await
+        self.done(task, Some(merging.commit), &review).await
     }
 
     /// What a person wrote into the list wins, but for what a person rejected: an agent could have written it.

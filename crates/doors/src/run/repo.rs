@@ -78,6 +78,28 @@ pub struct Conflict {
     pub words: String,
 }
 
+/// What came of bringing the main branch into a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// The tree of both.
+    Tree(String),
+    /// Both sides stand in the files.
+    Conflict(Conflict),
+    /// Git did not begin: everything is as it was.
+    Refused(String),
+}
+
+/// Whether the main branch has what was joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advanced {
+    /// It has.
+    Yes,
+    /// Somebody else moved it.
+    Moved,
+    /// Somebody's own files are in the way, in git's words: everything is as it was.
+    Refused(String),
+}
+
 /// A commit that joins a task and the main branch, not yet on any branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
@@ -133,6 +155,19 @@ impl Repo {
         }
     }
 
+    /// The commit a task of this branch starts from: the tip of the main branch, or what both have in common where the
+    /// branch is there already.
+    pub async fn start(&self, branch: &str) -> Result<String, RepoError> {
+        let (main, own) = (self.main_ref(), format!("refs/heads/{branch}"));
+        let said = self.git.text(["for-each-ref", "--format=%(objectname) %(refname)", &main, &own]).await?;
+        let at = |name: &str| said.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
+        let tip = at(&main).ok_or_else(|| RepoError::NoCommit(self.main.clone()))?;
+        match at(&own) {
+            None => Ok(tip.to_owned()),
+            Some(own) => Ok(self.git.merge_base(tip, own).await?.unwrap_or_else(|| tip.to_owned())),
+        }
+    }
+
     /// Begins a task at `base`, or goes on with what is there of it.
     pub async fn begin(&self, place: &Place, base: &str) -> Result<(), RepoError> {
         match place {
@@ -145,10 +180,10 @@ impl Repo {
                 if found != self.main {
                     return Err(RepoError::NotOnMain { found, main: self.main.clone() });
                 }
-                match self.git.commit(&format!("refs/heads/{branch}")).await? {
-                    Some(_) => self.git.run(["checkout", "-q", branch, "--"]).await?,
-                    None => self.git.run(["checkout", "-q", "-b", branch, base, "--"]).await?,
-                };
+                // Mostly it is new; where it is there, the second says what else may be wrong.
+                if self.git.run(["checkout", "-q", "-b", branch, base, "--"]).await.is_err() {
+                    self.git.run(["checkout", "-q", branch, "--"]).await?;
+                }
                 Ok(())
             }
             Place::Worktree { branch, folder } => {
@@ -156,34 +191,40 @@ impl Repo {
                     return Ok(());
                 }
                 let path = folder.to_string_lossy().into_owned();
-                self.git.run(["worktree", "prune"]).await?;
-                match self.git.commit(&format!("refs/heads/{branch}")).await? {
-                    Some(_) => self.git.run(["worktree", "add", "-q", &path, branch]).await?,
-                    None => self.git.run(["worktree", "add", "-q", "-b", branch, &path, base]).await?,
-                };
+                if self.git.run(["worktree", "add", "-q", "-b", branch, &path, base]).await.is_err() {
+                    self.remove_worktree(folder).await?;
+                    self.git.run(["worktree", "add", "-q", &path, branch]).await?;
+                }
                 Ok(())
             }
         }
     }
 
     /// Commits a tree on top of what is checked out at a place, unless that is this tree already. Nothing is moved
-    /// but the branch of the place.
-    pub async fn commit(&self, place: &Place, tree: &str, message: &str) -> Result<String, RepoError> {
+    /// but the branch of the place. `joins` is a commit of the main branch that the tree has taken up: a conflict with
+    /// it that was settled must not come back with the next.
+    pub async fn commit(
+        &self,
+        place: &Place,
+        tree: &str,
+        joins: Option<&str>,
+        message: &str,
+    ) -> Result<String, RepoError> {
         let git = self.at(place);
-        let commit = self.commit_object(&git, tree, message).await?;
-        git.run(["reset", "-q", "--soft", &commit]).await?;
-        git.run(["reset", "-q"]).await?;
-        Ok(commit)
-    }
-
-    /// The commit of a tree on top of what is checked out, on no branch yet.
-    async fn commit_object(&self, git: &Git, tree: &str, message: &str) -> Result<String, RepoError> {
-        let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
-        let (head, known) = said.split_once('\n').unwrap_or((&said, ""));
-        if known == tree {
-            return Ok(head.to_owned());
+        let joins = match joins {
+            Some(joins) if !is_ancestor(&git, joins, "HEAD").await => Some(joins),
+            _ => None,
+        };
+        let commit = commit_object(&git, tree, joins, message).await?;
+        match place {
+            // A folder of ours: what is not in the tree was not judged.
+            Place::Worktree { .. } => drop(git.run(["reset", "-q", "--hard", &commit]).await?),
+            Place::Branch { .. } | Place::Here => {
+                git.run(["reset", "-q", "--soft", &commit]).await?;
+                git.run(["reset", "-q"]).await?;
+            }
         }
-        Ok(git.text(["commit-tree", tree, "-p", head, "-m", message]).await?)
+        Ok(commit)
     }
 
     /// Joins a judged tree with the main branch, if that still is where the work started from; on no branch yet.
@@ -199,29 +240,33 @@ impl Repo {
         if self.main_tip().await? != base {
             return Ok(None);
         }
-        let task = self.commit_object(&git, tree, message).await?;
+        let task = commit_object(&git, tree, None, message).await?;
         let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
         Ok(Some(Joined { commit, task, main_was: base.to_owned() }))
     }
 
-    /// Brings what is on the main branch into the branch of a place. The tree that comes of it; or, where that is in
-    /// conflict, both sides stand in the files.
-    pub async fn update(&self, place: &Place, tip: &str) -> Result<Result<String, Conflict>, RepoError> {
+    /// Brings what is on the main branch into the branch of a place.
+    pub async fn update(&self, place: &Place, tip: &str) -> Result<Updated, RepoError> {
         let git = self.at(place);
         let message = format!("Merge {} into the task", self.main);
-        let merge = ["merge", "-q", "--no-ff", "--no-edit", "-m", &message, tip];
-        if git.exit_and_text(merge).await?.0 == 0 {
-            return Ok(Ok(git.text(["rev-parse", "HEAD^{tree}"]).await?));
-        }
+        let merge = ["merge", "-q", "--no-ff", "--no-edit", "--no-gpg-sign", "-m", &message, tip];
+        let refused = match git.run(merge).await {
+            Ok(_) => return Ok(Updated::Tree(git.text(["rev-parse", "HEAD^{tree}"]).await?)),
+            Err(error @ GitError::Failed { .. }) => error,
+            Err(error) => return Err(error.into()),
+        };
         let files = git.text(["diff", "--name-only", "-z", "--diff-filter=U"]).await?;
         let files: Vec<String> =
             files.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect();
+        if files.is_empty() {
+            return Ok(Updated::Refused(refused.to_string()));
+        }
         let task = git.head().await?.unwrap_or_default();
         let words = self.conflict_words(tip, &task).await?;
         // The files keep both sides; git itself need not remember that it was in the middle of something.
         git.run(["merge", "--quit"]).await?;
         git.run(["reset", "-q"]).await?;
-        Ok(Err(Conflict { files, words }))
+        Ok(Updated::Conflict(Conflict { files, words }))
     }
 
     async fn conflict_words(&self, one: &str, other: &str) -> Result<String, RepoError> {
@@ -230,47 +275,55 @@ impl Repo {
         Ok(conflict_words(&said))
     }
 
-    /// Makes the main branch what was joined, and leaves the place; false where the main branch is somewhere else by
-    /// now. In the project's own worktree the files are what was judged already, so none is touched.
-    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<bool, RepoError> {
+    /// Makes the main branch what was joined, and leaves the place. In the project's own worktree the files are what was
+    /// judged already, so none is touched.
+    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<Advanced, RepoError> {
         let Joined { commit, main_was, .. } = joined;
         let main = self.main_ref();
         match place {
-            Place::Branch { branch } => {
-                if self.git.maybe(["update-ref", &main, commit, main_was]).await.ok().flatten().is_none() {
-                    return Ok(false);
+            Place::Branch { .. } => {
+                if self.git.run(["update-ref", &main, commit, main_was]).await.is_err() {
+                    return Ok(Advanced::Moved);
                 }
-                self.git.run(["symbolic-ref", "HEAD", &main]).await?;
-                self.git.run(["reset", "-q"]).await?;
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                self.come_home(place).await?;
             }
             Place::Worktree { .. } => {
                 // Where the main branch is checked out, its files follow; git refuses where somebody's own are in the
                 // way.
-                match self.git.current_branch().await?.as_deref() == Some(&self.main) {
-                    true => drop(self.git.run(["merge", "-q", "--ff-only", commit]).await?),
-                    false => {
-                        let moved = self.git.maybe(["update-ref", &main, commit, main_was]).await;
-                        if moved.ok().flatten().is_none() {
-                            return Ok(false);
-                        }
+                let here = self.git.current_branch().await?.as_deref() == Some(&self.main);
+                let moved = match here {
+                    true => self.git.run(["merge", "-q", "--ff-only", commit]).await,
+                    false => self.git.run(["update-ref", &main, commit, main_was]).await,
+                };
+                match moved {
+                    Ok(_) => {}
+                    Err(error @ GitError::Failed { .. }) if here && self.main_tip().await? == *main_was => {
+                        return Ok(Advanced::Refused(error.to_string()));
                     }
+                    Err(GitError::Failed { .. }) => return Ok(Advanced::Moved),
+                    Err(error) => return Err(error.into()),
                 }
                 self.leave(place, Branch::Gone).await?;
             }
             Place::Here => {}
         }
-        Ok(true)
+        Ok(Advanced::Yes)
     }
 
     /// Keeps work that is not merged on its branch, and leaves the place: the project's own worktree goes back to the
     /// main branch, another one is taken away. Work without a branch of its own stays in the files.
-    pub async fn shelve(&self, place: &Place, tree: Option<&str>, message: &str) -> Result<(), RepoError> {
+    pub async fn shelve(
+        &self,
+        place: &Place,
+        tree: Option<&str>,
+        base: &str,
+        message: &str,
+    ) -> Result<(), RepoError> {
         if *place == Place::Here {
             return Ok(());
         }
         if let Some(tree) = tree {
-            self.commit(place, tree, message).await?;
+            self.commit(place, tree, Some(base), message).await?;
         }
         match place {
             Place::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
@@ -300,25 +353,28 @@ impl Repo {
         Ok(self.git.text(["rev-parse", &format!("{commit}^{{tree}}")]).await?)
     }
 
-    /// Whether a commit is on the main branch.
-    pub async fn is_merged(&self, commit: &str) -> Result<bool, RepoError> {
-        let main = self.main_ref();
-        let asked = self.git.exit_and_text(["merge-base", "--is-ancestor", commit, &main]).await;
-        // A commit that is gone is not there either.
-        Ok(asked.is_ok_and(|(code, _)| code == 0))
+    /// Whether a commit is on the main branch. One that is gone is not there either.
+    pub async fn is_merged(&self, commit: &str) -> bool {
+        is_ancestor(&self.git, commit, &self.main_ref()).await
     }
 
-    /// Goes back to the main branch where a merge was made and we were killed before that.
+    /// Goes back to the main branch once a task is on it, and takes away what was there of the task. To be done again
+    /// where we were killed in the middle of it.
     pub async fn come_home(&self, place: &Place) -> Result<(), RepoError> {
         match place {
-            Place::Branch { branch } if self.checked_out().await? == *branch => {
-                self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
-                self.git.run(["reset", "-q"]).await?;
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+            Place::Branch { branch } => {
+                let found = self.checked_out().await?;
+                if found == *branch {
+                    self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
+                }
+                if found == *branch || found == self.main {
+                    self.git.run(["reset", "-q"]).await?;
+                    self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                }
                 Ok(())
             }
             Place::Worktree { .. } => self.leave(place, Branch::Gone).await,
-            Place::Branch { .. } | Place::Here => Ok(()),
+            Place::Here => Ok(()),
         }
     }
 
@@ -341,10 +397,25 @@ impl Repo {
         }
     }
 
-    /// Takes a worktree away that nobody needs.
+    /// Takes a worktree away that nobody needs, also one that was never completed: git keeps such a one locked.
     pub async fn remove_worktree(&self, folder: &Path) -> Result<(), RepoError> {
-        self.git.run(["worktree", "remove", "--force", &folder.to_string_lossy()]).await?;
-        Ok(())
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RepoError::Folder(error));
+            }
+            _ => {}
+        }
+        let path = folder.to_string_lossy().into_owned();
+        // Without its folder only git's own note of it is left; where there is none either, nothing is to be done.
+        match self.git.run(["worktree", "remove", "--force", "--force", &path]).await {
+            Err(error @ GitError::Failed { .. }) if self.knows_worktree(folder).await? => Err(error.into()),
+            Err(error) if !matches!(error, GitError::Failed { .. }) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn knows_worktree(&self, folder: &Path) -> Result<bool, RepoError> {
+        Ok(self.git.worktrees().await?.iter().any(|worktree| worktree.path == folder))
     }
 
     /// Files that are not as they were committed, but for our own.
@@ -363,16 +434,35 @@ impl Repo {
     /// Takes a worktree away, and its branch where that has no more use.
     async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
         if let Place::Worktree { branch, folder } = place {
-            let path = folder.to_string_lossy().into_owned();
-            if folder.exists() {
-                self.git.run(["worktree", "remove", "--force", &path]).await?;
-            }
+            self.remove_worktree(folder).await?;
             if then == Branch::Gone {
                 self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
             }
         }
         Ok(())
     }
+}
+
+/// The commit of a tree on top of what is checked out, on no branch yet.
+async fn commit_object(
+    git: &Git,
+    tree: &str,
+    joins: Option<&str>,
+    message: &str,
+) -> Result<String, RepoError> {
+    let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
+    let (head, known) = said.split_once('\n').unwrap_or((&said, ""));
+    if known == tree && joins.is_none() {
+        return Ok(head.to_owned());
+    }
+    let mut args = vec!["commit-tree", tree, "-p", head];
+    args.extend(joins.into_iter().flat_map(|joins| ["-p", joins]));
+    args.extend(["-m", message]);
+    Ok(git.text(args).await?)
+}
+
+async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
+    git.run(["merge-base", "--is-ancestor", one, other]).await.is_ok()
 }
 
 /// What becomes of a branch.

@@ -72,7 +72,7 @@ impl Run {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: course.attempt,
-                of: self.settings.max_retries,
+                of: self.settings.max_retries + course.allowance,
             });
             let started = Instant::now();
             let attempted = match self.attempt(task, &mut course, &log).await? {
@@ -110,21 +110,25 @@ impl Run {
 
     /// Where a task is worked on and how far it is: as it was left, or from the beginning.
     async fn course(&self, task: &Task) -> Result<Course, RunError> {
+        let folder = self.settings.worktrees.join(task.id.to_lowercase());
         if let Some(mut course) = Course::load(&self.state, &task.id).await? {
             course.merging = None;
+            if let (Some(_), Place::Branch { branch }) = (self.settings.at_once, &course.place)
+                && self.repo.checked_out().await? != *branch
+            {
+                // It was put aside when tasks ran one after the other; now several do.
+                course.place = Place::Worktree { folder, branch: branch.clone() };
+            }
             return Ok(course);
         }
         let branch = branch_name(&task.id, &task.name);
+        if !self.settings.branch || !self.settings.commit {
+            return Ok(Course::new(self.repo.here(&self.left_out()).await?, Place::Here));
+        }
+        let base = self.repo.start(&branch).await?;
         let place = match self.settings.at_once {
-            _ if !self.settings.branch || !self.settings.commit => Place::Here,
-            Some(_) => {
-                Place::Worktree { folder: self.settings.worktrees.join(task.id.to_lowercase()), branch }
-            }
+            Some(_) => Place::Worktree { folder, branch },
             None => Place::Branch { branch },
-        };
-        let base = match place {
-            Place::Here => self.repo.here(&self.left_out()).await?,
-            _ => self.repo.main_tip().await?,
         };
         Ok(Course::new(base, place))
     }
@@ -204,7 +208,7 @@ impl Run {
             None => Some(self.repo.tree(&course.base).await?),
         };
         let message = format!("{}: {} ({why})", task.id, task.name);
-        Ok(self.repo.shelve(&course.place, tree.as_deref(), &message).await?)
+        Ok(self.repo.shelve(&course.place, tree.as_deref(), &course.base, &message).await?)
     }
 
     async fn record(

@@ -29,7 +29,7 @@ use countersign_doors::run::state::State;
 use countersign_doors::run::task_file::TaskFile;
 use countersign_engine::worker::Worker;
 use countersign_engine::yaml::FileBytes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub async fn run(
     if options.how.hitl_review && (options.parallel || options.tui) {
         warnings.push(HITL_WARNING.to_owned());
     }
-    printer.warn(&warnings);
+    let warnings = said(printer, warnings);
     if options.tui && !options.dry_run && !crate::terminal::is_there() {
         return Err(
             Failure::usage("--tui needs a terminal").hint("leave it away, and watch with `countersign tui`")
@@ -97,6 +97,12 @@ async fn on_screen(
         }
     };
     tokio::join!(finished, shown).0
+}
+
+/// Warnings are for the beginning of a run, which may take hours; programs find them in the object at its end.
+fn said(printer: &Printer, warnings: Vec<String>) -> Vec<String> {
+    printer.warn(&warnings);
+    if printer.is_json() { warnings } else { vec![] }
 }
 
 /// Runs to the end and says what became of it.
@@ -179,6 +185,12 @@ impl At {
         let at_once = options.max_concurrent.unwrap_or(self.config.max_concurrent) as usize;
         let mut settings = self.plain_settings(&options.how)?;
         settings.at_once = options.parallel.then_some(at_once);
+        if options.parallel && !(settings.branch && settings.commit) {
+            return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(
+                "leave --parallel away, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
+                 settings)",
+            ));
+        }
         if settings.human == HumanGate::Terminal && !alone {
             settings.human = HumanGate::Off;
         }
@@ -212,7 +224,7 @@ impl At {
             at_once: None,
             budget_microusd: micro(how.budget_usd.or(config.budget_usd))?,
             task_budget_microusd: micro(config.task_budget_usd)?,
-            worktrees: self.project.ledger_dir().join("worktrees"),
+            worktrees: self.worktrees(),
         };
         let worker = self.worker()?;
         let reports = matches!(&worker, Worker::Program { program, .. } if program.facts().reports_cost);
@@ -222,6 +234,13 @@ impl At {
             return Err(Failure::usage(words).hint("use claude or opencode, or leave the budget away"));
         }
         Ok(settings)
+    }
+
+    /// Where tasks that run at once have their worktrees: apart for each list, since another one may run too.
+    fn worktrees(&self) -> PathBuf {
+        let list = self.layout.tasks();
+        let list = list.file_stem().unwrap_or_default();
+        self.project.ledger_dir().join("worktrees").join(list)
     }
 
     fn worker(&self) -> Result<Worker, Failure> {

@@ -1,7 +1,7 @@
 //! `countersign retry TASK`: tries a task again that failed, was rejected, or is stuck.
 
 use super::arguments::RetryOptions;
-use super::{At, failure, finish};
+use super::{At, failure, finish, said};
 use crate::author;
 use crate::cli::{Failure, Global, decide};
 use crate::output::{Answer, Printer};
@@ -23,12 +23,12 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let at = At::find(global, &options.list)?;
     let settings = at.plain_settings(&options.how)?;
-    printer.warn(&at.warnings);
+    let warnings = said(printer, at.warnings.clone());
     let _lock = at.lock()?;
     let _ = std::fs::remove_file(at.layout.stop());
     let run = Arc::new(at.open(global, settings, &options.how, printer, cancel, true).await?);
     release(&run, &options).await?;
-    finish(run, &Which::These(vec![options.task]), false, at.warnings).await
+    finish(run, &Which::These(vec![options.task]), false, warnings).await
 }
 
 /// Lets a task run again. What a person rejected, only a person does.

@@ -5,6 +5,7 @@ mod defects;
 mod files;
 mod gate;
 mod kit;
+mod parallel;
 mod prompts;
 mod safety;
 mod tasks;
