@@ -9,5 +9,6 @@ mod real_fall_over;
 mod real_gemini;
 mod real_opencode;
 mod real_qr;
+mod real_run;
 mod real_wiring;
 mod real_workflows;
