@@ -19,6 +19,7 @@ const FLAT: &str = "\
 max_retries: 5
 retry_delay_seconds: 0
 task_timeout_minutes: 10
+check_timeout_seconds: 90
 review_timeout_minutes: 2
 max_consecutive_failures: 4
 max_concurrent: 8
@@ -49,6 +50,7 @@ fn run_7_both_shapes_say_the_same() {
         max_retries: 5,
         retry_delay_seconds: 0,
         task_timeout_minutes: 10,
+        check_timeout_seconds: 90,
         review_timeout_minutes: 2,
         max_consecutive_failures: 4,
         max_concurrent: 8,
