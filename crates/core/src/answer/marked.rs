@@ -166,10 +166,13 @@ pub fn rule_marked(marked: &Marked, criteria: &[&Criterion]) -> Answer {
 mod tests {
     use super::*;
 
+    /// What is read: the marker and its reason.
+    type Read<'t> = Option<(Marker, Option<&'t str>)>;
+
     #[test]
     fn only_a_marker_on_the_last_line_counts() {
         use Marker::{Failed, Fixed, Passed};
-        let table: [(&str, Option<(Marker, Option<&str>)>); 24] = [
+        let table: [(&str, Read<'_>); 24] = [
             ("REVIEW_PASSED", Some((Passed, None))),
             ("fine\n\nREVIEW_PASSED\n\n", Some((Passed, None))),
             ("review_passed", Some((Passed, None))),

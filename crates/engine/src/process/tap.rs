@@ -6,7 +6,9 @@ use std::sync::Arc;
 /// Gets every piece of output and error output of a program, in the order in which we read it. It is called while
 /// the program runs, so it must be quick.
 #[derive(Clone)]
-pub struct Tap(Arc<dyn Fn(&[u8]) + Send + Sync>);
+pub struct Tap(Arc<Hear>);
+
+type Hear = dyn Fn(&[u8]) + Send + Sync;
 
 impl Tap {
     /// Calls a function with each piece.

@@ -212,7 +212,7 @@ mod tests {
         let heard = hear_claude(&ended(How::Exited(1), &[failed]));
         assert_eq!(heard.said.unwrap_err().kind, Kind::RateLimited);
         for (how, kind) in [(How::Exited(0), Kind::Crashed), (How::TimedOut, Kind::TimedOut)] {
-            assert_eq!(hear_claude(&ended(how, &[before.clone()])).said.unwrap_err().kind, kind);
+            assert_eq!(hear_claude(&ended(how, std::slice::from_ref(&before))).said.unwrap_err().kind, kind);
         }
     }
 
