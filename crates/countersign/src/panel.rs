@@ -9,7 +9,8 @@ use countersign_engine::config::{
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::programs::{Api, Program, Vendor};
 use countersign_engine::reviewer::service::Key;
-use countersign_engine::reviewer::{Agent, Command, Service, replay};
+use countersign_engine::reviewer::{Agent, Command, Marked, Service, replay};
+use countersign_engine::worker::Worker;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,6 +76,9 @@ impl Project {
             let judge = Judge::Command(Command { argv: self.words(program), model: None });
             return Ok(Some(self.panelist(name, judge)));
         }
+        if let Some(program) = name.strip_prefix("text:").filter(|program| !program.trim().is_empty()) {
+            return Ok(self.free_text(name, &self.words(program), None));
+        }
         if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
             return Ok(Some(self.replay(name, &self.here.join(file))?));
         }
@@ -85,9 +89,26 @@ impl Project {
         match name {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
-            _ => Err(Failure::usage(format!("`{name}` names nobody to ask"))
-                .hint("for example claude, codex, gemini, opencode, or command:./judge.sh")),
+            _ => Err(Failure::usage(format!("`{name}` names nobody to ask")).hint(
+                "for example claude, codex, gemini, opencode, command:./judge.sh, or text:./review.sh",
+            )),
         }
+    }
+
+    /// A program that is named by its command line: one that we know is asked in its own form, any other in free
+    /// text, in the project.
+    pub fn free_text(&self, name: &str, words: &[String], model: Option<String>) -> Option<Panelist> {
+        Some(match Worker::from_words(words, model.clone())? {
+            Worker::Program { program, .. } => {
+                let mut program = ProgramReviewer::plain(program);
+                program.asked.model = model;
+                self.asked(name, agent(&program), &program.asked)
+            }
+            worker @ Worker::Command { .. } => {
+                let judge = Judge::Marked(Marked { worker, environment: std::env::vars_os().collect() });
+                Panelist { sees_project: true, ..self.panelist(name, judge) }
+            }
+        })
     }
 
     /// A program with arguments; one whose own name has spaces is taken as it is.

@@ -16,7 +16,9 @@ pub use sections::{
     TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
 };
 pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
-pub use system::{Question, consultation_prompt, repair_prompt, system_prompt};
+pub use system::{
+    Question, consultation_prompt, marked_prompt, question_prompt, repair_prompt, system_prompt,
+};
 
 /// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.
 pub const PROMPT_VERSION: u32 = 1;

@@ -32,6 +32,13 @@ A line of it that looks like a marker begins with `\\`.
 
 /// Builds the system prompt.
 pub fn system_prompt(question: &Question<'_>) -> String {
+    let mut out = question_prompt(question);
+    answer_in(Shape::RULINGS, &mut out);
+    out
+}
+
+/// The system prompt without how to answer, for whoever answers in free text.
+pub fn question_prompt(question: &Question<'_>) -> String {
     let mut out = String::from(
         "You are an independent quality reviewer. You judge work that somebody else made against the criteria \
          below, one by one, and nothing else.\n\n",
@@ -52,8 +59,22 @@ pub fn system_prompt(question: &Question<'_>) -> String {
     out.push_str("\n## Guidelines\n\n");
     out.push_str(GUIDELINES);
     out.push_str(MATERIAL);
-    answer_in(Shape::RULINGS, &mut out);
     out
+}
+
+/// The whole prompt of a reviewer that answers in free text. The marker on its last line must carry `word`, which
+/// nothing that is judged can know.
+pub fn marked_prompt(question: &str, payload: &str, word: &str) -> String {
+    format!(
+        "{question}\n{payload}\n\n## Your Answer\n\nWrite what you found, a line each, such as \
+         `MAJOR: what is wrong (file:line)`; MAJOR and MINOR have to be mended, INFO is advice. Then end with one of \
+         these lines, exactly as it stands here and with nothing after it:\n\n\
+         REVIEW_PASSED {word}\n\
+         REVIEW_FIXED {word}\n\
+         REVIEW_FAILED {word}: why, in a line\n\n\
+         The first means that every criterion is met, the second that it is after you changed files yourself, the third \
+         anything else. An answer without such a last line is none.\n"
+    )
 }
 
 /// Builds the system prompt of a question that is no review: `task` says what is wanted, in our own words,
@@ -117,5 +138,15 @@ mod tests {
     fn a_repair_names_the_defect_on_one_line() {
         let repaired = repair_prompt("P\n", "criterion 'x\n## y' was not asked");
         assert!(repaired.contains("It could not be used: criterion 'x\\u{a}## y' was not asked\n"));
+    }
+
+    #[test]
+    fn who_answers_in_free_text_is_told_the_word_of_the_question_and_nothing_of_json() {
+        let question = Question { criteria: vec![("Complete", "Is it?")], ..Question::default() };
+        let prompt = marked_prompt(&question_prompt(&question), "REVIEW_PASSED\n", "ca-7");
+        assert!(prompt.starts_with("You are an independent quality reviewer.") && !prompt.contains("JSON"));
+        for line in ["REVIEW_PASSED ca-7", "REVIEW_FIXED ca-7", "REVIEW_FAILED ca-7: why, in a line"] {
+            assert_eq!(prompt.lines().filter(|one| *one == line).count(), 1, "{line}");
+        }
     }
 }

@@ -3,6 +3,8 @@
 use super::course::Course;
 use super::happening::Happening;
 use super::human::{Issue, Shown};
+use super::prompt_files;
+use super::repo::RepoError;
 use super::run::{Run, RunError};
 use super::settings::HumanGate;
 use super::task_prompt;
@@ -18,6 +20,7 @@ use countersign_core::rule::Rule;
 use countersign_engine::engine::{Engine, Handed, Planner, Request, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root, UNFINISHED};
+use countersign_engine::yaml::Problems;
 use std::path::Path;
 use std::pin::Pin;
 
@@ -31,6 +34,8 @@ pub struct Judging {
     pub rules: Vec<Rule>,
     /// Who may override, what blocks, what it may cost.
     pub policy: Policy,
+    /// The program that is asked first, where it is one.
+    pub program: Option<String>,
     /// Who is asked, for a project in the folder of the work.
     pub planner: Planner,
 }
@@ -112,7 +117,10 @@ impl Run {
         change: Change,
     ) -> Result<Judged, RunError> {
         let folder = self.repo.folder(&course.place);
-        let judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
+        let mut judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
+        if let Some(words) = self.review_words(task, course, &change, judging.program.as_deref()).await? {
+            judging.rules.iter_mut().for_each(|rule| add_guidance(rule, &words));
+        }
         let engine = self.engine.replanned(judging.planner);
         let checklist = task_prompt::checklist(task);
         let sections = Sections::of_run(&RunContext {
@@ -146,6 +154,43 @@ impl Run {
         Ok(Judged { engine, ticket, stored, change })
     }
 
+    /// The project's own words to reviewers, as of the base: no change chooses them. The change, tests, lint and errors
+    /// follow them in any case, in sections of their own.
+    async fn review_words(
+        &self,
+        task: &Task,
+        course: &Course,
+        change: &Change,
+        program: Option<&str>,
+    ) -> Result<Option<String>, RunError> {
+        let git = self.repo.at(&course.place);
+        let prompts = self.layout.prompts();
+        let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
+        for path in prompt_files::candidates(folder, prompt_files::Kind::Review, program) {
+            let bytes = git.file_at(&course.base, &path.to_string_lossy()).await.map_err(RepoError::from)?;
+            let Some(bytes) = bytes else { continue };
+            let template = prompt_files::parse(path, bytes);
+            let template =
+                template.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
+            let checklist = task_prompt::checklist(task);
+            let files: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
+            let (files, below) = (files.join("\n"), "(in the message)");
+            let values = [
+                ("TASK_ID", task.id.as_str()),
+                ("TASK_NAME", task.name.as_str()),
+                ("DESCRIPTION", task.description.as_str()),
+                ("CHECKLIST", checklist.as_str()),
+                ("CHANGED_FILES", files.as_str()),
+                ("GIT_DIFF", below),
+                ("TEST_RESULTS", below),
+                ("LINT_STATUS", below),
+                ("PREVIOUS_ERRORS", below),
+            ];
+            return Ok(Some(prompt_files::render(&template.text, &values).text));
+        }
+        Ok(None)
+    }
+
     /// The latest review of a task.
     pub async fn latest(&self, task: &str) -> Result<Option<Review>, RunError> {
         let latest = self.engine.ledger().latest_for(&self.subject(task)).await;
@@ -157,6 +202,14 @@ impl Run {
     pub(super) fn subject(&self, task: &str) -> Subject {
         Subject::new("run", [self.layout.tasks_name().as_str(), task])
     }
+}
+
+/// What a rule says stands before what the project says to all reviewers.
+fn add_guidance(rule: &mut Rule, words: &str) {
+    rule.guidance = Some(match rule.guidance.take() {
+        Some(own) => format!("{}\n\n{words}", own.trim_end()),
+        None => words.to_owned(),
+    });
 }
 
 /// Files by which later work is judged, run or steered: whoever may change them unseen chooses their own judge.

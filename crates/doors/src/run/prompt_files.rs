@@ -50,7 +50,7 @@ pub struct Rendered {
 }
 
 /// The names a prompt may have, the one that is meant first: for one program before the general ones.
-fn candidates(folder: &Path, kind: Kind, program: Option<&str>) -> Vec<PathBuf> {
+pub(super) fn candidates(folder: &Path, kind: Kind, program: Option<&str>) -> Vec<PathBuf> {
     // `/usr/bin/Codex` means `codex`; what follows a dot belongs to its name.
     let program = program.and_then(|program| Path::new(program).file_name()?.to_str()).map(str::to_lowercase);
     let special =
@@ -68,15 +68,20 @@ pub fn find(folder: &Path, kind: Kind, program: Option<&str>) -> Result<Option<T
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
             Err(error) => return Err(unreadable(&path, &error.to_string())),
         };
-        let source = Source::read(&FileBytes { path: path.clone(), bytes })?;
-        let is_remark = |line: &&str| line.trim_start().starts_with('#');
-        let text = match path.extension().is_some_and(|ending| ending == "txt") {
-            true => source.text().lines().filter(|line| !is_remark(line)).collect::<Vec<_>>().join("\n"),
-            false => source.text().to_string(),
-        };
-        return Ok(Some(Template { path, text: text.trim().to_owned() }));
+        return parse(path, bytes).map(Some);
     }
     Ok(None)
+}
+
+/// A prompt file from its bytes.
+pub fn parse(path: PathBuf, bytes: Vec<u8>) -> Result<Template, Diagnostic> {
+    let source = Source::read(&FileBytes { path: path.clone(), bytes })?;
+    let is_remark = |line: &&str| line.trim_start().starts_with('#');
+    let text = match path.extension().is_some_and(|ending| ending == "txt") {
+        true => source.text().lines().filter(|line| !is_remark(line)).collect::<Vec<_>>().join("\n"),
+        false => source.text().to_string(),
+    };
+    Ok(Template { path, text: text.trim().to_owned() })
 }
 
 /// Puts values in the place of `{{NAME}}` and `${NAME}`. Names are compared without case; what a value holds is text,

@@ -23,6 +23,7 @@ pub const AUTO: &str = "auto";
 /// Whether a name from outside stands for a reviewer that needs no configuration.
 pub fn is_short_form(name: &str) -> bool {
     name.starts_with("command:")
+        || name.starts_with("text:")
         || name.starts_with("replay:")
         || matches!(name, "self" | "checks")
         || Program::named(name).is_some()

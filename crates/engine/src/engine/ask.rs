@@ -102,6 +102,13 @@ impl Engine {
                 }
                 Err(failed) => Told::not_asked(failed),
             },
+            Judge::Marked(marked) => match self.private_brief(asking, true).await {
+                Ok((brief, _folder)) => {
+                    let told = marked.ask(&self.0.guard, &brief, cancel).await;
+                    self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
+                }
+                Err(failed) => Told::not_asked(failed),
+            },
             Judge::Agent(agent) => match self.private_brief(asking, panelist.sees_project).await {
                 Ok((brief, _folder)) => agent.ask(&self.0.guard, &brief, cancel).await,
                 Err(failed) => Told::not_asked(failed),

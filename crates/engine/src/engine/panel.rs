@@ -3,7 +3,7 @@
 use super::slots::Slots;
 use crate::programs::Vendor;
 use crate::reviewer::replay::Recording;
-use crate::reviewer::{Agent, Command, Failed, Service, Told};
+use crate::reviewer::{Agent, Command, Failed, Marked, Service, Told};
 use countersign_core::cost::{self, Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
@@ -20,6 +20,8 @@ pub const SELF: &str = "self";
 pub enum Judge {
     /// A program of the user's.
     Command(Command),
+    /// A program of the user's that answers in free text.
+    Marked(Marked),
     /// An agent program.
     Agent(Agent),
     /// A service, over HTTP.
@@ -70,7 +72,7 @@ impl Panelist {
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         match &self.judge {
             Judge::Replay { .. } | Judge::SelfReview => None,
-            Judge::Command(_) => Some(Size { bytes, reply_tokens: REPLY_TOKENS }),
+            Judge::Command(_) | Judge::Marked(_) => Some(Size { bytes, reply_tokens: REPLY_TOKENS }),
             Judge::Agent(_) => Some(Size { bytes: bytes + PROGRAM_BYTES, reply_tokens: REPLY_TOKENS }),
             Judge::Service(service) => Some(Size { bytes, reply_tokens: service.reply_tokens.into() }),
         }
@@ -123,11 +125,16 @@ impl Panelist {
         })
     }
 
+    /// Whether they answer in free text, with a marker at its end.
+    pub fn answers_in_text(&self) -> bool {
+        matches!(self.judge, Judge::Marked(_))
+    }
+
     /// Whether files can be given to them beside the question. What is not shown then is there to be looked
     /// at, in the project or in a folder.
     pub fn reads_files(&self) -> bool {
         match &self.judge {
-            Judge::Command(_) | Judge::Replay { .. } | Judge::SelfReview => true,
+            Judge::Command(_) | Judge::Marked(_) | Judge::Replay { .. } | Judge::SelfReview => true,
             Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
             Judge::Service(_) => false,
         }
@@ -155,6 +162,7 @@ impl Panel {
         let seat = |panelist: Panelist| {
             let identity = match &panelist.judge {
                 Judge::Command(command) => command.identity(root),
+                Judge::Marked(marked) => marked.identity(root),
                 Judge::Agent(agent) => agent.identity(),
                 Judge::Service(service) => service.identity(),
                 Judge::Replay { digest, .. } => format!("replay {digest}"),
@@ -199,6 +207,7 @@ impl Panel {
         let edited = |seat: &Seat| {
             let now = match &seat.panelist.judge {
                 Judge::Command(command) => command.identity(root),
+                Judge::Marked(marked) => marked.identity(root),
                 Judge::Agent(_) | Judge::Service(_) | Judge::Replay { .. } | Judge::SelfReview => {
                     return false;
                 }

@@ -181,7 +181,12 @@ impl Planner {
             notes,
             guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
         };
-        Ok(Worded { system_prompt: prompt::system_prompt(&question), payload, shown, redacted })
+        let in_text = self.panel.find(reviewer).is_some_and(|(panelist, _)| panelist.answers_in_text());
+        let system_prompt = match in_text {
+            true => prompt::question_prompt(&question),
+            false => prompt::system_prompt(&question),
+        };
+        Ok(Worded { system_prompt, payload, shown, redacted })
     }
 
     /// Files as a reviewer gets them.

@@ -85,7 +85,7 @@ impl Command {
 }
 
 /// The digest of a file's bytes; none for what is no regular file: a device or a pipe may never end.
-fn digest_of(path: &Path) -> Option<Digest> {
+pub(super) fn digest_of(path: &Path) -> Option<Digest> {
     if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return None;
     }

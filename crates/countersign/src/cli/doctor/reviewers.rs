@@ -9,6 +9,7 @@ use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::programs::Program;
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};
+use countersign_engine::worker::Worker;
 use std::path::Path;
 
 /// How scripts end that people give to an interpreter.
@@ -30,6 +31,13 @@ impl Asking<'_> {
         };
         let line = match &panelist.judge {
             Judge::Command(command) => self.command(what, command).await,
+            Judge::Marked(marked) => {
+                let argv = match &marked.worker {
+                    Worker::Command { argv, .. } => argv.clone(),
+                    Worker::Program { path, .. } => vec![path.clone()],
+                };
+                self.command(what, &Command { argv, model: None }).await
+            }
             Judge::Agent(agent) => self.agent(what, agent).await,
             Judge::Service(service) => self.service(what, service).await,
             Judge::Replay { recording, .. } => {

@@ -6,17 +6,31 @@ use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
 use countersign_doors::run::judging::{Judges, Judging};
 use countersign_engine::config::{self, Flags, Gathered};
+use countersign_engine::engine::Judge;
 use countersign_engine::git::Git;
 use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
+
+/// How a reviewer is called that the settings of a run name by its command.
+const REVIEW_COMMAND: &str = "review_command";
+
+/// A reviewer by its command line.
+pub struct ReviewCommand {
+    /// Program and arguments.
+    pub words: Vec<String>,
+    /// Its model.
+    pub model: Option<String>,
+}
 
 /// Finds rules and reviewers for a base.
 pub struct AsOfBase {
     pub global: Global,
     /// Who judges, where that is said on the command line or in the settings of the run.
     pub reviewer: Option<String>,
-    /// How long a review may take.
+    /// The command of a reviewer from the settings of the run, for where nothing else says who judges.
+    pub command: Option<ReviewCommand>,
+    /// How long a review may take, of a reviewer about whom nothing else is said.
     pub timeout: Duration,
     /// What the project's files were when the run began.
     pub gathered: Gathered,
@@ -24,10 +38,15 @@ pub struct AsOfBase {
 
 impl AsOfBase {
     /// What the project's files are now.
-    pub fn gather(global: &Global, reviewer: Option<String>, timeout: Duration) -> Result<Self, Failure> {
+    pub fn gather(
+        global: &Global,
+        reviewer: Option<String>,
+        command: Option<ReviewCommand>,
+        timeout: Duration,
+    ) -> Result<Self, Failure> {
         let flags = Flags { config: global.config.clone(), reviewer: reviewer.clone() };
         let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-        Ok(Self { global: global.clone(), reviewer, timeout, gathered })
+        Ok(Self { global: global.clone(), reviewer, command, timeout, gathered })
     }
 
     async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
@@ -43,8 +62,28 @@ impl AsOfBase {
             true => built_in_rules()?,
             false => project.config.rules.clone(),
         };
-        let planner = project.planner(None)?;
-        Ok(Judging { rules, policy: project.config.policy.clone(), planner })
+        let mut panelists = match &self.command {
+            Some(command) if project.config.reviewer.is_none() && project.config.reviewers.is_empty() => {
+                project.free_text(REVIEW_COMMAND, &command.words, command.model.clone()).into_iter().collect()
+            }
+            _ => project.panelists()?,
+        };
+        for panelist in &mut panelists {
+            panelist.timeout = panelist.timeout.or(Some(self.timeout));
+        }
+        let program = panelists.first().and_then(|panelist| program(&panelist.judge));
+        let planner = project.planner_for(panelists)?;
+        Ok(Judging { program, rules, policy: project.config.policy.clone(), planner })
+    }
+}
+
+/// The program behind a reviewer, by whose name a prompt of the project may be for it alone.
+fn program(judge: &Judge) -> Option<String> {
+    match judge {
+        Judge::Command(command) => command.argv.first().cloned(),
+        Judge::Marked(marked) => Some(marked.worker.name().to_owned()),
+        Judge::Agent(agent) => Some(agent.program.facts().name.to_owned()),
+        Judge::Service(_) | Judge::Replay { .. } | Judge::SelfReview => None,
     }
 }
 

@@ -245,21 +245,35 @@ impl At {
 
     fn worker(&self) -> Result<Worker, Failure> {
         let config = &self.config;
-        let command: Vec<String> = config.claude_command.split_whitespace().map(str::to_owned).collect();
-        let words = match &config.command_template {
+        let words = self.words(&config.claude_command, config.command_template.as_deref());
+        Worker::from_words(&words, config.claude_model.clone())
+            .ok_or_else(|| Failure::usage("`claude_command` is empty: there is nobody to do the tasks"))
+    }
+
+    /// The words of a command line, in which files of the project are named from anywhere.
+    fn words(&self, command: &str, template: Option<&str>) -> Vec<String> {
+        let command: Vec<&str> = command.split_whitespace().collect();
+        let words = match template {
             Some(template) => template
                 .split_whitespace()
-                .flat_map(|word| if word == "{cmd}" { command.clone() } else { vec![word.to_owned()] })
+                .flat_map(|word| if word == "{cmd}" { command.clone() } else { vec![word] })
                 .collect(),
             None => command,
         };
-        let here = |word: String| match word.contains('/') && self.project.root.path().join(&word).is_file() {
-            true => self.project.root.path().join(&word).to_string_lossy().into_owned(),
-            false => word,
+        let root = self.project.root.path();
+        let here = |word: &str| match word.contains('/') && root.join(word).is_file() {
+            true => root.join(word).to_string_lossy().into_owned(),
+            false => word.to_owned(),
         };
-        let words: Vec<String> = words.into_iter().map(here).collect();
-        Worker::from_words(&words, config.claude_model.clone())
-            .ok_or_else(|| Failure::usage("`claude_command` is empty: there is nobody to do the tasks"))
+        words.into_iter().map(here).collect()
+    }
+
+    /// Who judges by the settings, where nobody else is configured.
+    fn reviewer(&self) -> Option<judges::ReviewCommand> {
+        let config = &self.config;
+        let command = config.review_command.as_deref()?;
+        let words = self.words(command, config.review_command_template.as_deref());
+        Some(judges::ReviewCommand { words, model: config.review_model.clone() })
     }
 
     pub fn lock(&self) -> Result<RunLock, Failure> {
@@ -293,7 +307,7 @@ impl At {
         let repo = repo.map_err(|error| Failure::usage(error.to_string()))?;
         self.is_whole_repository(root)?;
         let timeout = Duration::from_secs(u64::from(self.config.review_timeout_minutes) * 60);
-        let judges = judges::AsOfBase::gather(global, how.reviewer.clone(), timeout)?;
+        let judges = judges::AsOfBase::gather(global, how.reviewer.clone(), self.reviewer(), timeout)?;
         let engine = self.project.engine(self.project.planner(None)?).await?;
         let tell = show::teller(printer.clone(), self.layout.progress(), on_screen);
         Ok(Run {

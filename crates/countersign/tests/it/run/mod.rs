@@ -7,5 +7,6 @@ mod gate;
 mod kit;
 mod parallel;
 mod prompts;
+mod reviews;
 mod safety;
 mod tasks;

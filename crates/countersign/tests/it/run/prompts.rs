@@ -84,4 +84,10 @@ fn a_project_has_prompts_of_its_own() {
     assert!(prompt.starts_with("# TASK-001: mine\nDo Write one.\n- [ ] Write it\n"), "{prompt}");
     assert!(prompt.contains("TASK_COMPLETE") && !prompt.contains("Previous Errors"), "{prompt}");
     assert!(kit.prompt("TASK-001", 2).contains("## Previous Errors\n"));
+    // Reviewers are told the project's words, and get all of the rest too.
+    let brief = kit.home("brief-2");
+    assert!(brief.contains("Look hard at TASK-001."), "{brief}");
+    for part in ["## Task Checklist\n", "+good\n", "## Previous Errors\n"] {
+        assert!(kit.payload(2).contains(part), "{part}");
+    }
 }

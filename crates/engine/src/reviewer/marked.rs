@@ -1,0 +1,92 @@
+//! A reviewer that answers in free text: any program that reads a prompt and ends with a marker such as
+//! `REVIEW_PASSED`. It runs in the project, where it may mend what it finds; whoever asks looks at the files again
+//! afterwards. The marker must carry the id of its question, which nothing that is judged can know.
+
+use super::{Brief, Failed, Told};
+use crate::process::{GuardProgram, How};
+use crate::worker::{Errand, Worker};
+use countersign_core::answer::{read_marked, rule_marked};
+use countersign_core::digest::{Digest, Parts};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt;
+use countersign_core::text;
+use std::ffi::OsString;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+const STDERR_BYTES: usize = 2 * 1024;
+
+/// A program that answers in free text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The program, and how it gets its prompt.
+    pub worker: Worker,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Marked {
+    /// What makes its answers its own: its words, its model, and the bytes of the files they name.
+    pub fn identity(&self, root: &Path) -> String {
+        let (words, model) = match &self.worker {
+            Worker::Command { argv, model } => (argv.as_slice(), model.as_deref()),
+            Worker::Program { path, model, .. } => (std::slice::from_ref(path), model.as_deref()),
+        };
+        let mut parts = Parts::new("marked/1");
+        parts.maybe(model).count(words.len());
+        for word in words {
+            parts.text(word).maybe(super::command::digest_of(&root.join(word)).as_ref().map(Digest::as_str));
+        }
+        format!("text {}", parts.digest())
+    }
+
+    /// Asks the program.
+    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+        let word = brief.call.as_str();
+        let prompt = prompt::marked_prompt(&brief.system_prompt, &brief.payload, word);
+        let errand = Errand {
+            prompt: &prompt,
+            folder: &brief.root,
+            timeout: brief.timeout,
+            mark: word,
+            environment: &self.environment,
+            tap: None,
+        };
+        let worked = match self.worker.work(guard, errand, cancel).await {
+            Ok(worked) => worked,
+            Err(error) => {
+                let words = format!("`{}` could not be run: {error}", self.worker.name());
+                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
+            }
+        };
+        let reply = Some(String::from_utf8_lossy(&worked.ended.stdout).into_owned());
+        let result = match (&worked.ended.how, &worked.said) {
+            (How::TimedOut, _) => {
+                let seconds = brief.timeout.as_secs();
+                let words = format!("`{}` did not answer within {seconds} seconds", self.worker.name());
+                Err(Failed::new(NoVerdict::Timeout, words))
+            }
+            (_, Ok(said)) => {
+                let marked = read_marked(said, Some(word));
+                let marked = marked.map_err(|defect| Failed::new(defect.why(), defect.to_string()));
+                marked.map(|marked| rule_marked(&marked, &brief.asked()))
+            }
+            (how, Err(_)) => {
+                Err(Failed::new(NoVerdict::Unavailable, self.broke_off(how, &worked.ended.stderr_tail)))
+            }
+        };
+        Told { result, reply, usage: worked.usage }
+    }
+
+    fn broke_off(&self, how: &How, stderr: &str) -> String {
+        let name = self.worker.name();
+        let said = text::visible_line(text::cut_front_words(stderr, STDERR_BYTES)).into_owned();
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        match how {
+            How::Exited(code) => format!("`{name}` ended with exit code {code}{said}"),
+            How::Signalled(signal) => format!("`{name}` was ended by signal {signal}{said}"),
+            How::NotStarted { reason } => format!("`{name}` could not be started: {reason}"),
+            _ => format!("`{name}` broke off{said}"),
+        }
+    }
+}
