@@ -112,12 +112,17 @@ pub fn trailer(review: Option<&ReviewId>) -> String {
     }
 }
 
+/// The word for work that passed and found something in the way.
+pub fn refused() -> ErrorCode {
+    ErrorCode::Other("MERGE_REFUSED".to_owned())
+}
+
 /// The work passed, and somebody has to make room for it first.
 fn in_the_way(main: &str, words: &str) -> Failure {
     let words = format!(
         "it passed and is not on `{main}`, because files there are not committed and would be overwritten: {words}"
     );
-    Failure { again: Again::No, ..Failure::of_work(ErrorCode::Other("MERGE_REFUSED".to_owned()), words) }
+    Failure { again: Again::No, ..Failure::of_work(refused(), words) }
 }
 
 fn conflicting(main: &str, conflict: &Conflict) -> Failure {

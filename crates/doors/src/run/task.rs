@@ -5,7 +5,7 @@ use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
 use super::course::Course;
 use super::happening::Happening;
 use super::log::Log;
-use super::merging::Merged;
+use super::merging::{self, Merged};
 use super::repo::{Place, branch_name};
 use super::run::{Run, RunError};
 use super::state::{Attempt, ErrorCode, TaskState};
@@ -188,13 +188,15 @@ impl Run {
 
     async fn failed(&self, task: &Task, course: &Course, failure: Failure) -> Result<TaskEnd, RunError> {
         self.shelve(task, course, "not merged").await?;
-        // Where nobody could judge, the work is done and only has to be judged.
+        // Where nobody could judge, or something is in the way of a merge, the work is done and only has to be judged
+        // or merged.
         let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
             && failure.review.is_some();
-        let left = if unjudged { course.clone() } else { course.next(failure.error.clone()) };
+        let is_done = unjudged || failure.code == merging::refused();
+        let left = if is_done { course.clone() } else { course.next(failure.error.clone()) };
         self.keep(&task.id, &left).await?;
         // By the next run, without anybody having to ask for it, unless that would cost what there is not.
-        let by_itself = unjudged && failure.outcome != Outcome::BudgetReached;
+        let by_itself = is_done && failure.outcome != Outcome::BudgetReached;
         let status = if by_itself { Status::Review } else { Status::Blocked };
         self.tasks.set(&task.id, status, &(self.now)())?;
         Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
