@@ -4,9 +4,9 @@
 use super::config::ReviewPolicy;
 use super::course::Course;
 use super::happening::{Happening, Stage};
+use super::heard::{Heard, said, word};
 use super::judging::{self, Judged};
 use super::log::Log;
-use super::markers::{TaskWord, task_word};
 use super::prompt_files;
 use super::repo::Place;
 use super::run::{Run, RunError, Said};
@@ -19,8 +19,6 @@ use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::review::{State, Verb};
 use countersign_engine::engine::EngineError;
-use countersign_engine::process::How;
-use countersign_engine::programs::{Kind, Problem};
 use countersign_engine::worker::{Errand, Worked};
 use countersign_engine::yaml::Problems;
 use std::sync::atomic::Ordering;
@@ -28,7 +26,7 @@ use std::sync::atomic::Ordering;
 /// How often a reviewer may change the files itself before that is taken for no verdict.
 const FIXES_MAX: u32 = 3;
 /// How much of a failed command is told to the next attempt.
-const TROUBLE_BYTES: usize = 8 * 1024;
+pub(super) const TROUBLE_BYTES: usize = 8 * 1024;
 /// What is kept of test results between runs.
 const TESTS_BYTES: usize = 16 * 1024;
 
@@ -101,7 +99,7 @@ impl Failure {
         Self { code, error: error.into(), outcome: Outcome::NeedsWork, again: Again::Yes, review: None }
     }
 
-    fn for_good(code: ErrorCode, error: impl Into<String>, outcome: Outcome) -> Self {
+    pub(super) fn for_good(code: ErrorCode, error: impl Into<String>, outcome: Outcome) -> Self {
         Self { code, error: error.into(), outcome, again: Again::No, review: None }
     }
 
@@ -368,7 +366,7 @@ impl Run {
                 Passed::Not(end) => return Ok(*end),
             }
         }
-        Ok(self.meant(course, &judged).await?)
+        self.meant(course, &judged).await
     }
 
     /// A person has the last word: here, elsewhere, or later.
@@ -492,64 +490,4 @@ fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
 
 fn no_verdict(words: &str, why: NoVerdict) -> Failure {
     Failure::for_good(ErrorCode::Infrastructure, words, Outcome::NoVerdict(why))
-}
-
-/// What an agent means.
-enum Heard {
-    Complete,
-    Stopped,
-    Failed(Failure),
-}
-
-fn said(worked: &Worked) -> String {
-    match &worked.said {
-        Ok(text) => text.clone(),
-        Err(_) => String::from_utf8_lossy(&worked.ended.stdout).into_owned(),
-    }
-}
-
-fn word(worked: &Worked) -> Heard {
-    if worked.ended.how == How::Cancelled {
-        return Heard::Stopped;
-    }
-    let spoken = task_word(&said(worked));
-    match (&worked.said, spoken) {
-        (_, Some(TaskWord::Failed(why))) => Heard::Failed(Failure::of_work(ErrorCode::TaskFailed, why)),
-        (_, Some(TaskWord::Blocked(why))) => {
-            Heard::Failed(Failure::for_good(ErrorCode::TaskBlocked, why, Outcome::NeedsWork))
-        }
-        (Ok(_), Some(TaskWord::Complete)) => Heard::Complete,
-        (Ok(_), None) => Heard::Failed(Failure::of_work(
-            ErrorCode::Unknown,
-            "the agent ended without saying TASK_COMPLETE on a line of its own",
-        )),
-        (Err(problem), _) => Heard::Failed(trouble(problem, worked)),
-    }
-}
-
-/// Why an agent did not come to an end of its own.
-fn trouble(problem: &Problem, worked: &Worked) -> Failure {
-    let quoted = match problem.quoted.is_empty() {
-        true => countersign_core::text::cut_front(worked.ended.stderr_tail.trim(), TROUBLE_BYTES).to_owned(),
-        false => problem.quoted.clone(),
-    };
-    let unavailable = Outcome::NoVerdict(NoVerdict::Unavailable);
-    let infrastructure =
-        |words: &str| Failure::for_good(ErrorCode::Infrastructure, format!("{words}: {quoted}"), unavailable);
-    match problem.kind {
-        Kind::TimedOut => Failure::of_work(ErrorCode::Timeout, "the agent took too long"),
-        Kind::RateLimited | Kind::Overloaded => {
-            Failure::of_work(ErrorCode::RateLimit, format!("the agent's service is busy: {quoted}"))
-        }
-        Kind::NotInstalled => infrastructure("the agent is not installed, or not on the PATH"),
-        Kind::NotStarted => infrastructure("the agent could not be started"),
-        Kind::NotSignedIn => infrastructure("the agent is not signed in"),
-        Kind::Rejected => infrastructure("the agent's service did not take the question"),
-        Kind::BudgetUsedUp => Failure::for_good(
-            ErrorCode::BudgetExceeded,
-            "the agent has used up its budget",
-            Outcome::BudgetReached,
-        ),
-        _ => Failure::of_work(ErrorCode::Unknown, format!("the agent broke off: {quoted}")),
-    }
 }

@@ -516,7 +516,7 @@ mod tests {
 
     #[test]
     fn a_conflict_is_told_in_sentences() {
-        let said = "aa\0a.txt\0b c.txt\0\0001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
+        let said = "aa\0a.txt\0b c.txt\0\x001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
                     1\0a.txt\0CONFLICT (contents)\0CONFLICT (content): Merge conflict in a.txt\n\0";
         assert_eq!(conflict_words(said), "CONFLICT (content): Merge conflict in a.txt");
     }

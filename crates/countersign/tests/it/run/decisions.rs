@@ -40,7 +40,7 @@ fn run_10_a_rejection_stands_until_a_person_tries_again() {
     kit.said(&["reject", "TASK-001", "--reason", "not like this"]);
     kit.run(&["run", "--all"]).exits(6);
     let rejected = attempt(false, "REVIEW_REJECTED", "rejected");
-    assert_eq!(kit.attempts("TASK-001"), [rejected.clone()]);
+    assert_eq!(kit.attempts("TASK-001"), std::slice::from_ref(&rejected));
     assert!(kit.run(&["status"]).stdout.starts_with("TASK-001: failed  (review: rejected)\n"));
     // Neither by name, nor because somebody edits the list, nor by a retry of an agent.
     kit.run(&["run", "TASK-001"]);
@@ -55,7 +55,7 @@ fn run_10_a_rejection_stands_until_a_person_tries_again() {
         assert_eq!(ran.code, 6, "{args:?} {ran:?}");
     }
     assert!(kit.run(&["retry", "TASK-001"]).exits(2).stderr.contains("only a person"));
-    assert_eq!(kit.attempts("TASK-001"), [rejected.clone()]);
+    assert_eq!(kit.attempts("TASK-001"), std::slice::from_ref(&rejected));
     assert_eq!(kit.log().iter().filter(|line| *line == "agent TASK-001").count(), 1);
     assert!(kit.merges().iter().all(|merge| !merge.contains("TASK-001")));
     // A person does. The attempt before stays on record.
