@@ -143,6 +143,50 @@ fn slow_killed_at_any_write_nothing_is_lost_or_merged_twice() {
     assert!(deaths > 10, "{deaths}");
 }
 
+/// Commands of git that move a branch or what is checked out: the run is killed before or after the n-th of them.
+const DEADLY_GIT: &str = r#"#!/bin/sh
+own=$(dirname "$0"); PATH=${PATH#"$own":}
+case " $* " in
+*' commit-tree '*|*' update-ref '*|*' symbolic-ref HEAD '*|*' reset '*|*' checkout '*|*' merge '*)
+    n=$(($(cat "$HOME/moves" 2>/dev/null || echo 0) + 1)); echo $n >"$HOME/moves"
+    [ "$DIE" = $n ] && { kill -9 "$(cat "$HOME/run")"; exit 1; }
+    [ "$DIE" = "$n!" ] && { git "$@"; kill -9 "$(cat "$HOME/run")"; exit 1; } ;;
+esac
+exec git "$@"
+"#;
+
+#[test]
+fn slow_killed_around_any_step_of_a_merge_it_is_made_once() {
+    let mut deaths = 0;
+    'moves: for n in 1.. {
+        for moment in [format!("{n}"), format!("{n}!")] {
+            let kit = Kit::new(ONE, "");
+            let bin = kit.project.home().join("bin");
+            std::fs::create_dir(&bin).unwrap();
+            std::fs::write(bin.join("git"), DEADLY_GIT).unwrap();
+            std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+            let line =
+                format!("echo $$ >\"$HOME/run\"; exec {} run --all", env!("CARGO_BIN_EXE_countersign"));
+            let mut command = std::process::Command::new("sh");
+            let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+            command.args(["-c", &line]).current_dir(kit.project.root());
+            command.env("HOME", kit.project.home()).env("PATH", path).env("DIE", &moment);
+            let ran = Running::start(&mut command).wait();
+            if ran.code != -1 {
+                ran.exits(0);
+                break 'moves;
+            }
+            deaths += 1;
+            // A lock that git itself left would be for a person to take away.
+            let again = kit.run(&["run", "--all"]);
+            assert_eq!(again.code, 0, "{moment}: {again:?}");
+            assert_eq!(kit.git("show main:TASK-001.txt"), "work of TASK-001", "{moment}");
+            done_once(&kit);
+        }
+    }
+    assert!(deaths >= 10, "{deaths}");
+}
+
 #[test]
 fn a_run_that_is_asked_to_stop_finishes_its_task() {
     let kit = Kit::new(THREE, "");

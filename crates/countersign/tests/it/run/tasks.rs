@@ -171,3 +171,54 @@ fn results_for_programs_are_one_object() {
     assert!(kit.run(&["run", "TASK-9"]).exits(2).stderr.contains("there is no task `TASK-9`"));
     assert!(kit.run(&["run", "--all", "--budget-usd", "1"]).exits(2).stderr.contains("says what it cost"));
 }
+
+/// A project whose agent has the name of a program that reports its cost.
+fn with_claude(settings: &str) -> (Kit, String) {
+    let kit = Kit::uncommitted(THREE, settings);
+    let home = kit.project.home().display().to_string();
+    let settings = kit.project.read("spec-runner.config.yaml").replace("/agent.sh", "/claude");
+    kit.project.write("spec-runner.config.yaml", settings);
+    kit.repository.commit("first");
+    (kit, home)
+}
+
+#[test]
+fn a_budget_stops_agents_that_say_what_they_cost() {
+    let (kit, home) = with_claude("");
+    // The program that reports in its own form what the script does: each task costs half a dollar.
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"TASK_COMPLETE","total_cost_usd":0.5,"modelUsage":{"m":{"inputTokens":7,"outputTokens":3}}}"#;
+    kit.agent(&format!("echo \"$task\" >\"$task.txt\"\necho '{result}'"));
+    std::fs::rename(format!("{home}/agent.sh"), format!("{home}/claude")).unwrap();
+    let json = kit.run(&["run", "--all", "--budget-usd", "0.9", "--json"]).exits(5).json();
+    assert_eq!(
+        (&json["tasks"][2]["error_code"], &json["tasks"][1]["state"]),
+        (&"BUDGET_EXCEEDED".into(), &"success".into())
+    );
+    assert_eq!(kit.merges(), ["Merge TASK-002: Write two", "Merge TASK-001: Write one", "first"]);
+    let (_, attempts) = kit.state();
+    assert_eq!(attempts["TASK-001"][0].cost_usd, Some(0.5));
+    assert_eq!(kit.run(&["status", "--json"]).exits(0).json()["tasks"][1]["cost_usd"], 0.5);
+    // The next run has a budget of its own; what was not begun is only tried again by name.
+    kit.run(&["retry", "TASK-003", "--budget-usd", "0.9"]).exits(0);
+    assert_eq!(kit.merges().len(), 4);
+    // All attempts at a task together have one, too.
+    let (kit, home) = with_claude("task_budget_usd: 0.9\n");
+    kit.agent(&format!("echo BAD $n >a.txt\necho '{result}'"));
+    std::fs::rename(format!("{home}/agent.sh"), format!("{home}/claude")).unwrap();
+    kit.run(&["run", "TASK-001"]).exits(5);
+    let expected = vec![attempt(false, "REVIEW_FAILED", "failed"); 2];
+    assert_eq!(kit.attempts("TASK-001")[..2], expected);
+    assert_eq!(kit.attempts("TASK-001")[2..], [attempt(false, "BUDGET_EXCEEDED", "")]);
+    // One that does not say what it cost is the last.
+    let (kit, home) = with_claude("");
+    std::fs::write(
+        format!("{home}/claude"),
+        "#!/bin/sh\ncat >/dev/null; echo agent >>\"$HOME/log\"; kill -9 $$\n",
+    )
+    .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(format!("{home}/claude"), mode).unwrap();
+    let ran = kit.run(&["run", "--all", "--budget-usd", "99"]).exits(5);
+    assert!(ran.stdout.contains("did not say what it cost"), "{ran:?}");
+    assert_eq!(kit.log(), ["agent"]);
+}
