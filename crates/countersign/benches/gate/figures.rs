@@ -20,11 +20,15 @@ pub struct Sizes {
     pub commanded: usize,
     /// Reviews in the large ledger.
     pub reviews: u32,
+    /// Tasks that are run.
+    pub tasks: usize,
 }
 
 impl Sizes {
-    pub const FULL: Self = Self { runs: 200, replayed: [1_000, 10_000], commanded: 200, reviews: 100_000 };
-    pub const QUICK: Self = Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000 };
+    pub const FULL: Self =
+        Self { runs: 200, replayed: [1_000, 10_000], commanded: 200, reviews: 100_000, tasks: 100 };
+    pub const QUICK: Self =
+        Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000, tasks: 10 };
 }
 
 /// How long it takes to say something simple.
@@ -212,7 +216,7 @@ pub fn large_ledger(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn each(total: Duration, count: usize) -> String {
+pub fn each(total: Duration, count: usize) -> String {
     let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     time(total / count)
 }

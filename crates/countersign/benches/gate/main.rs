@@ -8,6 +8,7 @@ mod client;
 mod figures;
 mod measure;
 mod project;
+mod runs;
 mod table;
 
 use figures::Sizes;
@@ -62,5 +63,7 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     figures::service(&mut table)?;
     figures::large_ledger(&sizes, &mut table)?;
     figures::items(&sizes, &mut table)?;
+    runs::tasks(&sizes, &mut table)?;
+    runs::status(&sizes, &mut table)?;
     Ok(table)
 }

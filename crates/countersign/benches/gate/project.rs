@@ -107,6 +107,11 @@ impl Project {
         Ok(fs::write(path, text)?)
     }
 
+    /// Its root.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
     /// Where its ledger is.
     pub fn ledger(&self) -> PathBuf {
         self.root.path().join(".countersign")

@@ -70,7 +70,6 @@ impl Run {
                 }
             }
             let joined = self.repo.join(&course.place, &tree, &course.base, &message, &merge_message).await?;
-            let Some(joined) = joined else { continue };
             course.merging = Some(Merging::of(&joined.commit, &ready.review));
             self.keep(&task.id, course).await?;
             match self.repo.advance(&course.place, &joined).await? {

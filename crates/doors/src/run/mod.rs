@@ -1,6 +1,7 @@
 //! The run door: a list of tasks, each done by an agent, judged, and merged only when it passed.
 
 pub mod attempt;
+pub mod branch;
 pub mod config;
 pub mod course;
 pub mod happening;

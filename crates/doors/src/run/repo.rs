@@ -149,10 +149,21 @@ impl Repo {
 
     /// What is checked out in the project's own worktree: a branch, or a commit.
     pub async fn checked_out(&self) -> Result<String, RepoError> {
+        if let Some(branch) = self.branch_by_file() {
+            return Ok(branch);
+        }
         match self.git.current_branch().await? {
             Some(branch) => Ok(branch),
             None => Ok(self.git.head().await?.unwrap_or_default()),
         }
+    }
+
+    /// The branch that is checked out, without asking git; none where that is not plain to see.
+    fn branch_by_file(&self) -> Option<String> {
+        let head = std::fs::read_to_string(self.root.join(".git/HEAD")).ok()?;
+        let branch = head.trim_end().strip_prefix("ref: refs/heads/")?;
+        // What git writes there when it keeps branches in another form.
+        (branch != ".invalid").then(|| branch.to_owned())
     }
 
     /// The commit a task of this branch starts from: the tip of the main branch, or what both have in common where the
@@ -227,7 +238,7 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Joins a judged tree with the main branch, if that still is where the work started from; on no branch yet.
+    /// Joins a judged tree with the commit of the main branch it is against; on no branch yet.
     pub async fn join(
         &self,
         place: &Place,
@@ -235,14 +246,11 @@ impl Repo {
         base: &str,
         message: &str,
         merge_message: &str,
-    ) -> Result<Option<Joined>, RepoError> {
+    ) -> Result<Joined, RepoError> {
         let git = self.at(place);
-        if self.main_tip().await? != base {
-            return Ok(None);
-        }
         let task = commit_object(&git, tree, None, message).await?;
         let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
-        Ok(Some(Joined { commit, task, main_was: base.to_owned() }))
+        Ok(Joined { commit, task, main_was: base.to_owned() })
     }
 
     /// Brings what is on the main branch into the branch of a place.
@@ -290,7 +298,7 @@ impl Repo {
             Place::Worktree { .. } => {
                 // Where the main branch is checked out, its files follow; git refuses where somebody's own are in the
                 // way.
-                let here = self.git.current_branch().await?.as_deref() == Some(&self.main);
+                let here = self.checked_out().await? == self.main;
                 let moved = match here {
                     true => self.git.run(["merge", "-q", "--ff-only", commit]).await,
                     false => self.git.run(["update-ref", &main, commit, main_was]).await,
@@ -480,39 +488,9 @@ fn conflict_words(said: &str) -> String {
     sentences.join("\n")
 }
 
-/// The branch of a task: `task/<id>-<slug>`.
-pub fn branch_name(id: &str, name: &str) -> String {
-    const SLUG_CHARS: usize = 40;
-    let mut slug = String::new();
-    for c in name.to_lowercase().chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() => slug.push(c),
-            _ if slug.ends_with('-') || slug.is_empty() => {}
-            _ => slug.push('-'),
-        }
-        if slug.len() >= SLUG_CHARS {
-            break;
-        }
-    }
-    format!("task/{}-{}", id.to_lowercase(), slug.trim_matches('-')).trim_end_matches('-').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_branch_is_named_after_its_task() {
-        for (id, name, branch) in [
-            ("TASK-001", "Add API endpoints", "task/task-001-add-api-endpoints"),
-            ("BUG-7", "  Größe & Maß!! ", "task/bug-7-gr-e-ma"),
-            ("T-1", "日本語", "task/t-1"),
-            ("T-1", "..lock ~^: @{", "task/t-1-lock"),
-        ] {
-            assert_eq!(branch_name(id, name), branch);
-        }
-        assert!(branch_name("T-1", &"x".repeat(200)).len() < 60);
-    }
 
     #[test]
     fn a_conflict_is_told_in_sentences() {

@@ -2,11 +2,12 @@
 //! is to stop.
 
 use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
+use super::branch::branch_name;
 use super::course::Course;
 use super::happening::Happening;
 use super::log::Log;
 use super::merging::{self, Merged};
-use super::repo::{Place, branch_name};
+use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{Attempt, ErrorCode, TaskState};
 use super::tasks::{Status, Task};
