@@ -95,8 +95,7 @@ impl Run {
             };
             let state = if again { TaskState::Running } else { TaskState::Failed };
             self.record(task, &course, started, Err(&failure), &state).await?;
-            let line = failure.error.lines().next().unwrap_or_default();
-            let error = visible_line(line).into_owned();
+            let error = in_a_line(&failure.error);
             self.say(Happening::Failed { task: task.id.clone(), error, again });
             if !again {
                 return self.failed(task, &course, failure).await;
@@ -251,6 +250,14 @@ impl Run {
     }
 }
 
+/// Why something did not go through, in a line: the first, and the next where that only announces it.
+pub fn in_a_line(error: &str) -> String {
+    let mut lines = error.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let next = lines.next().filter(|_| first.ends_with(':')).map(|next| format!(" {}", next.trim()));
+    visible_line(&format!("{first}{}", next.unwrap_or_default())).into_owned()
+}
+
 /// What an attempt came to, after what may be merged was.
 enum Ended {
     Done(TaskEnd),
@@ -265,6 +272,24 @@ impl From<Attempted> for Ended {
             Attempted::Failed(failure) => Self::Failed(failure),
             Attempted::Awaits(review) => Self::Awaits(review),
             Attempted::Ready(_) | Attempted::Stopped => Self::Stopped,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_a_line;
+
+    #[test]
+    fn a_line_says_why() {
+        for (error, line) in [
+            ("", ""),
+            ("the agent took too long", "the agent took too long"),
+            ("the review found:\n\nMAJOR: a\nMINOR: b", "the review found: MAJOR: a"),
+            ("`true` failed: exit code 1\nmore", "`true` failed: exit code 1"),
+            ("nothing follows:", "nothing follows:"),
+        ] {
+            assert_eq!(in_a_line(error), line);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::output::{Printer, bold, dim};
 use countersign_core::text::visible_line;
 use countersign_doors::run::happening::{Happening, Stage};
 use countersign_doors::run::schedule::{Left, Results};
-use countersign_doors::run::task::TaskEnd;
+use countersign_doors::run::task::{TaskEnd, in_a_line};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -73,11 +73,7 @@ pub fn results_text(results: &Results) -> String {
                 format!("done     {commit} (review: {})", visible_line(review))
             }
             TaskEnd::Failed { code, error, .. } => {
-                format!(
-                    "failed   {}: {}",
-                    code.word(),
-                    visible_line(error.lines().next().unwrap_or_default())
-                )
+                format!("failed   {}: {}", code.word(), in_a_line(error))
             }
             TaskEnd::Awaits { review } => format!(
                 "waits    for a person: countersign approve|reject|fix|skip {task} --reason TEXT  ({review})"
