@@ -233,8 +233,13 @@ mod tests {
     fn an_answer_that_does_not_fit_is_none() {
         let garbled = RoundEnd::NoVerdict(NoVerdict::Garbled);
         assert_eq!(judged(&ruled(&[true]), false), garbled);
-        let bare =
-            |passed| Answer { rulings: vec![], feedback: String::new(), bare: Some(passed), redacted: 0 };
+        let bare = |passed| Answer {
+            rulings: vec![],
+            feedback: String::new(),
+            bare: Some(passed),
+            redacted: 0,
+            reviewed: None,
+        };
         assert_eq!(judged(&bare(true), false), garbled);
         assert_eq!(judged(&bare(true), true), RoundEnd::Pass);
         assert_eq!(

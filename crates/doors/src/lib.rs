@@ -8,3 +8,4 @@
 pub mod jobs;
 pub mod qr;
 pub mod run;
+pub mod service;

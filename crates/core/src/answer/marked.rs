@@ -155,11 +155,17 @@ pub fn rule_marked(marked: &Marked, criteria: &[&Criterion]) -> Answer {
         (None, text) => cut(text),
     };
     if marked.marker == Marker::Failed {
-        return Answer { rulings: vec![], feedback, bare: Some(false), redacted: 0 };
+        return Answer { rulings: vec![], feedback, bare: Some(false), redacted: 0, reviewed: None };
     }
     let passed =
         |criterion: &&Criterion| Ruling { criterion: criterion.name.clone(), passed: true, feedback: None };
-    Answer { rulings: criteria.iter().map(passed).collect(), feedback, bare: None, redacted: 0 }
+    Answer {
+        rulings: criteria.iter().map(passed).collect(),
+        feedback,
+        bare: None,
+        redacted: 0,
+        reviewed: None,
+    }
 }
 
 #[cfg(test)]

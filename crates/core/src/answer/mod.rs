@@ -5,9 +5,14 @@
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
 mod marked;
+mod reviewed;
 mod rows;
 
 pub use marked::{Marked, Marker, Remark, read_marked, remarks, rule_marked, severity_word};
+pub use reviewed::{
+    MAX_ISSUES, PARSED_REVIEW, REVIEW_CRITERION, REVIEW_TEXT, ReviewResult, Reviewed, read_reviewed,
+    rule_reviewed,
+};
 pub use rows::{Row, self_rulings};
 
 use crate::criterion::{Criterion, fold_name};
@@ -49,7 +54,7 @@ pub struct Reply {
 }
 
 /// A valid answer to an assignment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// A ruling per criterion, in the order asked; empty for a bare verdict.
     pub rulings: Vec<Ruling>,
@@ -61,6 +66,9 @@ pub struct Answer {
     /// How many secrets were replaced in the question and in the answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: usize,
+    /// What a review of a task says beyond pass and fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewed: Option<Reviewed>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -168,12 +176,12 @@ fn cut(feedback: &str) -> String {
 pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<Answer, Defect> {
     let Reply { passed, feedback, criteria_results } = reply;
     if criteria_results.is_empty() && (!passed || accept_bare) {
-        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed), redacted: 0 });
+        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed), redacted: 0, reviewed: None });
     }
     let rulings = match_rulings(criteria_results, criteria)?;
     let all_passed = rulings.iter().all(|ruling| ruling.passed);
     if passed == all_passed {
-        return Ok(Answer { rulings, feedback, bare: None, redacted: 0 });
+        return Ok(Answer { rulings, feedback, bare: None, redacted: 0, reviewed: None });
     }
     Err(Defect::Contradictory(match rulings.iter().find(|ruling| !ruling.passed) {
         Some(failed) => format!("`passed` is true, and criterion '{}' failed", failed.criterion),
@@ -210,7 +218,7 @@ impl Answer {
             0 => "All criteria pass.".to_owned(),
             n => format!("{n} of {} criteria fail.", rulings.len()),
         };
-        Self { rulings, feedback, bare: None, redacted: 0 }
+        Self { rulings, feedback, bare: None, redacted: 0, reviewed: None }
     }
 
     /// Whether this answers exactly these criteria. What does not is never recorded as an answer.

@@ -168,7 +168,8 @@ proptest! {
 fn an_answer_fits_what_was_asked_and_nothing_else() {
     let criterion = Criterion::must("A", "?");
     let ruling = || Ruling { criterion: "A".into(), passed: true, feedback: None };
-    let bare = |rulings| Answer { rulings, feedback: String::new(), bare: Some(true), redacted: 0 };
+    let bare =
+        |rulings| Answer { rulings, feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
     assert!(Answer::from_rulings(vec![ruling()]).fits(&[&criterion], false));
     assert!(!Answer::from_rulings(vec![]).fits(&[], false), "nothing asked is nothing answered");
     assert!(bare(vec![]).fits(&[&criterion], true) && !bare(vec![]).fits(&[&criterion], false));

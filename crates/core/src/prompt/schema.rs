@@ -14,6 +14,8 @@ pub enum Kind {
     MaybeText,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
     /// A list of objects with these fields.
     List(&'static [Field]),
 }
@@ -126,6 +128,7 @@ fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
     match (&field.kind, value) {
         (Kind::Bool, Value::Bool(_)) | (Kind::Text | Kind::MaybeText, Value::String(_)) => Ok(()),
         (Kind::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
+        (Kind::Texts, Value::Array(values)) if values.iter().all(Value::is_string) => Ok(()),
         (Kind::List(inner), Value::Array(values)) => {
             let mut numbered = values.iter().enumerate();
             numbered.try_for_each(|(i, value)| check(inner, value, &format!("{name}[{i}].")))
@@ -141,6 +144,7 @@ impl Kind {
             Self::Text => "text".to_owned(),
             Self::MaybeText => "text or null".to_owned(),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Texts => "list of texts".to_owned(),
             Self::List(_) => "list of objects".to_owned(),
         }
     }
@@ -187,6 +191,7 @@ fn property(field: &Field, rendering: Rendering) -> Value {
             let words: Vec<Value> = words.chain(nullable.then_some(Value::Null)).collect();
             json!({ "type": kind("string"), "enum": words })
         }
+        Kind::Texts => json!({ "type": kind("array"), "items": { "type": "string" } }),
         Kind::List(inner) => json!({ "type": kind("array"), "items": object(inner, rendering) }),
     };
     schema["description"] = json!(field.says);

@@ -44,7 +44,7 @@ impl Section {
 pub struct Sections {
     /// Sections before the diff.
     pub before: Vec<Section>,
-    /// The heading of the diff.
+    /// The heading of the diff; without one it is not shown.
     pub heading: String,
     /// Sections after it.
     pub after: Vec<Section>,
@@ -185,7 +185,9 @@ pub fn change_payload(sections: &Sections, texts: &[&str], notes: Option<&str>) 
     let mut parts = vec![section("BEGIN OUTPUTS")];
     parts.extend(sections.before.iter().map(|section| headings.word(section, "", &mut changes)));
     let diff = Section::fenced(&sections.heading, texts.concat());
-    parts.push(headings.word(&diff, "diff", &mut changes));
+    if !sections.heading.is_empty() {
+        parts.push(headings.word(&diff, "diff", &mut changes));
+    }
     parts.extend(sections.after.iter().map(|section| headings.word(section, "", &mut changes)));
     parts.push(section("END OUTPUTS"));
     if let Some(notes) = notes.filter(|notes| !notes.trim().is_empty()) {

@@ -26,6 +26,10 @@ impl Redaction {
             counts.add(found);
         };
         hide(&mut answer.feedback);
+        if let Some(reviewed) = &mut answer.reviewed {
+            hide(&mut reviewed.summary);
+            reviewed.issues.iter_mut().for_each(&mut hide);
+        }
         answer.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(hide);
         answer.redacted = answer.redacted.saturating_add(counts.total());
     }

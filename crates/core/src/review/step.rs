@@ -2,7 +2,7 @@
 
 use super::due::is_due;
 use super::{Actor, By, Decision, Effect, Event, Review, Route, State, Verb, apply, due, route};
-use crate::answer::Answer;
+use crate::answer::{Answer, Reviewed};
 use crate::digest::Key;
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
@@ -390,6 +390,7 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
     match (end, after.policy.attempts) {
         (RoundEnd::Pass, _) => Some(Outcome::Passed),
         (RoundEnd::NeedsWork, Attempts::Once) => Some(Outcome::NeedsWork),
+        (RoundEnd::NeedsWork, _) if needs_person(after) => Some(Outcome::Stopped(Stop::Rejected)),
         (RoundEnd::NeedsWork, Attempts::AtMost(max)) if after.attempts >= max => {
             Some(Outcome::Stopped(Stop::AttemptsUsedUp))
         }
@@ -398,6 +399,14 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
         (RoundEnd::Stale, Attempts::Once) => Some(Outcome::NoVerdict(NoVerdict::Stale)),
         (RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded, _) => None,
     }
+}
+
+/// Whether a reviewer says that nobody may work on before a person has looked at it.
+fn needs_person(review: &Review) -> bool {
+    let Some(round) = review.round() else { return false };
+    let answers = round.assignments.iter().filter_map(|assignment| round.answer_to(assignment));
+    let mut reviewed = answers.filter_map(|(_, given)| given.answer.reviewed.as_ref());
+    reviewed.any(Reviewed::needs_person)
 }
 
 /// Whether the last rounds had the very same blocking findings.

@@ -3,6 +3,7 @@
 use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
+use super::service::WrittenService;
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenUser,
@@ -22,6 +23,7 @@ pub(super) struct Layer {
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
     pub qr: WrittenQr,
+    pub service: WrittenService,
     pub agents_may_decide: Given<bool>,
     pub reviewers: GivenReviewers,
     pub rules: Vec<(Rule, RuleSource)>,
@@ -55,7 +57,11 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     }
     let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
     let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
-    let layer = layer.redacting(written.redaction).with_qr(written.qr);
+    let layer = layer.redacting(written.redaction).with_qr(written.qr).with_service(WrittenService {
+        review: written.review.and_then(|at| at.value).unwrap_or_default(),
+        context: written.context.and_then(|at| at.value).unwrap_or_default(),
+        commands: written.commands.and_then(|at| at.value).unwrap_or_default(),
+    });
     Ok(layer.filled(written.reviewers, written.policy, written.limits))
 }
 
@@ -116,6 +122,7 @@ impl Layer {
             limits: WrittenLimits::default(),
             redaction: WrittenRedaction::default(),
             qr: WrittenQr::default(),
+            service: WrittenService::default(),
             agents_may_decide: Given::default(),
             reviewers: GivenReviewers::None,
             rules: Vec::new(),

@@ -16,6 +16,7 @@ mod resolve;
 mod reviewers;
 mod rules;
 mod schema;
+mod service;
 mod settings;
 mod written;
 mod written_check;
@@ -32,6 +33,9 @@ pub use reviewers::{
 };
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;
+pub use service::{
+    ContextConfig, DEFAULT_MAX_REVISIONS, DEFAULT_REVIEW_COMMAND, Pipeline, ServiceConfig, Trigger,
+};
 pub(crate) use settings::DEFAULT_BYTES;
 pub use settings::{Limits, Origin, QrConfig, Setting};
 

@@ -5,6 +5,7 @@ use super::layer::{self, GivenReviewers, Layer};
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
+use super::service::ServiceConfig;
 use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
 use crate::programs::Program;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
@@ -38,6 +39,8 @@ pub struct Config {
     pub redaction: RedactionConfig,
     /// Decomposed reviews in state files.
     pub qr: QrConfig,
+    /// When and how the work on a task is reviewed.
+    pub service: ServiceConfig,
     /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
     pub agents_may_decide: bool,
     settings: Vec<Setting>,
@@ -81,6 +84,7 @@ pub fn resolve(
     let (policy, day_budget) = (merge.policy(), merge.day_budget());
     let (limits, redaction) = (merge.limits(), merge.redaction());
     let qr = merge.qr();
+    let service = merge.service();
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
@@ -118,6 +122,7 @@ pub fn resolve(
         limits,
         redaction,
         qr,
+        service,
         agents_may_decide,
         settings,
     })

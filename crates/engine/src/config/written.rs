@@ -5,6 +5,7 @@
 
 use super::dollars::Dollars;
 use super::reviewers::DEFAULT_REPLY_TOKENS;
+use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
@@ -38,6 +39,12 @@ pub(super) struct WrittenProject {
     pub redaction: Option<At<WrittenRedaction>>,
     /// Decomposed reviews in state files, `countersign qr`.
     pub qr: Option<At<WrittenQr>>,
+    /// When and how the work on a task is reviewed, `countersign task`.
+    pub review: Option<At<WrittenReview>>,
+    /// What a reviewer gets of a task.
+    pub context: Option<At<WrittenContext>>,
+    /// Commands of the project.
+    pub commands: Option<At<WrittenCommands>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
     pub run: Option<At<OfDoor>>,

@@ -120,6 +120,7 @@ impl Engine {
             Judge::Replay { recording, .. } => {
                 replay::answer(recording, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
             }
+            Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await,
             Judge::SelfReview => {
                 Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
             }
@@ -138,7 +139,7 @@ impl Engine {
     }
 
     /// A brief for a program that runs in a folder of its own, with copies of the files it must read itself.
-    async fn private_brief(
+    pub(super) async fn private_brief(
         &self,
         asking: &Asking,
         sees_project: bool,

@@ -292,7 +292,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn hear_consultation(
+    pub(super) async fn hear_consultation(
         &self,
         panelist: &Panelist,
         mut brief: Brief,
@@ -313,17 +313,32 @@ impl Engine {
                 return broken(error);
             }
         }
+        self.hear(panelist, &brief, cancel).await
+    }
+
+    /// What somebody says to a question that is ready to be put.
+    pub(super) async fn hear(
+        &self,
+        panelist: &Panelist,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
         match &panelist.judge {
             Judge::Command(command) => {
-                let told = command.hear(&self.0.guard, &brief, cancel).await;
+                let told = command.hear(&self.0.guard, brief, cancel).await;
                 self.0.planner.panel.vouch(&panelist.name, &brief.root, told)
             }
-            Judge::Agent(agent) => agent.hear(&self.0.guard, &brief, cancel).await,
-            Judge::Service(service) => service.hear(&brief, cancel).await,
+            Judge::Agent(agent) => agent.hear(&self.0.guard, brief, cancel).await,
+            Judge::Service(service) => service.hear(brief, cancel).await,
             Judge::Replay { recording, .. } => replay::consult(recording, &brief.rule),
             Judge::Marked(_) => Told::not_asked(Failed::new(
                 NoVerdict::Unavailable,
                 "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer",
+            )),
+            // One level of reading is all there is.
+            Judge::TwoCall(_) => Told::not_asked(Failed::new(
+                NoVerdict::Unavailable,
+                "a review in two calls answers with rulings, and cannot be consulted",
             )),
             Judge::SelfReview => Told::not_asked(Failed::new(
                 NoVerdict::Unavailable,

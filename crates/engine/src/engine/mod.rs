@@ -18,6 +18,7 @@ mod redact;
 mod self_review;
 mod slots;
 mod submit;
+mod two_call;
 mod verbs;
 
 pub use budget::is_for_the_day;
@@ -29,6 +30,7 @@ pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
 pub use self_review::{SelfReviewFile, SelfReviewResults};
 pub use submit::Ticket;
+pub use two_call::{PARSE_REVIEW, TwoCall};
 
 use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;

@@ -1,6 +1,7 @@
 //! The panel: who may be asked in this project, in order of preference.
 
 use super::slots::Slots;
+use super::two_call::TwoCall;
 use crate::programs::Vendor;
 use crate::reviewer::replay::Recording;
 use crate::reviewer::{Agent, Command, Failed, Marked, Service, Told};
@@ -33,8 +34,27 @@ pub enum Judge {
         /// The digest of the file they came from.
         digest: Digest,
     },
+    /// One who reviews in free words, and one who reads what they say.
+    TwoCall(Box<TwoCall>),
     /// The author's own review.
     SelfReview,
+}
+
+impl Judge {
+    /// What makes their answers their own.
+    fn identity(&self, root: &Path) -> String {
+        match self {
+            Self::Command(command) => command.identity(root),
+            Self::Marked(marked) => marked.identity(root),
+            Self::Agent(agent) => agent.identity(),
+            Self::Service(service) => service.identity(),
+            Self::Replay { digest, .. } => format!("replay {digest}"),
+            Self::TwoCall(two) => {
+                two.identity(&two.reviewer.judge.identity(root), &two.parser.judge.identity(root))
+            }
+            Self::SelfReview => SELF.to_owned(),
+        }
+    }
 }
 
 /// Somebody who may be asked.
@@ -75,6 +95,7 @@ impl Panelist {
             Judge::Command(_) | Judge::Marked(_) => Some(Size { bytes, reply_tokens: REPLY_TOKENS }),
             Judge::Agent(_) => Some(Size { bytes: bytes + PROGRAM_BYTES, reply_tokens: REPLY_TOKENS }),
             Judge::Service(service) => Some(Size { bytes, reply_tokens: service.reply_tokens.into() }),
+            Judge::TwoCall(two) => two.size(bytes),
         }
     }
 
@@ -91,6 +112,10 @@ impl Panelist {
     /// Why a question of so many bytes, about so many files, is not put to them.
     pub(super) fn refuse(&self, bytes: u64, files: usize) -> Option<Failed> {
         let window = self.window_tokens?;
+        // Of two calls only the first is about the work.
+        if let Judge::TwoCall(two) = &self.judge {
+            return two.reviewer.refuse(bytes, files);
+        }
         let needs = self.size(bytes)?.likely_tokens();
         (needs > window).then(|| {
             let instead = match files {
@@ -110,7 +135,7 @@ impl Panelist {
     /// Whether a question filled the window, so that the service may have cut it without saying so. Agent
     /// programs ask their service several times and add that up, so their sum says nothing.
     pub(super) fn was_cut(&self, tokens_in: u64) -> Option<Failed> {
-        if matches!(self.judge, Judge::Agent(_)) {
+        if matches!(self.judge, Judge::Agent(_) | Judge::TwoCall(_)) {
             return None;
         }
         let window = self.window_tokens?;
@@ -137,6 +162,7 @@ impl Panelist {
             Judge::Command(_) | Judge::Marked(_) | Judge::Replay { .. } | Judge::SelfReview => true,
             Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
             Judge::Service(_) => false,
+            Judge::TwoCall(two) => two.reviewer.reads_files(),
         }
     }
 }
@@ -160,14 +186,7 @@ impl Panel {
     /// Seats the panelists. Identities are taken once, here; whoever answers is held against them.
     pub fn new(panelists: Vec<Panelist>, root: &Path, checks_at_once: usize) -> Self {
         let seat = |panelist: Panelist| {
-            let identity = match &panelist.judge {
-                Judge::Command(command) => command.identity(root),
-                Judge::Marked(marked) => marked.identity(root),
-                Judge::Agent(agent) => agent.identity(),
-                Judge::Service(service) => service.identity(),
-                Judge::Replay { digest, .. } => format!("replay {digest}"),
-                Judge::SelfReview => SELF.to_owned(),
-            };
+            let identity = panelist.judge.identity(root);
             let slots = Slots::new(panelist.concurrency);
             Seat { panelist: Arc::new(panelist), identity, slots }
         };
@@ -205,14 +224,9 @@ impl Panel {
     /// edited meanwhile answers for itself, not for the one its ruling would be recorded under.
     pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: Told<T>) -> Told<T> {
         let edited = |seat: &Seat| {
-            let now = match &seat.panelist.judge {
-                Judge::Command(command) => command.identity(root),
-                Judge::Marked(marked) => marked.identity(root),
-                Judge::Agent(_) | Judge::Service(_) | Judge::Replay { .. } | Judge::SelfReview => {
-                    return false;
-                }
-            };
-            seat.panelist.name == name && now != seat.identity
+            // Only programs of the user's have files that can be edited.
+            let has_files = matches!(seat.panelist.judge, Judge::Command(_) | Judge::Marked(_) | Judge::TwoCall(_));
+            has_files && seat.panelist.name == name && seat.panelist.judge.identity(root) != seat.identity
         };
         if !self.seats.iter().any(edited) {
             return told;

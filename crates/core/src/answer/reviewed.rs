@@ -1,0 +1,282 @@
+//! The review of a task: what a parser read out of a free text, and what that means as an answer.
+//!
+//! There is no search for words anywhere: the parser gives data, and data that is not as it must be is no answer.
+
+use super::{Answer, Defect, Ruling, cut, garbled};
+use crate::criterion::Criterion;
+use crate::prompt::{Field, Kind, Shape};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The one criterion of a task's review.
+pub const REVIEW_CRITERION: &str = "review";
+/// The most issues that are taken from a review; more are counted.
+pub const MAX_ISSUES: usize = 100;
+
+/// The free text of a review, for whoever can only answer in a form.
+pub const REVIEW_TEXT: Shape = Shape(&[Field {
+    name: "review",
+    kind: Kind::Text,
+    required: true,
+    says: "your whole review, in your own words",
+}]);
+
+/// What a parser makes of it.
+pub const PARSED_REVIEW: Shape = Shape(&[
+    Field {
+        name: "result",
+        kind: Kind::OneOf(&["APPROVED", "NEEDS_REVISION", "REJECTED"]),
+        required: true,
+        says: "what the review concludes: APPROVED only if it lets the work pass as it is, without any condition; \
+               REJECTED if it says that a person has to step in; NEEDS_REVISION for everything else, also where it \
+               does not conclude or cannot be understood",
+    },
+    Field {
+        name: "issues",
+        kind: Kind::Texts,
+        required: false,
+        says: "each specific issue the review found",
+    },
+    Field { name: "summary", kind: Kind::Text, required: false, says: "the review in one or two sentences" },
+    Field {
+        name: "blocking",
+        kind: Kind::Bool,
+        required: false,
+        says: "true only if the review says that a person is needed before anybody works on",
+    },
+]);
+
+/// How a review of a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewResult {
+    /// Nobody has said anything yet.
+    Pending,
+    /// The work passes.
+    Approved,
+    /// It goes back.
+    NeedsRevision,
+    /// A person has to look at it.
+    Rejected,
+}
+
+impl ReviewResult {
+    /// All a parser may say.
+    const SAID: [Self; 3] = [Self::Approved, Self::NeedsRevision, Self::Rejected];
+
+    /// As it is written to disk.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::NeedsRevision => "needs_revision",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// A word in either case.
+    pub fn of(word: &str) -> Option<Self> {
+        let all = Self::SAID.into_iter().chain([Self::Pending]);
+        all.into_iter().find(|one| one.word().eq_ignore_ascii_case(word))
+    }
+}
+
+/// What a review of a task says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reviewed {
+    /// Its conclusion.
+    pub result: ReviewResult,
+    /// What it found.
+    #[serde(default)]
+    pub issues: Vec<String>,
+    /// In a sentence or two.
+    #[serde(default)]
+    pub summary: String,
+    /// Whether a person is needed, whatever the attempt.
+    #[serde(default)]
+    pub blocking: bool,
+}
+
+impl Reviewed {
+    /// Whether the work passes.
+    pub fn passes(&self) -> bool {
+        self.result == ReviewResult::Approved && !self.blocking
+    }
+
+    /// Whether nobody may work on before a person has looked at it.
+    pub fn needs_person(&self) -> bool {
+        self.result == ReviewResult::Rejected || self.blocking
+    }
+
+    /// What whoever has to mend it reads: the summary, then a line for each issue.
+    pub fn feedback(&self) -> String {
+        let summary = (!self.summary.trim().is_empty()).then(|| self.summary.trim().to_owned());
+        let issues = self.issues.iter().map(|issue| format!("- {}", issue.trim()));
+        let lines: Vec<String> = summary.into_iter().chain(issues).collect();
+        match lines.is_empty() {
+            true => format!("the review says {} and nothing else", self.result.word()),
+            false => cut(&lines.join("\n")),
+        }
+    }
+}
+
+/// Reads what the parser gives. Keys that are missing have the defaults of the source document; anything else that
+/// is not as it must be is a defect, and never an approval.
+pub fn read_reviewed(value: &Value) -> Result<Reviewed, Defect> {
+    let Value::Object(object) = value else {
+        return garbled("the reply is not a JSON object");
+    };
+    let given = |name: &str| object.get(name).filter(|value| !value.is_null());
+    let result = match given("result") {
+        None => ReviewResult::NeedsRevision,
+        Some(Value::String(word)) => match ReviewResult::of(word.trim()) {
+            Some(result) if ReviewResult::SAID.contains(&result) => result,
+            _ => return garbled("`result` is none of APPROVED, NEEDS_REVISION, REJECTED"),
+        },
+        Some(_) => return garbled("`result` is not text"),
+    };
+    let summary = match given("summary") {
+        None => String::new(),
+        Some(Value::String(text)) => cut(text),
+        Some(_) => return garbled("`summary` is not text"),
+    };
+    let blocking = match given("blocking") {
+        None => false,
+        Some(Value::Bool(blocking)) => *blocking,
+        Some(_) => return garbled("`blocking` is neither true nor false"),
+    };
+    let issues = match given("issues") {
+        None => vec![],
+        Some(Value::Array(list)) => issues(list)?,
+        Some(_) => return garbled("`issues` is not a list"),
+    };
+    if result == ReviewResult::Approved && blocking {
+        return Err(Defect::Contradictory("`result` is APPROVED, and `blocking` is true".to_owned()));
+    }
+    Ok(Reviewed { result, issues, summary, blocking })
+}
+
+fn issues(list: &[Value]) -> Result<Vec<String>, Defect> {
+    let mut issues = vec![];
+    for issue in list {
+        let Value::String(text) = issue else { return garbled("an entry of `issues` is not text") };
+        if !text.trim().is_empty() && issues.len() < MAX_ISSUES {
+            issues.push(cut(text.trim()));
+        }
+    }
+    if list.len() > MAX_ISSUES {
+        issues.push(format!("[cut: {MAX_ISSUES} of {} issues shown]", list.len()));
+    }
+    Ok(issues)
+}
+
+/// The answer to the one question of a task's review.
+pub fn rule_reviewed(reviewed: Reviewed, criteria: &[&Criterion]) -> Result<Answer, Defect> {
+    let [criterion] = criteria else {
+        return garbled(format!("a task's review answers one criterion, and {} were asked", criteria.len()));
+    };
+    let passed = reviewed.passes();
+    let feedback = reviewed.feedback();
+    let ruling = Ruling { criterion: criterion.name.clone(), passed, feedback: Some(feedback.clone()) };
+    Ok(Answer { rulings: vec![ruling], feedback, reviewed: Some(reviewed), ..Answer::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> String {
+        match read_reviewed(&value) {
+            Ok(reviewed) => {
+                let Reviewed { result, issues, summary, blocking } = reviewed;
+                format!("{} {issues:?} {summary:?} {blocking}", result.word())
+            }
+            Err(Defect::Garbled(words)) => format!("garbled: {words}"),
+            Err(Defect::Contradictory(words)) => format!("contradictory: {words}"),
+        }
+    }
+
+    #[test]
+    fn svc_6_what_the_parser_may_say_and_what_it_may_not() {
+        let table = [
+            (json!({}), "needs_revision [] \"\" false"),
+            (json!({ "result": null, "issues": null }), "needs_revision [] \"\" false"),
+            (json!({ "result": "APPROVED" }), "approved [] \"\" false"),
+            (json!({ "result": "approved", "summary": "fine" }), "approved [] \"fine\" false"),
+            (
+                json!({ "result": " needs_revision ", "issues": ["a", " ", "b "] }),
+                "needs_revision [\"a\", \"b\"] \"\" false",
+            ),
+            (json!({ "result": "REJECTED", "blocking": true }), "rejected [] \"\" true"),
+            (json!({ "result": "NEEDS_REVISION", "blocking": true }), "needs_revision [] \"\" true"),
+            (
+                json!({ "result": "APPROVED", "blocking": true }),
+                "contradictory: `result` is APPROVED, and `blocking` is true",
+            ),
+            (
+                json!({ "result": "PENDING" }),
+                "garbled: `result` is none of APPROVED, NEEDS_REVISION, REJECTED",
+            ),
+            (
+                json!({ "result": "not approved" }),
+                "garbled: `result` is none of APPROVED, NEEDS_REVISION, REJECTED",
+            ),
+            (
+                json!({ "result": "APPROVED." }),
+                "garbled: `result` is none of APPROVED, NEEDS_REVISION, REJECTED",
+            ),
+            (json!({ "result": "" }), "garbled: `result` is none of APPROVED, NEEDS_REVISION, REJECTED"),
+            (json!({ "result": true }), "garbled: `result` is not text"),
+            (json!({ "result": ["APPROVED"] }), "garbled: `result` is not text"),
+            (
+                json!({ "result": "APPROVED", "blocking": "false" }),
+                "garbled: `blocking` is neither true nor false",
+            ),
+            (json!({ "result": "APPROVED", "issues": "none" }), "garbled: `issues` is not a list"),
+            (json!({ "result": "APPROVED", "issues": [1] }), "garbled: an entry of `issues` is not text"),
+            (json!({ "result": "APPROVED", "summary": 1 }), "garbled: `summary` is not text"),
+            (json!(["APPROVED"]), "garbled: the reply is not a JSON object"),
+            (json!("APPROVED"), "garbled: the reply is not a JSON object"),
+            (json!(null), "garbled: the reply is not a JSON object"),
+        ];
+        for (value, expected) in table {
+            assert_eq!(read(value.clone()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn svc_6_only_approved_without_blocking_passes() {
+        let criterion = Criterion::must(REVIEW_CRITERION, "?");
+        for result in [
+            ReviewResult::Pending,
+            ReviewResult::Approved,
+            ReviewResult::NeedsRevision,
+            ReviewResult::Rejected,
+        ] {
+            for blocking in [false, true] {
+                let reviewed = Reviewed { result, issues: vec![], summary: String::new(), blocking };
+                let answer = rule_reviewed(reviewed, &[&criterion]).unwrap();
+                assert!(answer.fits(&[&criterion], false));
+                assert_eq!(answer.rulings[0].passed, result == ReviewResult::Approved && !blocking);
+            }
+        }
+        let two = [&criterion, &criterion];
+        let reviewed = read_reviewed(&json!({ "result": "APPROVED" })).unwrap();
+        assert!(rule_reviewed(reviewed.clone(), &two).is_err());
+        assert!(rule_reviewed(reviewed, &[]).is_err());
+    }
+
+    #[test]
+    fn more_issues_than_anybody_reads_are_counted() {
+        let many: Vec<String> = (0..150).map(|n| n.to_string()).collect();
+        let reviewed = read_reviewed(&json!({ "issues": many })).unwrap();
+        assert_eq!(reviewed.issues.len(), MAX_ISSUES + 1);
+        assert_eq!(reviewed.issues[MAX_ISSUES], "[cut: 100 of 150 issues shown]");
+        assert!(
+            Reviewed { issues: vec![], ..reviewed }
+                .feedback()
+                .contains("the review says needs_revision and nothing else")
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! The service door: tasks whose work is reviewed when it is done.
+//!
+//! A task comes from `PLAN.md` or from any orchestrator by command. When it is done, what changed is reviewed with what
+//! stands around it, and the result moves the task: complete, back for revision, or blocked.
+
+pub mod event;
+pub mod plan;
+pub mod task;

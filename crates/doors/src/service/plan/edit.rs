@@ -1,0 +1,118 @@
+//! Writing a status and a review back: nothing but the named bytes changes, line endings included.
+
+use super::super::task::TaskStatus;
+use super::read::folded;
+use super::scan::{Entry, scan};
+use super::{MAX_ISSUE_BYTES, MAX_WRITTEN_ISSUES, ReviewBlock};
+use countersign_core::text;
+use std::ops::Range;
+
+/// Why a task could not be changed. The text stays as it was.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no such task.
+    #[error("the plan has no task called `{0}` any more")]
+    Missing(String),
+    /// There are several.
+    #[error("the plan has several tasks called `{0}`")]
+    Twice(String),
+    /// It has no status.
+    #[error("task `{0}` of the plan has no status")]
+    NoStatus(String),
+}
+
+const MARK: char = '\u{feff}';
+
+/// The text with this task in this status, its box ticked to match, and its review if there is a new one.
+pub fn write_back(
+    text: &str,
+    title: &str,
+    status: TaskStatus,
+    review: Option<&ReviewBlock>,
+) -> Result<String, EditError> {
+    let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+    let scan = scan(body);
+    let same = |entry: &&Entry| {
+        entry.phase.is_some() && folded(body.get(entry.title.clone()).unwrap_or_default()) == folded(title)
+    };
+    let mut found = scan.entries.iter().filter(same);
+    let entry = match (found.next(), found.next()) {
+        (Some(entry), None) => entry,
+        (Some(_), Some(_)) => return Err(EditError::Twice(title.to_owned())),
+        (None, _) => return Err(EditError::Missing(title.to_owned())),
+    };
+    let word = entry.status.clone().ok_or_else(|| EditError::NoStatus(title.to_owned()))?;
+    let mut changes: Vec<(Range<usize>, String)> = vec![];
+    if body.get(word.clone()).and_then(TaskStatus::of) != Some(status) {
+        changes.push((word, status.word().to_owned()));
+    }
+    let ticked = body.get(entry.tick.clone()).is_some_and(|sign| sign != " ");
+    if ticked != status.is_ticked() {
+        let sign = if status.is_ticked() { "x" } else { " " };
+        changes.push((entry.tick.clone(), sign.to_owned()));
+    }
+    if let Some(review) = review {
+        changes.push(block(body, entry, review, scan.crlf));
+    }
+    Ok(mark.to_owned() + &replaced(body, changes))
+}
+
+/// The review in the place of the one before, or below all that belongs to the task.
+fn block(body: &str, entry: &Entry, review: &ReviewBlock, crlf: bool) -> (Range<usize>, String) {
+    let newline = if crlf { "\r\n" } else { "\n" };
+    let lines = lines(review).join(newline);
+    let (span, above) = match &entry.review {
+        Some(block) => (block.span.clone(), block.span.start),
+        None => (entry.end..entry.end, entry.end),
+    };
+    let starts_line = body.get(..above).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+    let before = if starts_line { "" } else { newline };
+    // A text that ends without the end of a line goes on doing so.
+    let at_end = span.end == body.len() && !body.ends_with('\n');
+    let after = if at_end { "" } else { newline };
+    (span, format!("{before}{lines}{after}"))
+}
+
+fn lines(review: &ReviewBlock) -> Vec<String> {
+    let ReviewBlock { attempt, last_result, issues, reviewed_at } = review;
+    let mut lines = vec![
+        "  - **Review:**".to_owned(),
+        format!("    - **Attempt:** {attempt}"),
+        format!("    - **Last Result:** {}", last_result.word()),
+    ];
+    if !issues.is_empty() {
+        lines.push("    - **Issues:**".to_owned());
+    }
+    let shown = issues.iter().take(MAX_WRITTEN_ISSUES);
+    lines.extend(shown.map(|issue| format!("      - {}", one_line(issue))));
+    if issues.len() > MAX_WRITTEN_ISSUES {
+        lines.push(format!("      - (and {} more)", issues.len() - MAX_WRITTEN_ISSUES));
+    }
+    lines.push(format!("    - **Reviewed At:** {}", one_line(reviewed_at)));
+    lines
+}
+
+/// A foreign text on one line, unable to act and to pose as one of ours.
+fn one_line(foreign: &str) -> String {
+    let words = foreign.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = text::visible_line(&words).into_owned();
+    let shown = text::cut_noted(&shown, MAX_ISSUE_BYTES).replace(['\n', '\r'], " ");
+    // A field of a block has a label of ours; what merely looks like one gets a sign before it.
+    match super::line::field(&format!("- {shown}")).is_some() || shown.is_empty() {
+        true => format!("\\{shown}"),
+        false => shown,
+    }
+}
+
+fn replaced(body: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
+    changes.sort_by_key(|(span, _)| span.start);
+    let mut text = String::with_capacity(body.len() + 256);
+    let mut from = 0;
+    for (span, new) in changes {
+        text.push_str(body.get(from..span.start).unwrap_or_default());
+        text.push_str(&new);
+        from = span.end;
+    }
+    text.push_str(body.get(from..).unwrap_or_default());
+    text
+}

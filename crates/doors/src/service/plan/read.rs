@@ -1,0 +1,263 @@
+//! What a plan means, and everything that is wrong with it.
+
+use super::super::task::TaskStatus;
+use super::ReviewBlock;
+use super::scan::{Block, Entry, Phase, Scan, scan};
+use countersign_core::answer::ReviewResult;
+use countersign_engine::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A task of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanTask {
+    /// Its place: the number of its phase and its own, as in `1.2`.
+    pub id: String,
+    /// What it is called; no other task of the plan is.
+    pub title: String,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// Where it is described.
+    pub spec: Option<String>,
+    /// What belongs to it.
+    pub scope: Option<String>,
+    /// When it is done.
+    pub acceptance: Option<String>,
+    /// What it waits for, as it is written.
+    pub depends: Option<String>,
+    /// Who works on it.
+    pub session: Option<String>,
+    /// Its last review.
+    pub review: Option<ReviewBlock>,
+    /// Its line, from 1.
+    pub line: usize,
+}
+
+/// A plan with nothing wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The phases: number and title.
+    pub phases: Vec<(u32, String)>,
+    /// The tasks, in order.
+    pub tasks: Vec<PlanTask>,
+}
+
+impl Plan {
+    /// A task by its place or by its title.
+    pub fn find(&self, typed: &str) -> Option<&PlanTask> {
+        let by_title = |task: &&PlanTask| folded(&task.title) == folded(typed);
+        self.tasks.iter().find(|task| task.id == typed).or_else(|| self.tasks.iter().find(by_title))
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The plan, as far as it can be read.
+    pub plan: Plan,
+    /// What is wrong with it.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Reading {
+    /// The plan, if nothing is wrong with it.
+    pub fn valid(self) -> Result<Plan, Problems> {
+        match Problems::of(self.problems) {
+            None => Ok(self.plan),
+            Some(problems) => Err(problems),
+        }
+    }
+}
+
+/// Titles are the same if they differ in case and white space only.
+pub(super) fn folded(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Reads a plan.
+pub fn parse(source: &Arc<Source>) -> Reading {
+    let scan = scan(source.text());
+    let mut reader = Reader { source, problems: vec![] };
+    // A file of this name may be anything.
+    if !scan.entries.iter().any(|entry| entry.phase.is_some()) {
+        return Reading { plan: Plan::default(), problems: vec![] };
+    }
+    let plan = reader.plan(&scan);
+    Reading { plan, problems: reader.problems }
+}
+
+struct Reader<'s> {
+    source: &'s Arc<Source>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn text(&self, span: &Range<usize>) -> &str {
+        self.source.text().get(span.clone()).unwrap_or_default()
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        Place::new(self.source, span.clone())
+    }
+
+    fn wrong(&mut self, code: &'static str, span: &Range<usize>, message: String, hint: &str) {
+        self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
+    }
+
+    fn plan(&mut self, scan: &Scan) -> Plan {
+        for span in &scan.almost {
+            let message = format!("{} does not begin a phase", quoted(self.text(span)));
+            self.wrong("bad-phase", span, message, "write `### Phase 1: Title`");
+        }
+        if let Some(span) = &scan.open_fence {
+            let message = "this code fence is never closed".to_owned();
+            self.wrong("open-fence", span, message, "close it, or the tasks below it are none");
+        }
+        let numbers = self.numbers(&scan.phases);
+        let mut counts: HashMap<usize, u32> = HashMap::new();
+        let mut ids: Vec<(&Entry, String)> = vec![];
+        for entry in &scan.entries {
+            let Some(phase) = entry.phase else {
+                let message = format!("{} is in no phase", quoted(self.text(&entry.title)));
+                let hint = "put it below a heading such as `### Phase 1: Title`";
+                self.wrong("no-phase", &entry.title, message, hint);
+                continue;
+            };
+            let count = counts.entry(phase).or_default();
+            *count += 1;
+            let number = numbers.get(phase).copied().unwrap_or_default();
+            ids.push((entry, format!("{number}.{count}")));
+        }
+        self.twice(scan);
+        let known: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
+        let tasks = ids.iter().filter_map(|(entry, id)| self.task(entry, id, &known)).collect();
+        let phases = scan.phases.iter().zip(numbers);
+        let phases = phases.map(|(phase, number)| (number, self.text(&phase.title).to_owned())).collect();
+        Plan { phases, tasks }
+    }
+
+    /// The numbers of the phases; none has another's.
+    fn numbers(&mut self, phases: &[Phase]) -> Vec<u32> {
+        let mut seen: HashMap<u32, &Phase> = HashMap::new();
+        let mut numbers = vec![];
+        for phase in phases {
+            let written = self.text(&phase.number).to_owned();
+            let number = written.parse().unwrap_or(0);
+            if number == 0 {
+                let message = format!("{} is no number of a phase", quoted(&written));
+                self.wrong("bad-phase", &phase.number, message, "phases are numbered from 1");
+            } else if let Some(other) = seen.insert(number, phase) {
+                let message = format!("there is a phase {number} already");
+                let problem = Diagnostic::new("duplicate-phase", self.place(&phase.number), message);
+                let related = self.place(&other.number);
+                self.problems
+                    .push(problem.with_related(related, "the first one").with_hint("give it another number"));
+            }
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    /// A review belongs to a title: positions move when a line is added.
+    fn twice(&mut self, scan: &Scan) {
+        let mut seen: HashMap<String, &Entry> = HashMap::new();
+        for entry in &scan.entries {
+            let title = self.text(&entry.title).to_owned();
+            let Some(other) = seen.get(&folded(&title)) else {
+                seen.insert(folded(&title), entry);
+                continue;
+            };
+            let message = format!("two tasks are called {}", quoted(&title));
+            let problem = Diagnostic::new("duplicate-title", self.place(&entry.title), message);
+            let problem = problem.with_related(self.place(&other.title), "the first one");
+            self.problems.push(problem.with_hint("give one of them another title: reviews belong to titles"));
+        }
+    }
+
+    fn task(&mut self, entry: &Entry, id: &str, known: &[&str]) -> Option<PlanTask> {
+        let status = self.status(entry);
+        for (first, (label, span, _)) in entry.fields.iter().enumerate() {
+            if entry.fields[..first].iter().any(|(other, ..)| other == label) {
+                let message = format!("{id} has `{label}` twice");
+                self.wrong("duplicate-field", span, message, "keep one of the two");
+            }
+        }
+        let field = |wanted: &str| {
+            let found = entry.fields.iter().find(|(label, ..)| *label == wanted);
+            found.map(|(.., text)| text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        let depends = entry.fields.iter().find(|(label, ..)| *label == "Depends");
+        if let Some((_, span, text)) = depends {
+            self.depends(id, span, text, known);
+        }
+        let review = entry.review.as_ref().and_then(|block| self.review(block));
+        Some(PlanTask {
+            id: id.to_owned(),
+            title: self.text(&entry.title).to_owned(),
+            status: status?,
+            spec: field("Spec"),
+            scope: field("Scope"),
+            acceptance: field("Acceptance"),
+            depends: field("Depends"),
+            session: field("Session"),
+            review,
+            line: self.place(&entry.line).line(),
+        })
+    }
+
+    fn status(&mut self, entry: &Entry) -> Option<TaskStatus> {
+        let Some(span) = &entry.status else {
+            let message = format!("{} has no status", quoted(self.text(&entry.title)));
+            self.wrong("no-status", &entry.title, message, "write `[pending]` in backticks after the title");
+            return None;
+        };
+        let word = self.text(span).to_owned();
+        let status = TaskStatus::of(&word);
+        if status.is_none() {
+            let known = TaskStatus::ALL.map(TaskStatus::word);
+            let hint = did_you_mean(&word.to_lowercase(), &known, "the statuses are");
+            self.wrong("bad-status", span, format!("{} is no status", quoted(&word)), &hint);
+        }
+        status
+    }
+
+    /// Only what looks like a task's place is one; anything else is a remark.
+    fn depends(&mut self, id: &str, span: &Range<usize>, text: &str, known: &[&str]) {
+        let place = |word: &&str| {
+            let parts: Vec<&str> = word.split('.').collect();
+            parts.len() == 2 && parts.iter().all(|part| part.parse::<u32>().is_ok())
+        };
+        let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '`'));
+        for word in words.filter(place) {
+            let message = match known.contains(&word) {
+                true if word == id => format!("{id} depends on itself"),
+                true => continue,
+                false => format!("{id} depends on {}, which does not exist", quoted(word)),
+            };
+            let hint = did_you_mean(word, known, "the tasks are");
+            self.wrong("unknown-task", span, message, &hint);
+        }
+    }
+
+    fn review(&mut self, block: &Block) -> Option<ReviewBlock> {
+        let field = |wanted: &str| block.fields.iter().find(|(label, ..)| *label == wanted);
+        let attempt = field("Attempt").map(|(_, span, text)| (span, text.parse::<u32>().ok()));
+        if let Some((span, None)) = attempt {
+            let message = format!("{} is no number of an attempt", quoted(self.text(span)));
+            self.wrong("bad-attempt", span, message, "attempts are numbered from 1");
+        }
+        let result = field("Last Result").map(|(_, span, text)| (span, ReviewResult::of(text)));
+        if let Some((span, None)) = result {
+            let message = format!("{} is no result of a review", quoted(self.text(span)));
+            let hint = "the results are `pending`, `approved`, `needs_revision` and `rejected`";
+            self.wrong("bad-result", span, message, hint);
+        }
+        Some(ReviewBlock {
+            attempt: attempt?.1?,
+            last_result: result?.1?,
+            issues: block.issues.clone(),
+            reviewed_at: field("Reviewed At").map(|(.., text)| text.clone()).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! The text as tasks that know their bytes, without asking what they mean. Reading and editing both begin here.
+
+use super::line::{self, Heading, TaskLine};
+use std::ops::Range;
+
+/// A task as it is written. All spans are bytes of the text.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The phase it is in, by its place among the phases; none outside of them.
+    pub phase: Option<usize>,
+    pub tick: Range<usize>,
+    pub title: Range<usize>,
+    pub status: Option<Range<usize>>,
+    /// The whole line, without its end.
+    pub line: Range<usize>,
+    /// What stands below it: label and value. A value may go on over lines.
+    pub fields: Vec<(&'static str, Range<usize>, String)>,
+    /// The review block, with its last line end.
+    pub review: Option<Block>,
+    /// Where something can be added below it: after the last line that belongs to it.
+    pub end: usize,
+}
+
+/// The review of a task.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub span: Range<usize>,
+    pub fields: Vec<(&'static str, Range<usize>, String)>,
+    pub issues: Vec<String>,
+}
+
+/// A phase.
+#[derive(Debug)]
+pub(super) struct Phase {
+    pub number: Range<usize>,
+    pub title: Range<usize>,
+}
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub phases: Vec<Phase>,
+    pub entries: Vec<Entry>,
+    pub almost: Vec<Range<usize>>,
+    pub open_fence: Option<Range<usize>>,
+    /// Whether the text has a `\r\n` where its first line ends.
+    pub crlf: bool,
+}
+
+/// One line of the text.
+struct Line<'t> {
+    at: usize,
+    text: &'t str,
+    /// Where the next line begins.
+    end: usize,
+}
+
+impl Line<'_> {
+    fn span(&self, span: Range<usize>) -> Range<usize> {
+        self.at + span.start..self.at + span.end
+    }
+}
+
+/// Finds the tasks of a text that has no byte order mark.
+pub(super) fn scan(text: &str) -> Scan {
+    let mut scanner = Scanner { scan: Scan::default(), in_phase: false, below: false, block_indent: None };
+    scanner.scan.crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
+    let mut fence: Option<(char, usize, Range<usize>)> = None;
+    let mut at = 0;
+    for whole in text.split_inclusive('\n') {
+        let bare = whole.strip_suffix('\n').unwrap_or(whole);
+        let bare = bare.strip_suffix('\r').unwrap_or(bare);
+        let here = Line { at, text: bare, end: at + whole.len() };
+        at = here.end;
+        match (&fence, line::fence(bare)) {
+            (Some((sign, count, _)), found) => {
+                if found.is_some_and(|(s, c, ends)| s == *sign && c >= *count && ends) {
+                    fence = None;
+                }
+                scanner.belongs(&here);
+            }
+            (None, Some((sign, count, _))) => {
+                fence = Some((sign, count, here.span(0..bare.len())));
+                scanner.belongs(&here);
+            }
+            (None, None) => scanner.line(&here),
+        }
+    }
+    scanner.scan.open_fence = fence.map(|(.., span)| span);
+    scanner.scan
+}
+
+struct Scanner {
+    scan: Scan,
+    in_phase: bool,
+    /// Whether the lines that follow belong to the last task.
+    below: bool,
+    /// How far the review block is indented that is under way.
+    block_indent: Option<usize>,
+}
+
+impl Scanner {
+    fn line(&mut self, line: &Line<'_>) {
+        if let Some(heading) = line::heading(line.text) {
+            self.below = false;
+            match heading {
+                Heading::Phase { number, title } => {
+                    let (number, title) = (line.span(number), line.span(title));
+                    self.scan.phases.push(Phase { number, title });
+                    self.in_phase = true;
+                }
+                Heading::AlmostPhase => {
+                    self.scan.almost.push(line.span(0..line.text.len()));
+                    self.in_phase = false;
+                }
+                Heading::Other => self.in_phase = false,
+                Heading::Deeper => {}
+            }
+            return;
+        }
+        if let Some(task) = line::task(line.text) {
+            return self.task(line, task);
+        }
+        match line::indent(line.text) {
+            // Blank lines neither belong to a task nor end it.
+            _ if line.text.trim().is_empty() => {}
+            0 => self.below = false,
+            indent if self.below => self.under(line, indent),
+            _ => {}
+        }
+    }
+
+    fn task(&mut self, line: &Line<'_>, task: TaskLine) {
+        self.below = true;
+        self.block_indent = None;
+        let phase = self.in_phase.then(|| self.scan.phases.len().saturating_sub(1));
+        self.scan.entries.push(Entry {
+            phase,
+            tick: line.span(task.tick),
+            title: line.span(task.title),
+            status: task.status.map(|span| line.span(span)),
+            line: line.span(0..line.text.len()),
+            fields: vec![],
+            review: None,
+            end: line.end,
+        });
+    }
+
+    /// A line below a task.
+    fn under(&mut self, line: &Line<'_>, indent: usize) {
+        let Some(entry) = self.scan.entries.last_mut() else { return };
+        entry.end = line.end;
+        let field = line::field(line.text);
+        if let (Some(block), Some(at)) = (entry.review.as_mut(), self.block_indent) {
+            if indent > at {
+                block.span.end = line.end;
+                block.take(line, field);
+                return;
+            }
+            self.block_indent = None;
+        }
+        match field {
+            Some(("Review", value)) if value.is_empty() && entry.review.is_none() => {
+                entry.review = Some(Block { span: line.at..line.end, fields: vec![], issues: vec![] });
+                self.block_indent = Some(indent);
+            }
+            Some((label, value)) => {
+                let text = line.text.get(value.clone()).unwrap_or_default().to_owned();
+                entry.fields.push((label, line.span(value), text));
+            }
+            None => {
+                if let Some((_, _, text)) = entry.fields.last_mut() {
+                    text.push('\n');
+                    text.push_str(line.text.trim());
+                }
+            }
+        }
+    }
+
+    /// A line of a fence, which belongs to a task if it is indented.
+    fn belongs(&mut self, line: &Line<'_>) {
+        if !self.below || line.text.trim().is_empty() {
+            return;
+        }
+        if line::indent(line.text) == 0 {
+            self.below = false;
+        } else if let Some(entry) = self.scan.entries.last_mut() {
+            entry.end = line.end;
+            self.block_indent = None;
+        }
+    }
+}
+
+impl Block {
+    fn take(&mut self, line: &Line<'_>, field: Option<(&'static str, Range<usize>)>) {
+        let in_issues = self.fields.last().is_some_and(|(label, ..)| *label == "Issues");
+        match field {
+            Some((label @ ("Attempt" | "Last Result" | "Issues" | "Reviewed At"), value)) => {
+                let text = line.text.get(value.clone()).unwrap_or_default().to_owned();
+                self.fields.push((label, line.span(value), text));
+            }
+            _ if in_issues => {
+                let text = line.text.trim().trim_start_matches("- ").to_owned();
+                self.issues.push(text);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! A review in two calls: somebody reviews in their own words, somebody else reads out of that what it says.
+//!
+//! Only the reviewer's own reply is read, as data between markers; nothing we sent is. The one who reads is asked once
+//! more where its reply cannot be used, and always about the same review: a reviewer is not asked again until it says
+//! something else.
+
+use super::ask::Asking;
+use super::{Engine, Panelist};
+use crate::programs::{Said, Usage};
+use crate::reviewer::{Asks, Brief, Failed, Told};
+use countersign_core::answer::{self, Answer, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
+use countersign_core::cost::Size;
+use countersign_core::digest::Parts;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::Target;
+use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::text;
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What the question to the reader is called, for programs and in recordings.
+pub const PARSE_REVIEW: &str = "parse-review";
+/// Longer reviews are no reviews any more.
+const REVIEW_BYTES_MAX: usize = 256 * 1024;
+/// How long the reader may take, where nobody says so.
+const PARSER_SECONDS: u64 = 120;
+/// More than the words around a review take.
+const PARSER_AROUND_BYTES: u64 = 8 * 1024;
+
+/// What the reader is told.
+const PARSER_TASK: &str = "\
+You read the review that somebody wrote about a piece of work, and say what it says. You do not judge the work, and \
+you do not judge the review.
+
+- `APPROVED` only if the review itself, as its own conclusion, lets the work pass as it is.
+- What the review quotes, what it would say under other conditions, and what it says about somebody else's opinion is \
+not its conclusion.
+- A review that approves and asks for a change before it counts is `NEEDS_REVISION`. So is one that is empty, cut off, \
+or that you cannot read.
+- `REJECTED` if the review says that a person has to decide, or that the work must not go on like this at all.";
+
+/// Who reviews, who reads, and the words of the review.
+#[derive(Clone, Debug)]
+pub struct TwoCall {
+    /// Who reviews.
+    pub reviewer: Panelist,
+    /// Who reads the review.
+    pub parser: Panelist,
+    /// What the question to the reviewer is called: the review command without its `/`.
+    pub command: String,
+    /// What the reviewer is told.
+    pub task: String,
+}
+
+impl TwoCall {
+    /// What makes its answers its own, beside the two who are asked.
+    pub(super) fn identity(&self, reviewer: &str, parser: &str) -> String {
+        let mut parts = Parts::new("two-call/1");
+        parts.text(reviewer).text(parser).text(&self.command).text(&self.task);
+        parts.text(PARSER_TASK).text(&PARSED_REVIEW.in_words());
+        format!("two-call {}", parts.digest())
+    }
+
+    /// What both may need together, each of them twice.
+    pub(super) fn size(&self, bytes: u64) -> Option<Size> {
+        let review = self.reviewer.size(bytes + self.task.len() as u64);
+        let reply_bytes = review.map_or(0, |size| size.reply_tokens.saturating_mul(4));
+        let parse = self.parser.size(reply_bytes + PARSER_AROUND_BYTES);
+        let both = [review, parse].into_iter().flatten();
+        both.reduce(|a, b| Size { bytes: a.bytes + b.bytes, reply_tokens: a.reply_tokens + b.reply_tokens })
+            .map(|size| Size {
+                bytes: size.bytes.saturating_mul(2),
+                reply_tokens: size.reply_tokens.saturating_mul(2),
+            })
+    }
+}
+
+/// Everything that was said and spent, while it goes on.
+#[derive(Default)]
+struct Transcript {
+    reply: String,
+    usage: Option<Usage>,
+    /// Whether somebody did not say what it cost.
+    unknown: bool,
+}
+
+impl Transcript {
+    fn add<T>(&mut self, who: &str, panelist: &Panelist, told: &Told<T>) {
+        if let Some(reply) = &told.reply {
+            let between = if self.reply.is_empty() { "" } else { "\n\n" };
+            self.reply.push_str(&format!("{between}[{who}]\n{reply}"));
+        }
+        let Some(mut usage) = told.usage.clone() else {
+            self.unknown = true;
+            return;
+        };
+        if let (Some(price), None, Some(input), Some(output)) =
+            (panelist.price, usage.cost_microusd, usage.tokens_in, usage.tokens_out)
+        {
+            usage.cost_microusd = Some(price.of(input, output));
+        }
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        self.usage = Some(match self.usage.take() {
+            None => usage,
+            Some(before) => Usage {
+                model: before.model.or(usage.model),
+                tokens_in: sum(before.tokens_in, usage.tokens_in),
+                tokens_out: sum(before.tokens_out, usage.tokens_out),
+                cost_microusd: sum(before.cost_microusd, usage.cost_microusd),
+            },
+        });
+    }
+
+    fn told<T>(self, result: Result<T, Failed>) -> Told<T> {
+        let reply = (!self.reply.is_empty()).then_some(self.reply);
+        Told { result, reply, usage: self.usage.filter(|_| !self.unknown) }
+    }
+}
+
+impl Engine {
+    /// Has work reviewed in free words, and reads what they say.
+    pub(super) async fn ask_twice(&self, asking: &Asking, two: &TwoCall, cancel: &CancellationToken) -> Told {
+        // Whoever gave a reply that could not be used was asked again here, about the same review.
+        if let Some(defect) = &asking.repair {
+            return Told::not_asked(Failed::new(NoVerdict::Garbled, defect));
+        }
+        let (brief, _folder) = match self.private_brief(asking, two.reviewer.sees_project).await {
+            Ok(both) => both,
+            Err(failed) => return Told::not_asked(failed),
+        };
+        let criteria = brief.criteria.clone();
+        let root = brief.root.clone();
+        let mut heard = Transcript::default();
+        let review = match self.free_review(two, brief, &mut heard, cancel).await {
+            Ok(review) => review,
+            Err(failed) => return heard.told(Err(failed)),
+        };
+        let asked: Vec<_> = criteria.iter().collect();
+        let parsed = self.parse_review(two, asking, &review, &mut heard, cancel).await;
+        let answer: Result<Answer, Failed> = parsed.and_then(|reviewed| {
+            answer::rule_reviewed(reviewed, &asked)
+                .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+        });
+        self.0.planner.panel.vouch(&asking.reviewer, &root, heard.told(answer))
+    }
+
+    /// The review in free words; an empty one is asked for once more.
+    async fn free_review(
+        &self,
+        two: &TwoCall,
+        mut brief: Brief,
+        heard: &mut Transcript,
+        cancel: &CancellationToken,
+    ) -> Result<String, Failed> {
+        brief.rule.clone_from(&two.command);
+        brief.asks = Asks::Consultation(REVIEW_TEXT);
+        let system_prompt = prompt::consultation_prompt(&two.task, REVIEW_TEXT);
+        let mut empty = None;
+        for _ in 0..2 {
+            brief.system_prompt = match &empty {
+                None => system_prompt.clone(),
+                Some(Failed { detail, .. }) => prompt::repair_prompt(&system_prompt, detail),
+            };
+            let told = self.hear(&two.reviewer, &brief, cancel).await;
+            heard.add(&two.command, &two.reviewer, &told);
+            let review = review_text(told.result?);
+            if review.len() > REVIEW_BYTES_MAX {
+                let words = format!("the review has {} bytes; {REVIEW_BYTES_MAX} are read", review.len());
+                return Err(Failed::new(NoVerdict::TooLong, words));
+            }
+            if !review.trim().is_empty() {
+                return Ok(self.0.planner.redaction.redact(&review).0.into_owned());
+            }
+            empty = Some(Failed::new(NoVerdict::Garbled, "the review is empty"));
+        }
+        Err(empty.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review is empty")))
+    }
+
+    /// What a review says; whoever reads it is asked once more where the reply cannot be used.
+    async fn parse_review(
+        &self,
+        two: &TwoCall,
+        asking: &Asking,
+        review: &str,
+        heard: &mut Transcript,
+        cancel: &CancellationToken,
+    ) -> Result<Reviewed, Failed> {
+        let mut brief = self.parser_brief(two, asking, review);
+        let system_prompt = brief.system_prompt.clone();
+        let mut defect: Option<Failed> = None;
+        for _ in 0..2 {
+            if let Some(Failed { detail, .. }) = &defect {
+                brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
+            }
+            let told = self.hear_consultation(&two.parser, brief.clone(), cancel).await;
+            heard.add(PARSE_REVIEW, &two.parser, &told);
+            match told.result.and_then(|said| reviewed_of(&said)) {
+                Err(failed) if failed.why.is_repairable() => defect = Some(failed),
+                read => return read,
+            }
+        }
+        Err(defect.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review could not be read")))
+    }
+
+    fn parser_brief(&self, two: &TwoCall, asking: &Asking, review: &str) -> Brief {
+        let shown = Shown {
+            path: "review".to_owned(),
+            output: "review".to_owned(),
+            body: Body::Text(review.to_owned()),
+        };
+        let root = self.0.planner.root.path().to_owned();
+        Brief {
+            call: asking.call.clone(),
+            rule: PARSE_REVIEW.to_owned(),
+            asks: Asks::Consultation(PARSED_REVIEW),
+            target: Target::All,
+            criteria: vec![],
+            system_prompt: prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW),
+            payload: prompt::payload(&[shown], None),
+            files: vec![],
+            shown: vec![],
+            timeout: two.parser.timeout.unwrap_or(Duration::from_secs(PARSER_SECONDS)),
+            reply_bytes: self.0.planner.bounds.reply_bytes,
+            accept_bare: false,
+            folder: root.clone(),
+            private: None,
+            root,
+            most_microusd: two
+                .parser
+                .question_microusd
+                .filter(|_| asking.counts_money && two.parser.price.is_none()),
+        }
+    }
+}
+
+/// The words of a review: those in the form that was asked for, or all of a reply in another.
+fn review_text(said: Said) -> String {
+    let of = |value: &Value| value.get("review").and_then(Value::as_str).map(str::to_owned);
+    let text = match said {
+        Said::Structured(value) => of(&value).unwrap_or_else(|| value.to_string()),
+        Said::Text(reply) => {
+            answer::read_value(reply.as_bytes()).ok().and_then(|value| of(&value)).unwrap_or(reply)
+        }
+    };
+    // What cannot be seen is nothing.
+    match text.chars().all(|c| c.is_whitespace() || text::hides(c)) {
+        true => String::new(),
+        false => text,
+    }
+}
+
+fn reviewed_of(said: &Said) -> Result<Reviewed, Failed> {
+    let value = match said {
+        Said::Structured(value) => Ok(value.clone()),
+        Said::Text(text) => answer::read_value(text.as_bytes()),
+    };
+    let read = value.and_then(|value| answer::read_reviewed(&value));
+    read.map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_words_of_a_review_are_all_of_it_or_those_in_the_form() {
+        let table = [
+            (Said::Text("Looks good.\nAPPROVED".into()), "Looks good.\nAPPROVED"),
+            (Said::Text(r#"{"review": "no"}"#.into()), "no"),
+            (Said::Text("```json\n{\"review\": \"no\"}\n```".into()), "no"),
+            (Said::Text(r#"{"result": "APPROVED"}"#.into()), r#"{"result": "APPROVED"}"#),
+            (Said::Text(r#"{"review": "a", "review": "b"}"#.into()), r#"{"review": "a", "review": "b"}"#),
+            (Said::Structured(json!({ "review": "r" })), "r"),
+            (Said::Structured(json!({ "passed": true })), r#"{"passed":true}"#),
+            (Said::Structured(json!({ "review": " \u{200b}\n" })), ""),
+            (Said::Text(" \n".into()), ""),
+        ];
+        for (said, expected) in table {
+            assert_eq!(review_text(said.clone()), expected, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn svc_6_what_the_reader_says_is_data_or_nothing() {
+        let bad = [
+            "APPROVED",
+            "",
+            "verdict: approved",
+            r#"{"result": "APPROVED"} trailing"#,
+            r#"{"result": "APPROVED", "result": "REJECTED"}"#,
+            r#"[{"result": "APPROVED"}]"#,
+        ];
+        for text in bad {
+            assert!(reviewed_of(&Said::Text(text.to_owned())).is_err(), "{text}");
+        }
+        assert!(
+            reviewed_of(&Said::Text("```json\n{\"result\": \"APPROVED\"}\n```".into())).unwrap().passes()
+        );
+    }
+}
