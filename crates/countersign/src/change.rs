@@ -57,6 +57,16 @@ pub async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<O
 }
 
 impl Base {
+    /// The commit; none where there is none yet.
+    pub fn commit(&self) -> Option<&str> {
+        self.commit.as_deref()
+    }
+
+    /// What to say when the change edits the configuration it is not judged by.
+    pub fn edited(&self) -> Option<String> {
+        self.edited.clone()
+    }
+
     /// The change, as it is handed in.
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<Handed, Failure> {
         warnings.extend(self.edited.clone());

@@ -50,6 +50,14 @@ impl Project {
         }
     }
 
+    /// Somebody by name: of the configuration, or in a short form.
+    pub fn reviewer_named(&self, name: &str) -> Result<Option<Panelist>, Failure> {
+        match self.config.reviewers.iter().find(|reviewer| reviewer.name == name) {
+            Some(reviewer) => self.configured(reviewer),
+            None => self.short_form(name),
+        }
+    }
+
     /// A reviewer of the configuration; none for `checks`, which is always there.
     fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
         Ok(match &reviewer.kind {

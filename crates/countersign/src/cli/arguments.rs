@@ -2,6 +2,7 @@
 
 use super::qr::arguments::QrOptions;
 use super::run::arguments::{ListOptions, OutputOptions, RetryOptions, RunOptions, StopOptions};
+use super::task::arguments::TaskOptions;
 use clap::{Args, Parser, Subcommand};
 use countersign_engine::programs::Vendor;
 use std::path::PathBuf;
@@ -61,6 +62,8 @@ pub enum Command {
     Output(OutputOptions),
     /// Ask a run to stop after the tasks that are under way
     Stop(StopOptions),
+    /// Tasks whose work is reviewed when it is done: those of PLAN.md, or of any orchestrator
+    Task(Box<TaskOptions>),
     /// What questions have cost, by day, reviewer and model
     Costs(CostsOptions),
     /// Hand in the results of a self-review
@@ -111,6 +114,7 @@ impl Command {
             Self::Retry(_) => "retry",
             Self::Output(_) => "output",
             Self::Stop(_) => "stop",
+            Self::Task(options) => options.command.name(),
             Self::Costs(_) => "costs",
             Self::Rule(_) => "rule",
             Self::Approve(_) => "approve",
@@ -213,8 +217,11 @@ pub struct ReviewOptions {
     /// Judge everything that changed since the default branch: committed, staged, unstaged and untracked
     #[arg(long, conflicts_with = "paths")]
     pub change: bool,
-    /// With --change: the commit to compare with, instead of where HEAD left the default branch
-    #[arg(long, value_name = "REF", requires = "change")]
+    /// Judge the work on a task, as `countersign task review` does
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "change", "criterion", "subject", "notes", "dry_run"])]
+    pub task: Option<String>,
+    /// With --change or --task: the commit to compare with, instead of where HEAD left the default branch
+    #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// With --change: judge by the countersign.yml of that commit (base) or by the one in the files (people only)
     #[arg(long, value_name = "WHERE", requires = "change")]

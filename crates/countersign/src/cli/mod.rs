@@ -21,6 +21,7 @@ mod rule;
 mod run;
 mod show;
 mod status;
+mod task;
 mod tui;
 mod validate;
 
@@ -84,6 +85,7 @@ async fn dispatch(
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Tui(options) => tui::run(&global, &options, cancel).await,
         Command::Validate(options) => validate::run(&global, &options),
+        Command::Task(options) => task::run(&global, *options, printer, cancel).await,
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,

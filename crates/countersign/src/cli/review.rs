@@ -1,6 +1,7 @@
 //! `countersign review`: judge files against criteria.
 
 use super::arguments::{ConfigFrom, ReviewOptions};
+use super::task::arguments::ReviewTaskOptions;
 use super::{Failure, Global};
 use crate::author;
 use crate::change;
@@ -10,6 +11,7 @@ use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
 use countersign_core::outcome::Outcome;
+use countersign_doors::service::plan;
 use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Ticket};
 use countersign_engine::workspace;
@@ -24,6 +26,14 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
+    if let Some(id) = options.task {
+        let ReviewOptions { base, reviewer, .. } = options;
+        let options = ReviewTaskOptions { id, base, reviewer, session_log: None };
+        return super::task::review(global, plan::FILE, options, printer, cancel).await;
+    }
+    if options.base.is_some() && !options.change {
+        return Err(Failure::usage("--base needs --change or --task"));
+    }
     let mut warnings = vec![];
     let (mut project, change) = match options.change {
         false => (Project::find(global, options.reviewer.clone())?, None),

@@ -12,6 +12,9 @@ use crate::wanted::unmatched;
 use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::library::{JOBS_FOLDER, Library, Listing};
 use countersign_doors::qr::modules::{self, Modules};
+use countersign_doors::service::error::ServiceError;
+use countersign_doors::service::plan;
+use countersign_doors::service::tasks::read_plan;
 use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::json;
@@ -31,6 +34,7 @@ pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure
     let file = project.as_ref().ok().and_then(|project| project.config.file.as_deref());
     let tasks = tasks::check(&root, file);
     let without = !files.is_empty()
+        || plan_of(&root).0 > 0
         || !jobs.jobs.is_empty()
         || !jobs.errors.is_empty()
         || tasks.as_ref().map_or(true, Tasks::is_there);
@@ -42,15 +46,20 @@ pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure
     let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
     let of_states = Problems::of(states::problems(&files));
     let of_modules = Modules::of(&root.join(modules::FOLDER)).err();
-    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states).chain(of_modules);
+    let (plan, of_plan) = plan_of(&root);
+    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states).chain(of_modules).chain(of_plan);
     let valid = together(configuration, Problems::together(others))?;
     let Valid { file, rules, criteria, reviewers, .. } = &valid;
     let json = json!({
         "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": jobs.jobs.len(),
         "tasks": tasks.list.as_ref().map_or(0, |(_, count)| *count), "run_settings": tasks.settings,
-        "state_files": files,
+        "state_files": files, "plan_tasks": plan,
     });
-    let text = valid.words() + &job_words(&jobs, &root) + &tasks.words() + &state_words(&files);
+    let text = valid.words()
+        + &job_words(&jobs, &root)
+        + &tasks.words()
+        + &plan_words(&root, plan)
+        + &state_words(&files);
     let answer = Answer::new(Outcome::Passed, text, json);
     let doubtful = jobs.warnings.iter().chain(&tasks.warnings).map(warning);
     let warnings = valid.left_out.into_iter().chain(doubtful).collect();
@@ -65,9 +74,29 @@ fn named(files: &[PathBuf]) -> Result<Answer, Failure> {
     let nothing = serde_json::Value::Null;
     let json = json!({
         "file": nothing, "rules": 0, "criteria": 0, "reviewers": 0, "jobs": 0, "tasks": 0,
-        "run_settings": nothing, "state_files": files,
+        "run_settings": nothing, "state_files": files, "plan_tasks": 0,
     });
     Ok(Answer::new(Outcome::Passed, state_words(files), json))
+}
+
+/// How many tasks the plan has, and what is wrong with it.
+fn plan_of(root: &Path) -> (usize, Option<Problems>) {
+    match read_plan(&root.join(plan::FILE)) {
+        Ok(None) => (0, None),
+        Ok(Some(reading)) => match reading.valid() {
+            Ok(plan) => (plan.tasks.len(), None),
+            Err(problems) => (0, Some(problems)),
+        },
+        Err(ServiceError::Plan(problems)) => (0, Some(problems)),
+        Err(_) => (0, None),
+    }
+}
+
+fn plan_words(root: &Path, count: usize) -> String {
+    match count {
+        0 => String::new(),
+        count => format!("{}: {count} tasks: valid\n", root.join(plan::FILE).display()),
+    }
 }
 
 fn state_words(files: &[PathBuf]) -> String {

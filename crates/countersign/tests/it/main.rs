@@ -26,6 +26,7 @@ mod run;
 mod services;
 mod shells;
 mod stale;
+mod task;
 mod tui;
 mod untrusted;
 

@@ -7,9 +7,9 @@ use super::log::Log;
 use super::repo::{Advanced, Conflict, Place, Updated};
 use super::run::{Run, RunError};
 use super::state::ErrorCode;
-use super::step::End;
 use super::tasks::Task;
 use countersign_core::ids::ReviewId;
+use countersign_engine::shell::End;
 
 /// How often the main branch may move under a merge.
 const MOVES_MAX: u32 = 20;

@@ -26,7 +26,6 @@ pub mod schedule;
 pub mod settings;
 pub mod state;
 pub mod status;
-pub mod step;
 pub mod task;
 pub mod task_file;
 pub mod task_prompt;

@@ -3,6 +3,11 @@
 //! A task comes from `PLAN.md` or from any orchestrator by command. When it is done, what changed is reviewed with what
 //! stands around it, and the result moves the task: complete, back for revision, or blocked.
 
+pub mod command;
+pub mod context;
+pub mod error;
 pub mod event;
+pub mod pipeline;
 pub mod plan;
 pub mod task;
+pub mod tasks;

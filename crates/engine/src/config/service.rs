@@ -22,6 +22,9 @@ pub(super) struct WrittenReview {
     /// What reviews: `/review-task` is built in, another `/name` is looked up in `.claude/commands`, anything else is a program.
     #[schemars(length(min = 1), extend("default" = DEFAULT_REVIEW_COMMAND))]
     pub command: Given<String>,
+    /// The words of the review command, where it is another `/name`.
+    #[schemars(length(min = 1))]
+    pub prompt: Given<String>,
     /// The model that reviews, instead of the reviewer's own.
     #[schemars(length(min = 1))]
     pub model: Given<String>,
@@ -127,6 +130,8 @@ pub struct ServiceConfig {
     pub enabled: bool,
     /// What reviews.
     pub command: String,
+    /// The words of the review command, where the file has them.
+    pub prompt: Option<String>,
     /// The model that reviews.
     pub model: Option<String>,
     /// Who reads the review.
@@ -171,10 +176,11 @@ impl Default for ContextConfig {
 impl Layer {
     /// The same with these sections; what is empty is reported.
     pub(super) fn with_service(mut self, written: WrittenService) -> Self {
-        let WrittenReview { command, model, parser, parser_model, .. } = &written.review;
+        let WrittenReview { command, prompt, model, parser, parser_model, .. } = &written.review;
         let WrittenCommands { test, lint } = &written.commands;
         let texts = [
             ("command", command),
+            ("prompt", prompt),
             ("model", model),
             ("parser", parser),
             ("parser_model", parser_model),
@@ -205,6 +211,7 @@ impl Merge<'_> {
                 |text| text.trim().to_owned(),
                 Clone::clone,
             ),
+            prompt: self.maybe("review.prompt", |l| &l.service.review.prompt),
             model: self.maybe("review.model", |l| &l.service.review.model),
             parser: self.maybe("review.parser", |l| &l.service.review.parser),
             parser_model: self.maybe("review.parser_model", |l| &l.service.review.parser_model),

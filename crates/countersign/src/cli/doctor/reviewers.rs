@@ -43,6 +43,8 @@ impl Asking<'_> {
             Judge::Replay { recording, .. } => {
                 Line::ok(what, format!("recorded rulings: {}", recording.rows.len()))
             }
+            // Made of those above, for the reviews of tasks alone.
+            Judge::TwoCall(_) => Line::ok(what, "a review in two calls"),
             Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
         };
         let ready = !matches!(line.state, State::Fail(_));

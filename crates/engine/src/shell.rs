@@ -1,7 +1,7 @@
 //! A command of the project, such as its tests: run to its end, within its time, its output kept.
 
+use crate::process::{self, Call, GuardProgram, How, Surplus, Tap};
 use countersign_core::text;
-use countersign_engine::process::{self, Call, GuardProgram, How, Surplus, Tap};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;

@@ -1,0 +1,270 @@
+//! `countersign task`: tasks of a plan or of any orchestrator, whose work is reviewed when it is done.
+
+pub mod arguments;
+mod panel;
+mod words;
+
+use super::{Failure, Global};
+use crate::change::{self, OWN_STATE};
+use crate::output::{Answer, Printer, rfc3339};
+use crate::project::{self, Project};
+use crate::wanted::built_in_rules;
+use arguments::{AddOptions, NamedOptions, ReviewTaskOptions, TaskCommand, TaskOptions};
+use countersign_core::ids::{ID_LETTERS, letters};
+use countersign_core::outcome::Outcome;
+use countersign_doors::service::context::SESSION_LOG_BYTES;
+use countersign_doors::service::error::ServiceError;
+use countersign_doors::service::event;
+use countersign_doors::service::pipeline::{Reviewing, free_rule};
+use countersign_doors::service::task::{Task, TaskStatus};
+use countersign_doors::service::tasks::{NewTask, Tasks};
+use countersign_engine::config::{Flags, Pipeline, Trigger};
+use countersign_engine::ledger::Ledger;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// Does what was typed.
+pub async fn run(
+    global: &Global,
+    options: TaskOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let TaskOptions { command, plan } = options;
+    match command {
+        TaskCommand::Add(options) => add(global, &plan, options).await,
+        TaskCommand::List => list(global, &plan).await,
+        TaskCommand::Show(options) => show(global, &plan, &options).await,
+        TaskCommand::Start(options) => start(global, &plan, &options).await,
+        TaskCommand::Done(options) => done(global, &plan, options, printer, cancel).await,
+        TaskCommand::Review(options) => review(global, &plan, options, printer, cancel).await,
+    }
+}
+
+/// The tasks of the project around the current folder.
+async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
+    let path = project.root.relative(project.root.path(), Path::new(plan));
+    let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
+    let ledger = Ledger::open(&project.ledger_dir()).await?;
+    Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
+}
+
+async fn add(global: &Global, plan: &str, options: AddOptions) -> Result<Answer, Failure> {
+    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let id = match options.id {
+        Some(id) => id,
+        None => {
+            let mut random = [0; ID_LETTERS];
+            getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
+            format!("t-{}", letters(random))
+        }
+    };
+    let new = NewTask { title: options.title, scope: options.scope, acceptance: options.acceptance };
+    let task = tasks.add(&id, &new, now().0).await?;
+    Ok(words::moved(&task, "added"))
+}
+
+async fn list(global: &Global, plan: &str) -> Result<Answer, Failure> {
+    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let all = tasks.list().await?;
+    let active: Vec<bool> = all.iter().map(|task| tasks.is_reviewed_now(task)).collect();
+    Ok(words::listed(&all, &active))
+}
+
+async fn show(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
+    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let task = tasks.find(&options.id).await?;
+    let subject = tasks.subject(&task);
+    let latest = event::latest(event::all(&tasks.ledger).await?);
+    let last = latest.into_iter().find(|event| event.happened().subject == subject.as_str());
+    Ok(words::shown(&task, last.as_ref(), tasks.is_reviewed_now(&task)))
+}
+
+async fn start(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
+    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let mut task = tasks.find(&options.id).await?;
+    match task.status {
+        TaskStatus::Blocked if is_stopped(&tasks, &task).await? => {
+            return Err(blocked(&tasks, &task).await?);
+        }
+        TaskStatus::Skipped => return Err(is_skipped(&task)),
+        _ => tasks.set(&mut task, TaskStatus::InProgress, None, now().0).await?,
+    }
+    Ok(words::moved(&task, "started"))
+}
+
+async fn is_stopped(tasks: &Tasks, task: &Task) -> Result<bool, Failure> {
+    use countersign_core::review::State;
+    let latest = tasks.ledger.latest_for(&tasks.subject(task)).await?;
+    Ok(latest.is_some_and(|stored| matches!(stored.review.state, State::Settled(Outcome::Stopped(_)))))
+}
+
+async fn blocked(tasks: &Tasks, task: &Task) -> Result<Failure, Failure> {
+    let latest = tasks.ledger.latest_for(&tasks.subject(task)).await?;
+    let (why, review) = latest.map_or_else(
+        || ("a person has to look at it".to_owned(), String::new()),
+        |stored| {
+            let why = stored.review.standing().map(|outcome| outcome.to_string()).unwrap_or_default();
+            (why, stored.review.id.to_string())
+        },
+    );
+    Ok(ServiceError::Blocked { id: task.id.clone(), why, review }.into())
+}
+
+fn is_skipped(task: &Task) -> Failure {
+    Failure::usage(format!("task {} is skipped", task.id)).hint("change its status in the plan first")
+}
+
+/// The work is done: reviewed at once under its trigger, otherwise the task waits.
+async fn done(
+    global: &Global,
+    plan: &str,
+    options: ReviewTaskOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let base = base(global, &options).await?;
+    let tasks = tasks(&base.project, plan).await?;
+    let mut task = tasks.find(&options.id).await?;
+    match task.status {
+        TaskStatus::Complete => return Ok(words::moved(&task, "is complete already")),
+        TaskStatus::Skipped => return Err(is_skipped(&task)),
+        _ => {}
+    }
+    let settings = &base.project.config.service;
+    if settings.enabled && settings.trigger != Trigger::ScriptCompletion {
+        tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
+        return Ok(words::waits(&task, settings.trigger));
+    }
+    reviewed(base, tasks, task, &options, printer, cancel).await
+}
+
+/// The work is reviewed now, whatever the trigger.
+pub async fn review(
+    global: &Global,
+    plan: &str,
+    options: ReviewTaskOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let base = base(global, &options).await?;
+    let tasks = tasks(&base.project, plan).await?;
+    let task = tasks.find(&options.id).await?;
+    if task.status == TaskStatus::Skipped {
+        return Err(is_skipped(&task));
+    }
+    reviewed(base, tasks, task, &options, printer, cancel).await
+}
+
+/// The project under the configuration of the commit the work is compared with.
+async fn base(global: &Global, options: &ReviewTaskOptions) -> Result<change::Base, Failure> {
+    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
+    let (here, environment) = (project::current_folder()?, project::environment());
+    change::base(here, &flags, &environment, options.base.as_deref(), false).await
+}
+
+async fn reviewed(
+    base: change::Base,
+    tasks: Tasks,
+    mut task: Task,
+    options: &ReviewTaskOptions,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    let project = &base.project;
+    let settings = project.config.service.clone();
+    if !settings.enabled {
+        tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
+        return Ok(words::moved(&task, "is complete: reviews are switched off (`review.enabled`)"));
+    }
+    let mut warnings: Vec<String> = base.edited().into_iter().collect();
+    if options.session_log.is_some() && !settings.context.session_log {
+        warnings.push("`context.session_log` is off: the log is not shown to the reviewer".to_owned());
+    }
+    if !settings.context.diff {
+        warnings.push("`context.diff` is off: the reviewer does not see the change".to_owned());
+    }
+    let (rules, planner) = match settings.pipeline {
+        Pipeline::TwoCall => {
+            let panel = panel::two_call(project, base.commit()).await?;
+            (vec![free_rule()], project.planner_for(panel)?)
+        }
+        Pipeline::Structured if project.config.rules.is_empty() => {
+            (built_in_rules()?, project.planner(None)?)
+        }
+        Pipeline::Structured => (project.config.rules.clone(), project.planner(None)?),
+    };
+    let mut environment: Vec<_> = std::env::vars_os().collect();
+    environment.push(("COUNTERSIGN_CALL".into(), "task".into()));
+    let engine = project.engine(planner).await?;
+    let reviewing = Reviewing {
+        engine: engine.clone(),
+        rules,
+        policy: project.config.policy.clone(),
+        session_log: session_log(project, options)?,
+        base: base.commit().map(str::to_owned),
+        left_out: vec![OWN_STATE.to_owned(), tasks.plan.clone()],
+        guard: project::guard_program()?,
+        settings,
+        tasks,
+        environment,
+        now,
+    };
+    let finished = printer.progress().during(&engine, reviewing.review(task, cancel)).await?;
+    let mut answer = words::finished(&finished);
+    answer.warnings = warnings;
+    answer.printed = true;
+    // Only an answer that reached somebody is delivered; otherwise the same work gets it again.
+    if let (true, Some((ticket, _))) = (printer.print(&answer) && !cancel.is_cancelled(), &finished.judged) {
+        engine.delivered(ticket).await?;
+    }
+    engine.ledger().clone().close().await;
+    Ok(answer)
+}
+
+/// The end of a session's log.
+fn session_log(project: &Project, options: &ReviewTaskOptions) -> Result<Option<String>, Failure> {
+    let Some(path) = &options.session_log else { return Ok(None) };
+    let path = project.here.join(path);
+    let failed = |error: std::io::Error| {
+        Failure::usage(format!("the session log `{}` cannot be read: {error}", path.display()))
+    };
+    let mut file = std::fs::File::open(&path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
+    if !found.is_file() {
+        return Err(Failure::usage(format!("the session log `{}` is no regular file", path.display())));
+    }
+    file.seek(SeekFrom::Start(found.len().saturating_sub(SESSION_LOG_BYTES))).map_err(failed)?;
+    let mut bytes = vec![];
+    file.take(SESSION_LOG_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The time, in milliseconds and in words.
+fn now() -> (i64, String) {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    // Whole seconds, as existing plans have them.
+    (ms, rfc3339(ms - ms.rem_euclid(1000)).unwrap_or_default())
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        let words = error.to_string();
+        match error {
+            ServiceError::Plan(problems) => problems.into(),
+            ServiceError::Edit(_) => {
+                Self::usage(words).hint("`countersign validate` says what is wrong with the plan")
+            }
+            ServiceError::Usage { message, hint } => Self::usage(message).hint(hint),
+            ServiceError::Blocked { review, .. } => {
+                use countersign_core::outcome::Stop;
+                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words)
+                    .hint(format!("a person can let it go on: countersign unblock {review} --reason TEXT"))
+            }
+            ServiceError::Io { .. } => Self::internal(words),
+            ServiceError::Engine(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Who reviews a task in free words, who reads what they say, and which words the reviewer gets.
+
+use crate::cli::Failure;
+use crate::project::Project;
+use countersign_core::cost::Price;
+use countersign_doors::service::command::{
+    COMMANDS_FOLDER, MAX_COMMAND_BYTES, REVIEW_TASK, REVIEW_TASK_WORDS, ReviewCommand, expand, file_of,
+};
+use countersign_engine::config::ServiceConfig;
+use countersign_engine::engine::{Judge, Panelist, TwoCall};
+use countersign_engine::git::Git;
+use countersign_engine::programs::Program;
+use countersign_engine::reviewer::Command;
+use std::path::PathBuf;
+
+/// The model of `claude` that reads reviews.
+const LIGHT_MODEL: &str = "haiku";
+
+/// Everybody who may review, each with somebody who reads the review.
+pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panelist>, Failure> {
+    let settings = &project.config.service;
+    let asked: Vec<Panelist> = project.panelists()?.into_iter().filter(can_be_asked).collect();
+    let command = ReviewCommand::of(&settings.command).map_err(Failure::usage)?;
+    let (reviewers, name, words) = match &command {
+        ReviewCommand::Program(program) => {
+            let judge =
+                Judge::Command(Command { argv: project.words(program), model: settings.model.clone() });
+            // A program of the user's own knows the project and looks at it.
+            let reviewer = Panelist { sees_project: true, ..project.panelist("review command", judge) };
+            (vec![reviewer], REVIEW_TASK.to_owned(), REVIEW_TASK_WORDS.to_owned())
+        }
+        ReviewCommand::Words { name, arguments } => {
+            let template = template(project, settings, base, name).await?;
+            let reviewers = asked.iter().cloned();
+            let reviewers = reviewers.map(|one| with_model(one, settings.model.as_deref())).collect();
+            (reviewers, name.clone(), expand(&template, arguments))
+        }
+    };
+    let mut panel = vec![];
+    for reviewer in reviewers {
+        let parser = parser(project, settings, &asked, &reviewer)?;
+        panel.push(wrapped(reviewer, parser, name.clone(), words.clone()));
+    }
+    if panel.is_empty() {
+        return Err(Failure::usage("nobody is configured who could review a task in free words").hint(
+            "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM, or under `reviewers:` in countersign.yml",
+        ));
+    }
+    Ok(panel)
+}
+
+fn can_be_asked(panelist: &Panelist) -> bool {
+    !matches!(panelist.judge, Judge::SelfReview)
+}
+
+fn wrapped(reviewer: Panelist, parser: Panelist, command: String, task: String) -> Panelist {
+    let dearer = |a: Price, b: Price| Price {
+        input_microusd: a.input_microusd.max(b.input_microusd),
+        output_microusd: a.output_microusd.max(b.output_microusd),
+    };
+    let price = reviewer.price.zip(parser.price).map(|(a, b)| dearer(a, b));
+    let question_microusd = reviewer.question_microusd.zip(parser.question_microusd);
+    Panelist {
+        price,
+        // Either may be asked twice.
+        question_microusd: question_microusd.map(|(a, b)| 2 * (a + b)),
+        judge: Judge::TwoCall(Box::new(TwoCall { reviewer: reviewer.clone(), parser, command, task })),
+        ..reviewer
+    }
+}
+
+/// Who reads: the one that is named, else whoever reviews, with a light model where one is known.
+fn parser(
+    project: &Project,
+    settings: &ServiceConfig,
+    asked: &[Panelist],
+    reviewer: &Panelist,
+) -> Result<Panelist, Failure> {
+    let model = settings.parser_model.as_deref();
+    if let Some(name) = &settings.parser {
+        let found = project.reviewer_named(name)?.filter(can_be_asked);
+        let found = found.ok_or_else(|| {
+            Failure::usage(format!("`review.parser` is `{name}`, who cannot be asked to read a review"))
+                .hint("name a reviewer that answers questions")
+        })?;
+        return Ok(with_model(Panelist { sees_project: false, ..found }, model));
+    }
+    let own = asked.iter().find(|one| one.name == reviewer.name).or(asked.first());
+    let Some(own) = own.cloned() else {
+        return Err(Failure::usage("nobody is configured who could read what the review command says")
+            .hint("name one under `reviewers:` in countersign.yml, and in `review.parser`"));
+    };
+    let light = match &own.judge {
+        Judge::Agent(agent) if agent.program == Program::Claude && agent.base_url.is_none() => {
+            Some(LIGHT_MODEL)
+        }
+        _ => None,
+    };
+    Ok(with_model(Panelist { sees_project: false, ..own }, model.or(light)))
+}
+
+fn with_model(mut panelist: Panelist, model: Option<&str>) -> Panelist {
+    let Some(model) = model else { return panelist };
+    match &mut panelist.judge {
+        Judge::Command(command) => command.model = Some(model.to_owned()),
+        Judge::Agent(agent) => agent.model = Some(model.to_owned()),
+        Judge::Service(service) => model.clone_into(&mut service.model),
+        Judge::Replay { .. } | Judge::TwoCall(_) | Judge::SelfReview => {}
+    }
+    panelist
+}
+
+/// The words of a command: ours, those of `countersign.yml`, of the project as of the base, or the user's own. Never
+/// those of the tree that is judged.
+async fn template(
+    project: &Project,
+    settings: &ServiceConfig,
+    base: Option<&str>,
+    name: &str,
+) -> Result<String, Failure> {
+    if let Some(prompt) = &settings.prompt {
+        return Ok(prompt.clone());
+    }
+    if name == REVIEW_TASK {
+        return Ok(REVIEW_TASK_WORDS.to_owned());
+    }
+    let file = format!("{COMMANDS_FOLDER}/{}", file_of(name));
+    let unusable =
+        |words: String| Failure::usage(format!("the review command `/{name}` cannot be used: {words}"));
+    if let Some(base) = base {
+        let found = Git::at(project.root.path()).file_at(base, &file).await;
+        if let Some(bytes) = found.map_err(|error| unusable(error.to_string()))? {
+            return words_of(bytes).map_err(|words| unusable(format!("{file}: {words}")));
+        }
+    }
+    let own = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(&file));
+    if let Some(own) = own.filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&own).map_err(|error| unusable(error.to_string()))?;
+        return words_of(bytes).map_err(|words| unusable(format!("{}: {words}", own.display())));
+    }
+    Err(Failure::usage(format!("there is no review command `/{name}`")).hint(format!(
+        "commit {file}, say its words in `review.prompt`, or use the built-in `/{REVIEW_TASK}`"
+    )))
+}
+
+fn words_of(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() > MAX_COMMAND_BYTES {
+        return Err(format!("it has more than {MAX_COMMAND_BYTES} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    if text.trim().is_empty() { Err("it is empty".to_owned()) } else { Ok(text) }
+}

@@ -1,0 +1,132 @@
+//! The review command: ours, one of the project or of the user, or a program.
+
+use countersign_core::text;
+
+/// The review command that is built in, without its `/`.
+pub const REVIEW_TASK: &str = "review-task";
+/// Where commands of a project are, at the commit its change is against.
+pub const COMMANDS_FOLDER: &str = ".claude/commands";
+/// The longest text of a command.
+pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
+
+/// The words of the built-in command.
+pub const REVIEW_TASK_WORDS: &str = "\
+You are an independent reviewer of the work on one task. The message has what is known of the task, the change that \
+was made for it, and what tests and lint say, each under its heading.
+
+Look at the whole change and judge:
+
+- whether it does what the task asks for, and everything its acceptance criteria name;
+- whether it is correct: edge cases, errors, races, security;
+- whether the tests that should be there are there, and pass;
+- whether it does things nobody asked for.
+
+Write down what you found, each with its place and what would mend it. Then conclude, in words that cannot be \
+misunderstood, with one of these: you approve the work as it is; it needs revision, and what has to change; or it is \
+rejected, because a person has to decide before anybody works on.";
+
+/// What a review command is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReviewCommand {
+    /// Words for a reviewer: the name without `/`, and what was written behind it.
+    Words {
+        /// Its name.
+        name: String,
+        /// What `$ARGUMENTS` stands for.
+        arguments: String,
+    },
+    /// A program with arguments.
+    Program(String),
+}
+
+impl ReviewCommand {
+    /// A command as it is written: with `/` it names words, without it is a program.
+    pub fn of(written: &str) -> Result<Self, String> {
+        let written = written.trim();
+        let Some(rest) = written.strip_prefix('/') else {
+            return match written.is_empty() {
+                true => Err("the review command is empty".to_owned()),
+                false => Ok(Self::Program(written.to_owned())),
+            };
+        };
+        // A path is a program, however it begins.
+        let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        if name.contains('/') {
+            return Ok(Self::Program(written.to_owned()));
+        }
+        let is_name = !name.is_empty()
+            && name.len() <= 100
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
+            && name.split(':').all(|part| !part.is_empty());
+        match is_name {
+            true => Ok(Self::Words { name: name.to_owned(), arguments: arguments.trim().to_owned() }),
+            false => Err(format!("`/{}` is no name of a command", text::visible_line(name))),
+        }
+    }
+}
+
+/// The file of a command, below a folder of commands: `a:b` is `b.md` in `a`.
+pub fn file_of(name: &str) -> String {
+    format!("{}.md", name.replace(':', "/"))
+}
+
+/// The words of a command: without what stands before them about it, and with its arguments in their places.
+pub fn expand(template: &str, arguments: &str) -> String {
+    let template = template.strip_prefix('\u{feff}').unwrap_or(template);
+    let body = match template.strip_prefix("---\n").or_else(|| template.strip_prefix("---\r\n")) {
+        Some(rest) => match rest
+            .split_inclusive('\n')
+            .scan(0, |at, line| {
+                *at += line.len();
+                Some((*at, line))
+            })
+            .find(|(_, line)| line.trim_end() == "---")
+        {
+            Some((end, _)) => rest.get(end..).unwrap_or_default(),
+            None => template,
+        },
+        None => template,
+    };
+    let arguments = match arguments.trim() {
+        "" => "the task and its change, as they stand in the message",
+        given => given,
+    };
+    body.trim().replace("$ARGUMENTS", arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn svc_5_a_command_is_words_or_a_program() {
+        let words = |name: &str, arguments: &str| {
+            Ok(ReviewCommand::Words { name: name.to_owned(), arguments: arguments.to_owned() })
+        };
+        let program = |text: &str| Ok(ReviewCommand::Program(text.to_owned()));
+        let table = [
+            ("/review-task", words("review-task", "")),
+            (" /mine  be strict ", words("mine", "be strict")),
+            ("/team:mine", words("team:mine", "")),
+            ("./judge.sh --fast", program("./judge.sh --fast")),
+            ("/usr/bin/judge -x", program("/usr/bin/judge -x")),
+            ("judge", program("judge")),
+        ];
+        for (written, expected) in table {
+            assert_eq!(ReviewCommand::of(written), expected, "{written}");
+        }
+        for bad in ["", " ", "/", "/..", "/a.b", "/a::b", "/\u{202e}x"] {
+            assert!(ReviewCommand::of(bad).is_err(), "{bad}");
+        }
+        assert_eq!(file_of("team:mine"), "team/mine.md");
+    }
+
+    #[test]
+    fn arguments_stand_in_their_places_and_what_is_about_a_command_is_left_out() {
+        let template = "---\ndescription: x\n---\n\nReview $ARGUMENTS. Again: $ARGUMENTS\n";
+        assert_eq!(expand(template, "a b"), "Review a b. Again: a b");
+        assert!(expand(template, "").starts_with("Review the task and its change"));
+        assert_eq!(expand("---\nnever closed", ""), "---\nnever closed");
+        assert_eq!(expand("no arguments", "x"), "no arguments");
+    }
+}

@@ -1,0 +1,405 @@
+//! A task's review from beginning to end: what is known is gathered, the change is judged, and the task moves.
+//!
+//! The verdict is in the ledger first, then the event, then the plan. Whatever goes wrong on the way is an event too,
+//! and leaves a task that can be reviewed again.
+
+use super::context::{Known, Surroundings};
+use super::error::ServiceError;
+use super::event::{self, Happened, ServiceEvent, TaskReview};
+use super::plan::ReviewBlock;
+use super::task::{Conclusion, Handling, Task, TaskStatus, handle};
+use super::tasks::Tasks;
+use countersign_core::answer::{REVIEW_CRITERION, ReviewResult, Reviewed};
+use countersign_core::criterion::Criterion;
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::policy::{Attempts, Policy};
+use countersign_core::review::{Review, State};
+use countersign_core::rule::{Rule, Scope};
+use countersign_core::text;
+use countersign_engine::config::ServiceConfig;
+use countersign_engine::engine::{Engine, EngineError, Handed, Request, Ticket};
+use countersign_engine::ledger::Stored;
+use countersign_engine::process::GuardProgram;
+use countersign_engine::workspace::{self, ChangeWanted, Root};
+use std::ffi::OsString;
+use tokio_util::sync::CancellationToken;
+
+/// The most of what reviewers said that goes into an event.
+const RAW_BYTES_MAX: usize = 16 * 1024;
+
+/// The one rule of a review in free words.
+pub fn free_rule() -> Rule {
+    let question = "Does an independent review of the change approve it as it is?";
+    Rule {
+        name: "review".to_owned(),
+        scope: Scope::Whole,
+        criteria: vec![Criterion::must(REVIEW_CRITERION, question)],
+        guidance: None,
+        reviewer: None,
+    }
+}
+
+/// Everything a review needs to know.
+pub struct Reviewing {
+    /// The tasks.
+    pub tasks: Tasks,
+    /// Who judges.
+    pub engine: Engine,
+    /// By what.
+    pub rules: Vec<Rule>,
+    /// Who may override, what it may cost.
+    pub policy: Policy,
+    /// Switches and limits.
+    pub settings: ServiceConfig,
+    /// The commit the change is against.
+    pub base: Option<String>,
+    /// What is no part of anybody's work.
+    pub left_out: Vec<String>,
+    /// The guard of everything that is started.
+    pub guard: GuardProgram,
+    /// The environment of the project's commands.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The end of a session's log.
+    pub session_log: Option<String>,
+    /// The time, in milliseconds and in words.
+    pub now: fn() -> (i64, String),
+}
+
+/// How a review ended.
+pub struct Finished {
+    /// The task as it stands now.
+    pub task: Task,
+    /// The record.
+    pub happened: Happened,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The failing review that blocks.
+    pub max_revisions: u32,
+    /// Where it was judged; none where another process reviewed it.
+    pub judged: Option<(Ticket, Stored)>,
+}
+
+impl Reviewing {
+    /// Reviews the work on a task. Where a review of it is under way, waits for that one instead.
+    pub async fn review(&self, mut task: Task, cancel: &CancellationToken) -> Result<Finished, ServiceError> {
+        let lock = self.tasks.review_lock(&task)?;
+        let lock = match lock.try_lock() {
+            Ok(()) => lock,
+            Err(_) => return self.join(task, lock, cancel).await,
+        };
+        self.close_interrupted(&task).await?;
+        self.refuse_stopped(&task).await?;
+        if let Some(finished) = self.decided(&mut task).await? {
+            return Ok(finished);
+        }
+        let (at_ms, at) = (self.now)();
+        self.tasks.set(&mut task, TaskStatus::AwaitingReview, None, at_ms).await?;
+        let started = self.pending(&task, at).await?;
+        ServiceEvent::ReviewStarted(started.clone()).record(&self.tasks.ledger, at_ms).await?;
+        let judged = self.judge(&task, cancel).await;
+        let finished = match judged {
+            Ok((ticket, stored)) => self.finish(task, started, ticket, stored).await,
+            Err(error) => {
+                self.failed(started, &error.to_string()).await?;
+                Err(error)
+            }
+        };
+        drop(lock);
+        finished
+    }
+
+    /// Waits for whoever reviews this task, and says what came of it.
+    async fn join(
+        &self,
+        task: Task,
+        lock: std::fs::File,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, ServiceError> {
+        let waiting = tokio::task::spawn_blocking(move || lock.lock());
+        tokio::select! {
+            _ = waiting => {}
+            () = cancel.cancelled() => return Err(EngineError::Interrupted.into()),
+        }
+        let subject = self.tasks.subject(&task);
+        let task = self.tasks.find(&task.id).await?;
+        let latest = event::latest(event::all(&self.tasks.ledger).await?);
+        let of_task = latest.into_iter().find(|event| event.happened().subject == subject.as_str());
+        let happened = of_task.map(|event| event.happened().clone());
+        let Some(happened) = happened else {
+            return Err(EngineError::Internal("the review that was under way left nothing".to_owned()).into());
+        };
+        let outcome = match (task.status, happened.review.result) {
+            (TaskStatus::Complete, ReviewResult::Approved) => Outcome::Passed,
+            (TaskStatus::Blocked, _) => Outcome::Stopped(Stop::AttemptsUsedUp),
+            (_, ReviewResult::NeedsRevision | ReviewResult::Rejected) => Outcome::NeedsWork,
+            _ => Outcome::NoVerdict(NoVerdict::Unavailable),
+        };
+        Ok(Finished { task, happened, outcome, max_revisions: self.settings.max_revisions, judged: None })
+    }
+
+    /// A review whose process is gone has failed; that is said once, by whoever comes next.
+    async fn close_interrupted(&self, task: &Task) -> Result<(), ServiceError> {
+        let subject = self.tasks.subject(task);
+        let latest = event::latest(event::all(&self.tasks.ledger).await?);
+        for event in latest {
+            if let ServiceEvent::ReviewStarted(started) = event
+                && started.subject == subject.as_str()
+            {
+                self.failed(started, "the review was interrupted").await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was stopped is nobody's to review again before a person has looked at it.
+    async fn refuse_stopped(&self, task: &Task) -> Result<(), ServiceError> {
+        let Some(latest) = self.latest(task).await? else { return Ok(()) };
+        match latest.review.state {
+            State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => Err(ServiceError::Blocked {
+                id: task.id.clone(),
+                why: Outcome::Stopped(why).to_string(),
+                review: latest.review.id.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A person may have let a blocked task pass meanwhile.
+    async fn decided(&self, task: &mut Task) -> Result<Option<Finished>, ServiceError> {
+        let Some(stored) = self.latest(task).await? else { return Ok(None) };
+        let State::Settled(outcome @ (Outcome::Overridden | Outcome::Skipped)) = stored.review.state else {
+            return Ok(None);
+        };
+        let subject = self.tasks.subject(task);
+        let latest = event::latest(event::all(&self.tasks.ledger).await?);
+        let told = latest.into_iter().any(|event| {
+            let happened = event.happened();
+            happened.subject == subject.as_str()
+                && happened.review.result == ReviewResult::Approved
+                && happened.review.id.as_deref() == Some(stored.review.id.as_str())
+        });
+        if told {
+            return Ok(None);
+        }
+        let (at_ms, at) = (self.now)();
+        let mut happened = self.pending(task, at).await?;
+        happened.review.id = Some(stored.review.id.to_string());
+        happened.review.result = ReviewResult::Approved;
+        happened.review.summary = format!("{outcome} by a person");
+        happened.status = TaskStatus::Complete;
+        ServiceEvent::ended(happened.clone()).record(&self.tasks.ledger, at_ms).await?;
+        self.tasks.set(task, TaskStatus::Complete, None, at_ms).await?;
+        let max_revisions = self.settings.max_revisions;
+        Ok(Some(Finished { task: task.clone(), happened, outcome, max_revisions, judged: None }))
+    }
+
+    async fn latest(&self, task: &Task) -> Result<Option<Stored>, ServiceError> {
+        Ok(self.tasks.ledger.latest_for(&self.tasks.subject(task)).await?)
+    }
+
+    /// The record of a review that begins.
+    async fn pending(&self, task: &Task, at: String) -> Result<Happened, ServiceError> {
+        let open = |stored: &Stored| !matches!(stored.review.state, State::Settled(_));
+        let attempts = self.latest(task).await?.filter(open).map_or(0, |stored| stored.review.attempts);
+        let folder = self.tasks.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(Happened {
+            task_id: task.id.clone(),
+            subject: self.tasks.subject(task).as_str().to_owned(),
+            title: task.title.clone(),
+            project_id: folder.unwrap_or_default(),
+            status: task.status,
+            review: TaskReview {
+                id: None,
+                task_id: task.id.clone(),
+                attempt: attempts + 1,
+                result: ReviewResult::Pending,
+                issues: vec![],
+                summary: String::new(),
+                blocking: false,
+                reviewed_at: at,
+                reviewer_command: self.settings.command.clone(),
+                raw_output: None,
+                error: None,
+            },
+            notification: None,
+        })
+    }
+
+    /// A review that came to no end.
+    async fn failed(&self, mut started: Happened, why: &str) -> Result<(), ServiceError> {
+        let (at_ms, at) = (self.now)();
+        started.review.reviewed_at = at;
+        started.review.error = Some(self.engine.planner().redaction.redact(why).0.into_owned());
+        Ok(ServiceEvent::ReviewFailed(started).record(&self.tasks.ledger, at_ms).await?)
+    }
+
+    /// Has the change judged.
+    async fn judge(&self, task: &Task, cancel: &CancellationToken) -> Result<(Ticket, Stored), ServiceError> {
+        let root = Root::new(&self.tasks.root).map_err(ServiceError::io("the project cannot be used"))?;
+        let wanted = ChangeWanted {
+            base: self.base.clone(),
+            left_out: self.left_out.clone(),
+            ..ChangeWanted::default()
+        };
+        // Nothing to judge is known before anything is run for it.
+        workspace::change(&root, &wanted).await?;
+        let around =
+            Surroundings { guard: &self.guard, root: &self.tasks.root, environment: &self.environment };
+        let known = Known::gather(&self.settings, self.session_log.clone(), &around, cancel).await;
+        let known = known.map_err(ServiceError::io("the project's commands could not be run"))?;
+        // Tests may write files, so what is judged is what is there after them.
+        let change = workspace::change(&root, &wanted).await?;
+        let sections = known.sections(task, &self.settings);
+        let max = self.settings.max_revisions;
+        let request = Request {
+            subject: self.tasks.subject(task),
+            rules: self.rules.clone(),
+            policy: Policy {
+                attempts: Attempts::AtMost(max),
+                // One criterion about everything fails the same way in every round.
+                max_stalled_rounds: self.policy.max_stalled_rounds.max(max),
+                ..self.policy.clone()
+            },
+            outputs: vec![],
+            files: vec![],
+            change: Some(Handed::new(change, self.left_out.clone(), sections)),
+            notes: None,
+            fresh: false,
+        };
+        let prepared = self.engine.planner().prepare(request).await?;
+        let ticket = self.engine.submit(prepared).await?;
+        let stored = self.engine.wait(&ticket, cancel).await?;
+        Ok((ticket, stored))
+    }
+
+    /// What the verdict means for the task.
+    async fn finish(
+        &self,
+        mut task: Task,
+        mut happened: Happened,
+        ticket: Ticket,
+        stored: Stored,
+    ) -> Result<Finished, ServiceError> {
+        let outcome = ticket.outcome(&stored);
+        let review = &stored.review;
+        let max_revisions = match review.policy.attempts {
+            Attempts::AtMost(max) => max,
+            Attempts::Once => 1,
+        };
+        let (at_ms, at) = (self.now)();
+        happened.review.id = Some(review.id.to_string());
+        happened.review.reviewed_at.clone_from(&at);
+        happened.review.raw_output = self.raw(review).await?;
+        let handling = match concluded(review, outcome) {
+            Err(why) => {
+                happened.review.error = Some(why);
+                Handling { status: TaskStatus::AwaitingReview, notification: None }
+            }
+            Ok(reviewed) => {
+                let failing = reviewed.result != ReviewResult::Approved;
+                let attempt = if failing { review.attempts.max(1) } else { review.attempts + 1 };
+                let stopped = matches!(outcome, Outcome::Stopped(_));
+                let Reviewed { result, issues, summary, blocking } = reviewed;
+                let handling = handle(
+                    &task.title,
+                    Conclusion {
+                        result,
+                        blocking,
+                        summary: &summary,
+                        attempt,
+                        max_revisions: if stopped { attempt } else { max_revisions },
+                    },
+                );
+                let record = &mut happened.review;
+                (record.attempt, record.result, record.blocking) = (attempt, result, blocking);
+                (record.issues, record.summary) = (issues, summary);
+                handling
+            }
+        };
+        happened.status = handling.status;
+        happened.notification = handling.notification;
+        ServiceEvent::ended(happened.clone()).record(&self.tasks.ledger, at_ms).await?;
+        let concluded = happened.review.error.is_none();
+        let block = concluded.then(|| ReviewBlock {
+            attempt: happened.review.attempt,
+            last_result: happened.review.result,
+            issues: happened.review.issues.clone(),
+            reviewed_at: at,
+        });
+        self.tasks.set(&mut task, handling.status, block.as_ref(), at_ms).await?;
+        Ok(Finished { task, happened, outcome, max_revisions, judged: Some((ticket, stored)) })
+    }
+
+    /// What reviewers said in the last round, as it came.
+    async fn raw(&self, review: &Review) -> Result<Option<String>, ServiceError> {
+        let Some(round) = review.round() else { return Ok(None) };
+        let calls = self.tasks.ledger.calls(&review.id).await?;
+        let of_round = calls.into_iter().filter(|call| call.round == round.n);
+        let said: Vec<String> = of_round.filter_map(|call| call.report.reply).collect();
+        let said = said.join("\n\n");
+        Ok((!said.is_empty()).then(|| text::cut_noted(&said, RAW_BYTES_MAX).into_owned()))
+    }
+}
+
+/// What a review says in the words of this dialect, or why it says nothing.
+pub fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
+    match outcome {
+        Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
+            let all = together(review);
+            let (issues, summary) = all.map(|all| (all.issues, all.summary)).unwrap_or_default();
+            Ok(Reviewed { result: ReviewResult::Approved, issues, summary, blocking: false })
+        }
+        Outcome::NeedsWork | Outcome::Stopped(_) => {
+            let said = together(review).filter(|said| !said.passes());
+            Ok(said.unwrap_or_else(|| by_findings(review)))
+        }
+        other => {
+            let round = review.round();
+            let why = round.and_then(|round| {
+                round.assignments.iter().find_map(|assignment| round.failure_of(assignment))
+            });
+            Err(why.map_or_else(|| other.to_string(), |failure| format!("{other}: {}", failure.detail)))
+        }
+    }
+}
+
+/// What all free reviews of the last round say together: the worst of them.
+fn together(review: &Review) -> Option<Reviewed> {
+    let round = review.round()?;
+    let answers = round.assignments.iter().filter_map(|assignment| round.answer_to(assignment));
+    let all: Vec<&Reviewed> = answers.filter_map(|(_, given)| given.answer.reviewed.as_ref()).collect();
+    let is = |result: ReviewResult| all.iter().any(|one| one.result == result);
+    let result = match () {
+        () if all.is_empty() => return None,
+        () if is(ReviewResult::Rejected) => ReviewResult::Rejected,
+        () if all.iter().all(|one| one.result == ReviewResult::Approved) => ReviewResult::Approved,
+        () => ReviewResult::NeedsRevision,
+    };
+    let of_result = all.iter().filter(|one| one.result == result && !one.summary.trim().is_empty());
+    Some(Reviewed {
+        result,
+        issues: all.iter().flat_map(|one| one.issues.iter().cloned()).collect(),
+        summary: of_result.map(|one| one.summary.trim()).collect::<Vec<_>>().join(" "),
+        blocking: all.iter().any(|one| one.blocking),
+    })
+}
+
+/// What rulings by rules say.
+fn by_findings(review: &Review) -> Reviewed {
+    let findings = review.findings();
+    let issue = |finding: &countersign_core::judge::Finding| {
+        let first = finding.feedback.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let name = finding.criterion.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let place = finding.file.as_deref().map(|file| format!(" ({file})")).unwrap_or_default();
+        format!("{name}{first}{place}")
+    };
+    Reviewed {
+        result: ReviewResult::NeedsRevision,
+        issues: findings.iter().map(issue).collect(),
+        summary: match findings.len() {
+            1 => "1 finding".to_owned(),
+            n => format!("{n} findings"),
+        },
+        blocking: false,
+    }
+}

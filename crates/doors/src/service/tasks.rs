@@ -1,0 +1,275 @@
+//! All tasks of a project: those of its plan, and those that were added by command.
+//!
+//! The plan owns status and text of its tasks; what was added by command is a stream of the ledger each.
+
+use super::error::ServiceError;
+use super::plan::{self, MAX_PLAN_BYTES, Plan, PlanTask, ReviewBlock};
+use super::task::{Home, Task, TaskStatus};
+use countersign_core::digest::Digest;
+use countersign_core::ids::Subject;
+use countersign_engine::ledger::{Ledger, Note};
+use countersign_engine::workspace::write_atomically;
+use countersign_engine::yaml::{FileBytes, Source, quoted, read_at_most, unreadable};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// The longest id of a task that is added.
+pub const MAX_ID_BYTES: usize = 64;
+/// The longest title, scope or acceptance of a task that is added.
+pub const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// How many tasks added by command are listed.
+pub const MAX_LISTED: u32 = 1000;
+
+/// A task as it is added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTask {
+    /// What it is called.
+    pub title: String,
+    /// What belongs to it.
+    #[serde(default)]
+    pub scope: Option<String>,
+    /// When it is done.
+    #[serde(default)]
+    pub acceptance: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Moved {
+    status: TaskStatus,
+}
+
+/// The tasks of a project.
+#[derive(Clone)]
+pub struct Tasks {
+    /// The ledger of the project.
+    pub ledger: Ledger,
+    /// Its root.
+    pub root: PathBuf,
+    /// Its plan, relative to the root.
+    pub plan: String,
+}
+
+/// Reads a plan; nothing where there is none.
+pub fn read_plan(path: &Path) -> Result<Option<plan::Reading>, ServiceError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    Ok(Some(plan::parse(&source(path)?)))
+}
+
+fn source(path: &Path) -> Result<std::sync::Arc<Source>, ServiceError> {
+    let bytes = read_at_most(path, MAX_PLAN_BYTES)
+        .map_err(|error| ServiceError::Plan(unreadable(path, &error.to_string()).into()))?;
+    let file = FileBytes { path: path.to_owned(), bytes };
+    Source::read_within(&file, MAX_PLAN_BYTES).map_err(|problem| ServiceError::Plan(problem.into()))
+}
+
+impl Tasks {
+    fn plan_path(&self) -> PathBuf {
+        self.root.join(&self.plan)
+    }
+
+    /// The plan, with nothing wrong; empty where there is none.
+    pub fn read(&self) -> Result<Plan, ServiceError> {
+        match read_plan(&self.plan_path())? {
+            None => Ok(Plan::default()),
+            Some(reading) => reading.valid().map_err(ServiceError::Plan),
+        }
+    }
+
+    /// All tasks: those of the plan in order, then those added, the one that changed last first.
+    pub async fn list(&self) -> Result<Vec<Task>, ServiceError> {
+        let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| self.of_plan(task)).collect();
+        for stream in self.ledger.streams("task/", MAX_LISTED).await? {
+            let notes = self.ledger.notes(&stream).await?;
+            tasks.extend(stream.strip_prefix("task/").and_then(|id| fold(id, &notes)));
+        }
+        Ok(tasks)
+    }
+
+    /// A task by its id, its place in the plan, or its title there.
+    pub async fn find(&self, typed: &str) -> Result<Task, ServiceError> {
+        let plan = self.read()?;
+        let planned = plan.find(typed);
+        if let Some(task) = planned {
+            return Ok(self.of_plan(task));
+        }
+        let added = match is_id(typed) {
+            true => fold(typed, &self.ledger.notes(&format!("task/{typed}")).await?),
+            false => None,
+        };
+        added.ok_or_else(|| {
+            let message = format!("there is no task {}", quoted(typed));
+            ServiceError::usage(message, "`countersign task list` lists the tasks there are")
+        })
+    }
+
+    fn of_plan(&self, task: &PlanTask) -> Task {
+        Task {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            scope: task.scope.clone(),
+            acceptance: task.acceptance.clone(),
+            status: task.status,
+            home: Home::Plan { file: self.plan.clone() },
+        }
+    }
+
+    /// Adds a task. The same task again is the same task; another one under its id is refused.
+    pub async fn add(&self, id: &str, new: &NewTask, at_ms: i64) -> Result<Task, ServiceError> {
+        check(id, new)?;
+        let stream = format!("task/{id}");
+        let mut transaction = self.ledger.transaction().await?;
+        let notes = transaction.notes(&stream).await?;
+        if let Some(task) = fold(id, &notes) {
+            let same =
+                task.title == new.title && task.scope == new.scope && task.acceptance == new.acceptance;
+            return match same {
+                true => Ok(task),
+                false => Err(ServiceError::usage(
+                    format!("there is a task `{id}` already, called {}", quoted(&task.title)),
+                    "choose another id with --id",
+                )),
+            };
+        }
+        let body = serde_json::to_string(new).unwrap_or_default();
+        transaction.note(&stream, notes.len() as u64, &[("task_added", body)], at_ms).await?;
+        transaction.commit().await?;
+        self.find(id).await
+    }
+
+    /// Writes down how a task stands, and its last review if there is a new one. Nothing where it stands so already.
+    pub async fn set(
+        &self,
+        task: &mut Task,
+        status: TaskStatus,
+        review: Option<&ReviewBlock>,
+        at_ms: i64,
+    ) -> Result<(), ServiceError> {
+        match &task.home {
+            Home::Plan { .. } => self.write_plan(&task.title, status, review)?,
+            Home::Ledger if task.status == status => {}
+            Home::Ledger => {
+                let stream = format!("task/{}", task.id);
+                let mut transaction = self.ledger.transaction().await?;
+                let seen = transaction.last_note(&stream).await?.map_or(0, |note| note.n);
+                let body = serde_json::to_string(&Moved { status }).unwrap_or_default();
+                transaction.note(&stream, seen, &[("task_status", body)], at_ms).await?;
+                transaction.commit().await?;
+            }
+        }
+        task.status = status;
+        Ok(())
+    }
+
+    /// Two processes that write to the plan at once would lose what one of them wrote.
+    fn write_plan(
+        &self,
+        title: &str,
+        status: TaskStatus,
+        review: Option<&ReviewBlock>,
+    ) -> Result<(), ServiceError> {
+        let lock = self.lock_file("plan")?;
+        lock.lock().map_err(ServiceError::io("the plan cannot be locked"))?;
+        let path = self.plan_path();
+        source(&path)?;
+        let failed = || ServiceError::io(format!("{} cannot be written", path.display()));
+        // With its byte order mark, which a reader is not shown.
+        let text = std::fs::read_to_string(&path).map_err(failed())?;
+        let edited = plan::write_back(&text, title, status, review)?;
+        if edited != text {
+            // A link stays a link.
+            let real = path.canonicalize().map_err(failed())?;
+            write_atomically(&real, &edited).map_err(failed())?;
+        }
+        Ok(())
+    }
+
+    /// A file to lock, of our own: what is locked must not be replaced.
+    fn lock_file(&self, name: &str) -> Result<File, ServiceError> {
+        let folder = self.ledger.dir().join("service");
+        let failed = || ServiceError::io(format!("{} cannot be used", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(failed())?;
+        let path = folder.join(format!("{name}.lock"));
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed())
+    }
+
+    /// The lock of a task's review. The kernel drops it when its holder ends, however it ends.
+    pub fn review_lock(&self, task: &Task) -> Result<File, ServiceError> {
+        let digest = Digest::of(self.subject(task).as_str().as_bytes());
+        self.lock_file(digest.as_str().get(..32).unwrap_or(digest.as_str()))
+    }
+
+    /// Whether a review of this task is under way, in whichever process.
+    pub fn is_reviewed_now(&self, task: &Task) -> bool {
+        let lock = self.review_lock(task);
+        lock.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+    }
+
+    /// What stays the same about a task over all its reviews: positions move when a line is added, titles do not.
+    pub fn subject(&self, task: &Task) -> Subject {
+        match &task.home {
+            Home::Plan { file } => {
+                let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+                let digest = Digest::of(title.as_bytes());
+                let short = digest.as_str().get(..16).unwrap_or(digest.as_str()).to_owned();
+                Subject::new("service", [file.as_str(), short.as_str()])
+            }
+            Home::Ledger => Subject::new("service", ["task", task.id.as_str()]),
+        }
+    }
+}
+
+/// What an id may be: something that can be typed, and is no place in a plan.
+fn is_id(id: &str) -> bool {
+    let sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_place = id.split('.').count() == 2 && id.split('.').all(|part| part.parse::<u32>().is_ok());
+    (1..=MAX_ID_BYTES).contains(&id.len()) && id.chars().all(sign) && !is_place
+}
+
+fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
+    if !is_id(id) {
+        let message = format!("{} is no id of a task", quoted(id));
+        let hint = format!(
+            "up to {MAX_ID_BYTES} letters, digits, `-`, `_` and `.`, and not like `1.2`, a place in the plan"
+        );
+        return Err(ServiceError::usage(message, hint));
+    }
+    if new.title.trim().is_empty() || new.title.contains(['\n', '\r']) {
+        return Err(ServiceError::usage("a title is one line of text", "countersign task add TITLE"));
+    }
+    let texts = [Some(&new.title), new.scope.as_ref(), new.acceptance.as_ref()];
+    match texts.into_iter().flatten().any(|text| text.len() > MAX_TEXT_BYTES) {
+        true => Err(ServiceError::usage(
+            format!("a text of the task has more than {MAX_TEXT_BYTES} bytes"),
+            "say it shorter, or name a file in it",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// A task from what was noted about it.
+fn fold(id: &str, notes: &[Note]) -> Option<Task> {
+    let mut task: Option<Task> = None;
+    for note in notes {
+        match (note.kind.as_str(), &mut task) {
+            ("task_added", None) => {
+                let new: NewTask = serde_json::from_str(&note.body).ok()?;
+                task = Some(Task {
+                    id: id.to_owned(),
+                    title: new.title,
+                    scope: new.scope,
+                    acceptance: new.acceptance,
+                    status: TaskStatus::Pending,
+                    home: Home::Ledger,
+                });
+            }
+            ("task_status", Some(task)) => {
+                task.status = serde_json::from_str::<Moved>(&note.body).ok()?.status;
+            }
+            _ => {}
+        }
+    }
+    task
+}
