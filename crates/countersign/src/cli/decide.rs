@@ -38,6 +38,7 @@ pub async fn fix(global: &Global, options: DecideOptions) -> Result<Answer, Fail
 pub async fn unblock(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
     let stored = engine.lift(&id, actor(), reason(options.reason)?).await?;
+    super::task::decided(global, &stored).await?;
     shown(&engine, stored).await
 }
 
@@ -51,6 +52,7 @@ pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answe
 async fn decide(global: &Global, options: DecideOptions, verb: Verb) -> Result<Answer, Failure> {
     let (engine, id) = open(global, &options.id).await?;
     let stored = engine.decide(&id, verb, actor(), reason(options.reason)?).await?;
+    super::task::decided(global, &stored).await?;
     shown(&engine, stored).await
 }
 
@@ -60,7 +62,10 @@ async fn open(global: &Global, typed: &str) -> Result<(Engine, ReviewId), Failur
         return Err(super::show::no_ledger());
     }
     let engine = project.engine(project.planner(None)?).await?;
-    let id = find(engine.ledger(), typed).await?;
+    let id = match super::task::review_of(&project, engine.ledger(), typed).await? {
+        Some(id) => id,
+        None => find(engine.ledger(), typed).await?,
+    };
     Ok((engine, id))
 }
 

@@ -14,7 +14,10 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     let project = Project::find(global, None)?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let id = match &options.id {
-        Some(typed) => find(&ledger, typed).await?,
+        Some(typed) => match super::task::review_of(&project, &ledger, typed).await? {
+            Some(id) => id,
+            None => find(&ledger, typed).await?,
+        },
         None => latest(&ledger).await?,
     };
     let Some(stored) = ledger.review(&id).await? else { return Err(not_found(id.as_str())) };

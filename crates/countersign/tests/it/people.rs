@@ -17,7 +17,7 @@ fn stopped() -> (Project, Judge, String) {
 }
 
 /// Runs a command as a person would: on a terminal.
-fn typed(project: &Project, args: &[&str], variable: Option<&str>) -> String {
+pub fn typed(project: &Project, args: &[&str], variable: Option<&str>) -> String {
     let mut command = project.command(args);
     command.env("USER", "ann").env("NO_COLOR", "1");
     if let Some(variable) = variable {

@@ -2,6 +2,7 @@
 
 mod flow;
 mod replies;
+mod together;
 
 use crate::project;
 use countersign_engine::ledger::Ledger;
@@ -11,6 +12,8 @@ use serde_json::Value;
 const CONFIG: &str = "version: 1\n\
     reviewers: [{name: judge, use: command, command: [./judge.sh]}]\n\
     rules: [{name: r, for: ['**'], criteria: [{name: Complete, ask: 'Is it?'}]}]\n";
+
+const APPROVED: &str = r#"{"result": "APPROVED", "summary": "fine"}"#;
 
 const PLAN: &str = "# Plan\r\n\r\n### Phase 1: Ground\r\n\r\n- [ ] **Build walls** `[in_progress]`\r\n  - **Scope:** all four\r\n  \
     - **Acceptance:** they stand\r\n- [ ] **Roof** `[pending]`\r\n";

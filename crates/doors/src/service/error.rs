@@ -4,7 +4,7 @@ use super::plan::EditError;
 use countersign_engine::engine::EngineError;
 use countersign_engine::ledger::LedgerError;
 use countersign_engine::workspace::ChangeError;
-use countersign_engine::yaml::Problems;
+use countersign_engine::yaml::{Problems, quoted};
 use std::io;
 
 /// Why something about a task was not done.
@@ -67,6 +67,12 @@ impl ServiceError {
             io::ErrorKind::Interrupted => Self::Engine(EngineError::Interrupted),
             _ => Self::Io { what, error },
         }
+    }
+
+    /// There is no such task.
+    pub fn no_task(typed: &str) -> Self {
+        let message = format!("there is no task {}", quoted(typed));
+        Self::usage(message, "`countersign task list` lists the tasks there are")
     }
 
     /// Something typed wrong.

@@ -1,6 +1,7 @@
 //! What happens to reviews of tasks, for whoever watches: notes in a stream of the ledger.
 
-use super::task::{Notification, TaskStatus};
+use super::task::{Notification, Task, TaskStatus};
+use super::tasks::Tasks;
 use countersign_core::answer::ReviewResult;
 use countersign_engine::ledger::{Ledger, LedgerError, Note};
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,34 @@ pub struct Happened {
     /// What people are told, where they are needed.
     #[serde(default)]
     pub notification: Option<Notification>,
+}
+
+impl Happened {
+    /// The record of a review that begins.
+    pub fn begin(tasks: &Tasks, task: &Task, attempt: u32, at: String, command: &str) -> Self {
+        let folder = tasks.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        Self {
+            task_id: task.id.clone(),
+            subject: tasks.subject(task).as_str().to_owned(),
+            title: task.title.clone(),
+            project_id: folder.unwrap_or_default(),
+            status: task.status,
+            review: TaskReview {
+                id: None,
+                task_id: task.id.clone(),
+                attempt,
+                result: ReviewResult::Pending,
+                issues: vec![],
+                summary: String::new(),
+                blocking: false,
+                reviewed_at: at,
+                reviewer_command: command.to_owned(),
+                raw_output: None,
+                error: None,
+            },
+            notification: None,
+        }
+    }
 }
 
 impl ServiceEvent {

@@ -5,6 +5,7 @@
 
 pub mod command;
 pub mod context;
+pub mod decided;
 pub mod error;
 pub mod event;
 pub mod pipeline;

@@ -4,8 +4,9 @@
 //! and leaves a task that can be reviewed again.
 
 use super::context::{Known, Surroundings};
+use super::decided::after_decision;
 use super::error::ServiceError;
-use super::event::{self, Happened, ServiceEvent, TaskReview};
+use super::event::{self, Happened, ServiceEvent};
 use super::plan::ReviewBlock;
 use super::task::{Conclusion, Handling, Task, TaskStatus, handle};
 use super::tasks::Tasks;
@@ -22,6 +23,7 @@ use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::workspace::{self, ChangeWanted, Root};
 use std::ffi::OsString;
+use std::fs::File;
 use tokio_util::sync::CancellationToken;
 
 /// The most of what reviewers said that goes into an event.
@@ -82,10 +84,18 @@ pub struct Finished {
 impl Reviewing {
     /// Reviews the work on a task. Where a review of it is under way, waits for that one instead.
     pub async fn review(&self, mut task: Task, cancel: &CancellationToken) -> Result<Finished, ServiceError> {
+        let ended = self.ended(&task).await?.len();
         let lock = self.tasks.review_lock(&task)?;
         let lock = match lock.try_lock() {
             Ok(()) => lock,
-            Err(_) => return self.join(task, lock, cancel).await,
+            Err(_) => {
+                let lock = until_free(lock, cancel).await?;
+                // Whoever had it may be gone without an end; then it is ours to review.
+                match self.ended(&task).await?.split_off(ended).pop() {
+                    Some(happened) => return self.joined(&task, happened).await,
+                    None => lock,
+                }
+            }
         };
         self.close_interrupted(&task).await?;
         self.refuse_stopped(&task).await?;
@@ -108,27 +118,19 @@ impl Reviewing {
         finished
     }
 
-    /// Waits for whoever reviews this task, and says what came of it.
-    async fn join(
-        &self,
-        task: Task,
-        lock: std::fs::File,
-        cancel: &CancellationToken,
-    ) -> Result<Finished, ServiceError> {
-        let waiting = tokio::task::spawn_blocking(move || lock.lock());
-        tokio::select! {
-            _ = waiting => {}
-            () = cancel.cancelled() => return Err(EngineError::Interrupted.into()),
-        }
-        let subject = self.tasks.subject(&task);
+    /// All reviews of this task that came to an end, the oldest first.
+    async fn ended(&self, task: &Task) -> Result<Vec<Happened>, ServiceError> {
+        let subject = self.tasks.subject(task);
+        let all = event::all(&self.tasks.ledger).await?.into_iter();
+        let ended = all.filter(|event| !matches!(event, ServiceEvent::ReviewStarted(_)));
+        let of_task = ended.filter(|event| event.happened().subject == subject.as_str());
+        Ok(of_task.map(|event| event.happened().clone()).collect())
+    }
+
+    /// What came of a review that somebody else had under way.
+    async fn joined(&self, task: &Task, happened: Happened) -> Result<Finished, ServiceError> {
         let task = self.tasks.find(&task.id).await?;
-        let latest = event::latest(event::all(&self.tasks.ledger).await?);
-        let of_task = latest.into_iter().find(|event| event.happened().subject == subject.as_str());
-        let happened = of_task.map(|event| event.happened().clone());
-        let Some(happened) = happened else {
-            return Err(EngineError::Internal("the review that was under way left nothing".to_owned()).into());
-        };
-        let outcome = match (task.status, happened.review.result) {
+        let outcome = match (happened.status, happened.review.result) {
             (TaskStatus::Complete, ReviewResult::Approved) => Outcome::Passed,
             (TaskStatus::Blocked, _) => Outcome::Stopped(Stop::AttemptsUsedUp),
             (_, ReviewResult::NeedsRevision | ReviewResult::Rejected) => Outcome::NeedsWork,
@@ -170,25 +172,9 @@ impl Reviewing {
         let State::Settled(outcome @ (Outcome::Overridden | Outcome::Skipped)) = stored.review.state else {
             return Ok(None);
         };
-        let subject = self.tasks.subject(task);
-        let latest = event::latest(event::all(&self.tasks.ledger).await?);
-        let told = latest.into_iter().any(|event| {
-            let happened = event.happened();
-            happened.subject == subject.as_str()
-                && happened.review.result == ReviewResult::Approved
-                && happened.review.id.as_deref() == Some(stored.review.id.as_str())
-        });
-        if told {
+        let Some(happened) = after_decision(&self.tasks, task, &stored.review, (self.now)()).await? else {
             return Ok(None);
-        }
-        let (at_ms, at) = (self.now)();
-        let mut happened = self.pending(task, at).await?;
-        happened.review.id = Some(stored.review.id.to_string());
-        happened.review.result = ReviewResult::Approved;
-        happened.review.summary = format!("{outcome} by a person");
-        happened.status = TaskStatus::Complete;
-        ServiceEvent::ended(happened.clone()).record(&self.tasks.ledger, at_ms).await?;
-        self.tasks.set(task, TaskStatus::Complete, None, at_ms).await?;
+        };
         let max_revisions = self.settings.max_revisions;
         Ok(Some(Finished { task: task.clone(), happened, outcome, max_revisions, judged: None }))
     }
@@ -201,28 +187,7 @@ impl Reviewing {
     async fn pending(&self, task: &Task, at: String) -> Result<Happened, ServiceError> {
         let open = |stored: &Stored| !matches!(stored.review.state, State::Settled(_));
         let attempts = self.latest(task).await?.filter(open).map_or(0, |stored| stored.review.attempts);
-        let folder = self.tasks.root.file_name().map(|name| name.to_string_lossy().into_owned());
-        Ok(Happened {
-            task_id: task.id.clone(),
-            subject: self.tasks.subject(task).as_str().to_owned(),
-            title: task.title.clone(),
-            project_id: folder.unwrap_or_default(),
-            status: task.status,
-            review: TaskReview {
-                id: None,
-                task_id: task.id.clone(),
-                attempt: attempts + 1,
-                result: ReviewResult::Pending,
-                issues: vec![],
-                summary: String::new(),
-                blocking: false,
-                reviewed_at: at,
-                reviewer_command: self.settings.command.clone(),
-                raw_output: None,
-                error: None,
-            },
-            notification: None,
-        })
+        Ok(Happened::begin(&self.tasks, task, attempts + 1, at, &self.settings.command))
     }
 
     /// A review that came to no end.
@@ -339,6 +304,17 @@ impl Reviewing {
         let said = said.join("\n\n");
         Ok((!said.is_empty()).then(|| text::cut_noted(&said, RAW_BYTES_MAX).into_owned()))
     }
+}
+
+/// Waits until nobody reviews the task any more, and takes the lock.
+async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, ServiceError> {
+    let waiting = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock));
+    let locked = tokio::select! {
+        locked = waiting => locked,
+        () = cancel.cancelled() => return Err(EngineError::Interrupted.into()),
+    };
+    let locked = locked.map_err(|error| EngineError::Internal(error.to_string()))?;
+    locked.map_err(ServiceError::io("the review under way cannot be waited for"))
 }
 
 /// What a review says in the words of this dialect, or why it says nothing.

@@ -80,7 +80,7 @@ impl Tasks {
 
     /// All tasks: those of the plan in order, then those added, the one that changed last first.
     pub async fn list(&self) -> Result<Vec<Task>, ServiceError> {
-        let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| self.of_plan(task)).collect();
+        let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| planned(&self.plan, task)).collect();
         for stream in self.ledger.streams("task/", MAX_LISTED).await? {
             let notes = self.ledger.notes(&stream).await?;
             tasks.extend(stream.strip_prefix("task/").and_then(|id| fold(id, &notes)));
@@ -91,29 +91,18 @@ impl Tasks {
     /// A task by its id, its place in the plan, or its title there.
     pub async fn find(&self, typed: &str) -> Result<Task, ServiceError> {
         let plan = self.read()?;
-        let planned = plan.find(typed);
-        if let Some(task) = planned {
-            return Ok(self.of_plan(task));
+        if let Some(task) = plan.find(typed) {
+            return Ok(planned(&self.plan, task));
         }
-        let added = match is_id(typed) {
-            true => fold(typed, &self.ledger.notes(&format!("task/{typed}")).await?),
-            false => None,
-        };
-        added.ok_or_else(|| {
-            let message = format!("there is no task {}", quoted(typed));
-            ServiceError::usage(message, "`countersign task list` lists the tasks there are")
-        })
+        self.added(typed).await?.ok_or_else(|| ServiceError::no_task(typed))
     }
 
-    fn of_plan(&self, task: &PlanTask) -> Task {
-        Task {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            scope: task.scope.clone(),
-            acceptance: task.acceptance.clone(),
-            status: task.status,
-            home: Home::Plan { file: self.plan.clone() },
-        }
+    /// A task that was added by command.
+    pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
+        Ok(match is_id(id) {
+            true => fold(id, &self.ledger.notes(&format!("task/{id}")).await?),
+            false => None,
+        })
     }
 
     /// Adds a task. The same task again is the same task; another one under its id is refused.
@@ -191,20 +180,29 @@ impl Tasks {
         let folder = self.ledger.dir().join("service");
         let failed = || ServiceError::io(format!("{} cannot be used", folder.display()));
         std::fs::create_dir_all(&folder).map_err(failed())?;
-        let path = folder.join(format!("{name}.lock"));
+        let path = self.lock_path(name);
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed())
     }
 
     /// The lock of a task's review. The kernel drops it when its holder ends, however it ends.
     pub fn review_lock(&self, task: &Task) -> Result<File, ServiceError> {
+        self.lock_file(&self.lock_name(task))
+    }
+
+    fn lock_name(&self, task: &Task) -> String {
         let digest = Digest::of(self.subject(task).as_str().as_bytes());
-        self.lock_file(digest.as_str().get(..32).unwrap_or(digest.as_str()))
+        digest.as_str().get(..32).unwrap_or(digest.as_str()).to_owned()
+    }
+
+    fn lock_path(&self, name: &str) -> PathBuf {
+        self.ledger.dir().join("service").join(format!("{name}.lock"))
     }
 
     /// Whether a review of this task is under way, in whichever process.
     pub fn is_reviewed_now(&self, task: &Task) -> bool {
-        let lock = self.review_lock(task);
-        lock.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+        // Whoever looks makes no files.
+        let opened = File::open(self.lock_path(&self.lock_name(task)));
+        opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
     }
 
     /// What stays the same about a task over all its reviews: positions move when a line is added, titles do not.
@@ -218,6 +216,18 @@ impl Tasks {
             }
             Home::Ledger => Subject::new("service", ["task", task.id.as_str()]),
         }
+    }
+}
+
+/// A task of a plan.
+pub fn planned(file: &str, task: &PlanTask) -> Task {
+    Task {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        scope: task.scope.clone(),
+        acceptance: task.acceptance.clone(),
+        status: task.status,
+        home: Home::Plan { file: file.to_owned() },
     }
 }
 

@@ -10,16 +10,18 @@ use crate::output::{Answer, Printer, rfc3339};
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
 use arguments::{AddOptions, NamedOptions, ReviewTaskOptions, TaskCommand, TaskOptions};
-use countersign_core::ids::{ID_LETTERS, letters};
+use countersign_core::ids::{ID_LETTERS, ReviewId, letters};
 use countersign_core::outcome::Outcome;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
+use countersign_doors::service::decided::{after_decision, task_of};
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
 use countersign_doors::service::pipeline::{Reviewing, free_rule};
+use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
-use countersign_doors::service::tasks::{NewTask, Tasks};
+use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
 use countersign_engine::config::{Flags, Pipeline, Trigger};
-use countersign_engine::ledger::Ledger;
+use countersign_engine::ledger::{Ledger, Stored};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -44,9 +46,12 @@ pub async fn run(
 
 /// The tasks of the project around the current folder.
 async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
+    tasks_in(project, plan, Ledger::open(&project.ledger_dir()).await?)
+}
+
+fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
-    let ledger = Ledger::open(&project.ledger_dir()).await?;
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }
 
@@ -65,15 +70,39 @@ async fn add(global: &Global, plan: &str, options: AddOptions) -> Result<Answer,
     Ok(words::moved(&task, "added"))
 }
 
+/// The tasks for those who only look: where nothing was ever written down there are those of the plan.
+async fn to_look_at(global: &Global, plan: &str) -> Result<Result<Tasks, Vec<Task>>, Failure> {
+    let project = Project::find(global, None)?;
+    match project.existing_ledger().await? {
+        Some(ledger) => tasks_in(&project, plan, ledger).map(Ok),
+        None => {
+            let read = read_plan(&project.root.path().join(plan))?;
+            let found = read.map(|reading| reading.valid().map_err(ServiceError::Plan)).transpose()?;
+            let found = found.map(|found| found.tasks).unwrap_or_default();
+            Ok(Err(found.iter().map(|task| planned(plan, task)).collect()))
+        }
+    }
+}
+
 async fn list(global: &Global, plan: &str) -> Result<Answer, Failure> {
-    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let tasks = match to_look_at(global, plan).await? {
+        Ok(tasks) => tasks,
+        Err(planned) => return Ok(words::listed(&planned, &vec![false; planned.len()])),
+    };
     let all = tasks.list().await?;
     let active: Vec<bool> = all.iter().map(|task| tasks.is_reviewed_now(task)).collect();
     Ok(words::listed(&all, &active))
 }
 
 async fn show(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
-    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let tasks = match to_look_at(global, plan).await? {
+        Ok(tasks) => tasks,
+        Err(planned) => {
+            let found = planned.iter().find(|task| task.id == options.id || task.title == options.id);
+            let found = found.ok_or_else(|| ServiceError::no_task(&options.id))?;
+            return Ok(words::shown(found, None, false));
+        }
+    };
     let task = tasks.find(&options.id).await?;
     let subject = tasks.subject(&task);
     let latest = event::latest(event::all(&tasks.ledger).await?);
@@ -221,6 +250,38 @@ async fn reviewed(
     }
     engine.ledger().clone().close().await;
     Ok(answer)
+}
+
+/// The latest review of the task somebody means by a place in the plan or by the id it was added by.
+pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
+    let is_place = typed.split('.').count() == 2 && typed.split('.').all(|part| part.parse::<u32>().is_ok());
+    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
+    let task = match is_place {
+        true => tasks.find(typed).await?,
+        // A plan with mistakes must not keep anybody from looking at another review.
+        false => match tasks.added(typed).await? {
+            Some(task) => task,
+            None => return Ok(None),
+        },
+    };
+    let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
+    match latest {
+        Some(stored) => Ok(Some(stored.review.id)),
+        None => Err(Failure::usage(format!("task {} was never reviewed", task.id))
+            .hint(format!("countersign task review {}", task.id))),
+    }
+}
+
+/// Moves a task after somebody has decided about its review.
+pub async fn decided(global: &Global, stored: &Stored) -> Result<(), Failure> {
+    if stored.review.subject.door() != "service" {
+        return Ok(());
+    }
+    let tasks = tasks(&Project::find(global, None)?, plan::FILE).await?;
+    if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
+        after_decision(&tasks, &mut task, &stored.review, now()).await?;
+    }
+    Ok(())
 }
 
 /// The end of a session's log.

@@ -1,8 +1,7 @@
 //! The status flow: every branch, what the plan holds after it, and which events there were.
 
-use super::{PLAN, briefs, events, json, kinds, says, started};
+use super::{APPROVED, PLAN, briefs, events, json, kinds, says, started};
 
-const APPROVED: &str = r#"{"result": "APPROVED", "summary": "fine"}"#;
 const REVISE: &str = r#"{"result": "NEEDS_REVISION", "issues": ["too thin", "no\ndoor"], "summary": "thin"}"#;
 
 #[test]
