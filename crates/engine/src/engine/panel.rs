@@ -225,7 +225,8 @@ impl Panel {
     pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: Told<T>) -> Told<T> {
         let edited = |seat: &Seat| {
             // Only programs of the user's have files that can be edited.
-            let has_files = matches!(seat.panelist.judge, Judge::Command(_) | Judge::Marked(_) | Judge::TwoCall(_));
+            let has_files =
+                matches!(seat.panelist.judge, Judge::Command(_) | Judge::Marked(_) | Judge::TwoCall(_));
             has_files && seat.panelist.name == name && seat.panelist.judge.identity(root) != seat.identity
         };
         if !self.seats.iter().any(edited) {

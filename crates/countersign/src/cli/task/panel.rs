@@ -50,7 +50,7 @@ pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panel
 }
 
 fn can_be_asked(panelist: &Panelist) -> bool {
-    !matches!(panelist.judge, Judge::SelfReview)
+    !matches!(panelist.judge, Judge::SelfReview | Judge::Marked(_))
 }
 
 fn wrapped(reviewer: Panelist, parser: Panelist, command: String, task: String) -> Panelist {
@@ -105,7 +105,7 @@ fn with_model(mut panelist: Panelist, model: Option<&str>) -> Panelist {
         Judge::Command(command) => command.model = Some(model.to_owned()),
         Judge::Agent(agent) => agent.model = Some(model.to_owned()),
         Judge::Service(service) => model.clone_into(&mut service.model),
-        Judge::Replay { .. } | Judge::TwoCall(_) | Judge::SelfReview => {}
+        Judge::Replay { .. } | Judge::Marked(_) | Judge::TwoCall(_) | Judge::SelfReview => {}
     }
     panelist
 }
