@@ -2,6 +2,7 @@
 
 pub mod attempt;
 pub mod branch;
+mod budget;
 pub mod config;
 pub mod course;
 pub mod happening;

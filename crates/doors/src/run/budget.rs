@@ -1,0 +1,65 @@
+//! What agents cost, and whether another one may begin.
+
+use super::attempt::Failure;
+use super::course::Course;
+use super::run::{Run, RunError};
+use super::state::ErrorCode;
+use super::tasks::Task;
+use countersign_core::outcome::Outcome;
+use countersign_engine::process::How;
+use countersign_engine::worker::Worked;
+use std::sync::atomic::Ordering;
+
+/// Stands for what was spent where somebody did not say.
+const UNKNOWN_COST: u64 = u64::MAX;
+
+impl Run {
+    /// Adds up what the agent cost. What nobody said is not nothing: with a budget, no agent begins after that.
+    pub(super) fn count(&self, course: &mut Course, worked: &Worked) {
+        let usage = worked.usage.clone().unwrap_or_default();
+        course.tokens = (usage.tokens_in, usage.tokens_out);
+        let began = !matches!(worked.ended.how, How::NotStarted { .. });
+        let add = |spent: u64| match usage.cost_microusd {
+            Some(cost) => Some(spent.saturating_add(cost)),
+            None => began.then_some(UNKNOWN_COST),
+        };
+        if let Some(cost) = usage.cost_microusd {
+            course.cost_microusd = Some(course.cost_microusd.unwrap_or(0).saturating_add(cost));
+        }
+        // None means that nothing was spent.
+        let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+
+    /// Why no agent may begin, where the budget says so.
+    pub(super) async fn budget_reached(
+        &self,
+        task: &Task,
+        course: &Course,
+    ) -> Result<Option<Failure>, RunError> {
+        let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
+        let spent = self.spent_microusd.load(Ordering::Relaxed);
+        let words = if spent == UNKNOWN_COST && of_run.or(of_task).is_some() {
+            "an agent did not say what it cost, so that no budget can be kept to"
+        } else if of_run.is_some_and(|most| spent >= most) {
+            "the budget of the run is used up"
+        } else if of_task.is_some() && of_task <= Some(self.spent_on(task, course).await?) {
+            "the budget of the task is used up"
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached)))
+    }
+
+    /// What all attempts at a task have cost.
+    async fn spent_on(&self, task: &Task, course: &Course) -> Result<u64, RunError> {
+        let known = self.summaries().await?;
+        let before = known.get(&task.id).and_then(|known| known.cost_usd).unwrap_or(0.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` stays within bounds"
+        )]
+        let before = (before * 1e6).round() as u64;
+        Ok(before.saturating_add(course.cost_microusd.unwrap_or(0)))
+    }
+}
