@@ -1,12 +1,18 @@
 //! The lock of a run. The file says who holds it; the kernel drops the lock when that process ends, however it ends.
 
 use countersign_core::text::visible_line;
+use rustix::io::Errno;
+use rustix::process::Pid;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What another run says about itself is shown up to this size.
 const MAX_HOLDER_BYTES: u64 = 4096;
+/// How long what a killed run was just starting may hold its lock, and how often that is looked at.
+const LETTING_GO: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Who holds a lock, in the words of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +55,18 @@ impl RunLock {
         let failed = |error| LockError::Io { path: path.display().to_string(), error };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = open.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LockError::Held(words(&mut file).map_err(failed)?)),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        let deadline = Instant::now() + LETTING_GO;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+            let held = words(&mut file).map_err(failed)?;
+            if Instant::now() > deadline || !is_gone(&held, &holder.host) {
+                return Err(LockError::Held(held));
+            }
+            std::thread::sleep(LOOK);
         }
         let Holder { pid, command, since, host } = holder;
         let line = |text: &str| visible_line(text).into_owned();
@@ -69,6 +83,15 @@ impl Drop for RunLock {
         // The file stays: whoever removed it would let two runs lock two files of one name.
         self.file.set_len(0).ok();
     }
+}
+
+/// Whether whoever wrote these words is a process of this machine that has ended. What it was just starting when it was
+/// killed holds the lock a moment longer.
+fn is_gone(words: &str, host: &str) -> bool {
+    let of = |name: &str| words.split(", ").find_map(|part| part.strip_prefix(name));
+    let pid = of("pid: ").and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);
+    of("host: ") == Some(host)
+        && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 /// Who holds the lock, if anybody does.
@@ -121,7 +144,8 @@ mod tests {
         assert_eq!(holder(&path).unwrap(), None);
         let lock = RunLock::take(&path, &me()).unwrap();
         let before = std::fs::read(&path).unwrap();
-        let said = RunLock::take(&path, &Holder { pid: 43, ..me() }).unwrap_err().to_string();
+        let other = Holder { pid: 43, host: "another".into(), ..me() };
+        let said = RunLock::take(&path, &other).unwrap_err().to_string();
         for part in [
             "another run is under way: pid: 42",
             "command: run --all",
@@ -135,6 +159,24 @@ mod tests {
         drop(lock);
         assert_eq!(holder(&path).unwrap(), None);
         RunLock::take(&path, &Holder { pid: 43, ..me() }).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_was_starting_may_let_go_a_moment_later() {
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let (gone, alive) = (ended.id(), std::process::id());
+        let said = |pid: u32, host: &str| format!("pid: {pid}, command: run, since: now, host: {host}");
+        assert!(is_gone(&said(gone, "box"), "box") && !is_gone(&said(gone, "box"), "another"));
+        assert!(!is_gone(&said(alive, "box"), "box") && !is_gone("nobody", "box"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.lock");
+        std::fs::write(&path, said(gone, "box").replace(", ", "\n")).unwrap();
+        let inherited = File::open(&path).unwrap();
+        inherited.lock().unwrap();
+        let letting_go = std::thread::spawn(move || drop(inherited));
+        RunLock::take(&path, &me()).unwrap();
+        letting_go.join().unwrap();
     }
 
     #[test]
