@@ -18,9 +18,10 @@ use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
 use countersign_doors::service::pipeline::{Reviewing, free_rule};
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Task, TaskStatus};
+use countersign_doors::service::task::{Home, Task, TaskStatus};
 use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
-use countersign_engine::config::{Flags, Pipeline, Trigger};
+use countersign_engine::config::{Flags, Pipeline, Source, Trigger};
+use countersign_engine::git::Git;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -52,6 +53,11 @@ async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
 fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
+    // The plan is left out of what is judged, so it must not be able to stand for anything else.
+    if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
+        return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
+            .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
+    }
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }
 
@@ -211,6 +217,7 @@ async fn reviewed(
     if options.session_log.is_some() && !settings.context.session_log {
         warnings.push("`context.session_log` is off: the log is not shown to the reviewer".to_owned());
     }
+    warnings.extend(rewritten(&base, &tasks, &task).await?);
     if !settings.context.diff {
         warnings.push("`context.diff` is off: the reviewer does not see the change".to_owned());
     }
@@ -233,7 +240,7 @@ async fn reviewed(
         policy: project.config.policy.clone(),
         session_log: session_log(project, options)?,
         base: base.commit().map(str::to_owned),
-        left_out: vec![OWN_STATE.to_owned(), tasks.plan.clone()],
+        left_out: left_out(&tasks)?,
         guard: project::guard_program()?,
         settings,
         tasks,
@@ -250,6 +257,30 @@ async fn reviewed(
     }
     engine.ledger().clone().close().await;
     Ok(answer)
+}
+
+/// What is no part of anybody's work: our own state, and the plan, whose statuses we write.
+fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
+    let plan = (!tasks.read()?.tasks.is_empty()).then(|| tasks.plan.clone());
+    Ok([OWN_STATE.to_owned()].into_iter().chain(plan).collect())
+}
+
+/// What to say when the work rewrites what the task asks for: the plan is not part of what the reviewer judges.
+async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Option<String>, Failure> {
+    let (Some(commit), Home::Plan { file }) = (base.commit(), &task.home) else { return Ok(None) };
+    let found = Git::at(&tasks.root).file_at(commit, file).await;
+    let Some(text) = found.ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return Ok(None);
+    };
+    let before = plan::parse(&Source::new(file, &text)).plan;
+    let before = before.find(&task.title).map(|before| (before.scope.clone(), before.acceptance.clone()));
+    let is_other = before.is_some_and(|before| before != (task.scope.clone(), task.acceptance.clone()));
+    Ok(is_other.then(|| {
+        format!(
+            "scope or acceptance of task {} are not what they were: look at what changed in {file} yourself",
+            task.id
+        )
+    }))
 }
 
 /// The latest review of the task somebody means by a place in the plan or by the id it was added by.

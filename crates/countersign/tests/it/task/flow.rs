@@ -206,6 +206,22 @@ fn a_structured_review_goes_by_the_rules() {
 }
 
 #[test]
+fn no_work_hides_behind_the_plan() {
+    let (project, _repository, _judge) = started("");
+    project.run(&["task", "add", "Paint", "--id", "paint"]).exits(0);
+    for plan in ["**", "src/*", "judge.sh", "../PLAN.md", "{a,b}.md"] {
+        project.run(&["task", "done", "paint", "--plan", plan]).exits(2);
+    }
+    // A file that is no plan is part of the work, whatever it is said to be.
+    project.run(&["task", "done", "paint", "--plan", "a.md"]).exits(0);
+    assert!(briefs(&project)[0]["payload"].as_str().unwrap().contains("+two"));
+    // What the task asks for is not rewritten in silence.
+    project.write("PLAN.md", PLAN.replace("they stand", "anything"));
+    let ran = project.run(&["task", "done", "1.1"]).exits(0);
+    assert!(ran.stderr.contains("scope or acceptance of task 1.1 are not what they were"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_plan_with_mistakes_is_named_with_places_and_left_alone() {
     let (project, _repository, _judge) = started("");
     let bad = PLAN.replace("[pending]", "[pendin]");
