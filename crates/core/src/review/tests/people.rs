@@ -197,3 +197,25 @@ fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
     story.submit(&["a@2"]);
     assert_eq!(story.review.standing(), None, "it is judged again");
 }
+
+#[test]
+fn svc_9_a_review_that_asks_for_a_person_stops_at_once_and_a_person_lets_it_go_on() {
+    use crate::answer::{ReviewResult, Reviewed};
+    let says = |result, blocking| {
+        let reviewed = Reviewed { result, issues: vec![], summary: String::new(), blocking };
+        Answer { reviewed: Some(reviewed), ..answer(false, true) }
+    };
+    let rejected = Outcome::Stopped(Stop::Rejected);
+    for (said, stands) in [
+        (says(ReviewResult::NeedsRevision, false), Outcome::NeedsWork),
+        (says(ReviewResult::NeedsRevision, true), rejected),
+        (says(ReviewResult::Rejected, false), rejected),
+    ] {
+        let mut story = Story::new();
+        story.submit(&["a@1"]).answered("a@1", said).confirmed().stands(stands);
+        if stands == rejected {
+            story.take(Input::Lifted { by: Actor::new("ann", true), reason: "looked".into() });
+            story.stands(Outcome::NeedsWork);
+        }
+    }
+}
