@@ -6,7 +6,9 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 16] = [
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
     "COUNTERSIGN_ROOT",
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_REVIEWER",

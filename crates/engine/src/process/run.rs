@@ -16,8 +16,9 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// What the guard itself needs on top of the grace: KILL, reaping, reporting.
-const GUARD_MARGIN: Duration = Duration::from_secs(6);
+/// What the guard itself needs on top of the grace: KILL, reaping, reporting. Far more than it takes, since a guard that
+/// is ended before its time leaves behind what left its session, and a busy machine lets it wait.
+const GUARD_MARGIN: Duration = Duration::from_secs(30);
 const REPORT_BYTES: u64 = 4096;
 /// How often, and in what steps, what a lost guard left behind is looked for.
 const SWEEPS: usize = 50;
