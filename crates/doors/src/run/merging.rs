@@ -2,11 +2,12 @@
 
 use super::attempt::{Again, Failure, Ready};
 use super::course::{Course, Merging};
-use super::happening::Stage;
+use super::happening::{Happening, Stage};
 use super::log::Log;
-use super::repo::{Advanced, Conflict, Place, Updated};
+use super::repo::{Advanced, Place};
 use super::run::{Run, RunError};
 use super::state::ErrorCode;
+use super::taking_up::{Conflict, Updated};
 use super::tasks::Task;
 use countersign_core::ids::ReviewId;
 use countersign_engine::shell::End;
@@ -52,6 +53,7 @@ impl Run {
         for _ in 0..MOVES_MAX {
             let tip = self.repo.main_tip().await?;
             if tip != course.base {
+                self.tell_of_others(&course.base, &tip).await?;
                 self.repo.commit(&course.place, &tree, Some(&course.base), &message).await?;
                 tree = match self.repo.update(&course.place, &tip).await? {
                     Updated::Tree(tree) => tree,
@@ -80,6 +82,17 @@ impl Run {
         }
         let words = format!("`{}` was moved by somebody else again and again", self.repo.main);
         Ok(Merged::No(Failure::of_work(ErrorCode::Unknown, words)))
+    }
+
+    /// What others put on the main branch was not judged here, and is not kept quiet: it may have been the agent.
+    async fn tell_of_others(&self, from: &str, to: &str) -> Result<(), RunError> {
+        let commits = self.repo.unjudged(from, to).await?;
+        if !commits.is_empty() {
+            let words =
+                format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
+            self.say(Happening::Warning(words));
+        }
+        Ok(())
     }
 
     /// What nobody has tested yet is tested before it is merged.

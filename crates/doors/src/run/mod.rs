@@ -27,6 +27,7 @@ pub mod schedule;
 pub mod settings;
 pub mod state;
 pub mod status;
+pub mod taking_up;
 pub mod task;
 pub mod task_file;
 pub mod task_prompt;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Repo {
     /// Git in the project's own worktree.
-    git: Git,
+    pub(super) git: Git,
     root: PathBuf,
     /// The branch that work is merged into.
     pub main: String,
@@ -67,26 +67,6 @@ pub enum RepoError {
         /// What should be.
         main: String,
     },
-}
-
-/// A merge that could not be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The files.
-    pub files: Vec<String>,
-    /// What git says.
-    pub words: String,
-}
-
-/// What came of bringing the main branch into a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Updated {
-    /// The tree of both.
-    Tree(String),
-    /// Both sides stand in the files.
-    Conflict(Conflict),
-    /// Git did not begin: everything is as it was.
-    Refused(String),
 }
 
 /// Whether the main branch has what was joined.
@@ -251,36 +231,6 @@ impl Repo {
         let task = commit_object(&git, tree, None, message).await?;
         let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
         Ok(Joined { commit, task, main_was: base.to_owned() })
-    }
-
-    /// Brings what is on the main branch into the branch of a place.
-    pub async fn update(&self, place: &Place, tip: &str) -> Result<Updated, RepoError> {
-        let git = self.at(place);
-        let message = format!("Merge {} into the task", self.main);
-        let merge = ["merge", "-q", "--no-ff", "--no-edit", "--no-gpg-sign", "-m", &message, tip];
-        let refused = match git.run(merge).await {
-            Ok(_) => return Ok(Updated::Tree(git.text(["rev-parse", "HEAD^{tree}"]).await?)),
-            Err(error @ GitError::Failed { .. }) => error,
-            Err(error) => return Err(error.into()),
-        };
-        let files = git.text(["diff", "--name-only", "-z", "--diff-filter=U"]).await?;
-        let files: Vec<String> =
-            files.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect();
-        if files.is_empty() {
-            return Ok(Updated::Refused(refused.to_string()));
-        }
-        let task = git.head().await?.unwrap_or_default();
-        let words = self.conflict_words(tip, &task).await?;
-        // The files keep both sides; git itself need not remember that it was in the middle of something.
-        git.run(["merge", "--quit"]).await?;
-        git.run(["reset", "-q"]).await?;
-        Ok(Updated::Conflict(Conflict { files, words }))
-    }
-
-    async fn conflict_words(&self, one: &str, other: &str) -> Result<String, RepoError> {
-        let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", one, other];
-        let (_, said) = self.git.exit_and_text(args).await?;
-        Ok(conflict_words(&said))
     }
 
     /// Makes the main branch what was joined, and leaves the place. In the project's own worktree the files are what was
@@ -478,24 +428,4 @@ async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
 enum Branch {
     Stays,
     Gone,
-}
-
-/// What `merge-tree` says where it could not merge: the tree, the files, an empty field, then messages.
-fn conflict_words(said: &str) -> String {
-    let words: Vec<&str> =
-        said.split('\0').filter(|field| field.starts_with("CONFLICT (")).map(str::trim).collect();
-    let sentences: Vec<&str> = words.into_iter().filter(|words| words.contains("): ")).collect();
-    sentences.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_conflict_is_told_in_sentences() {
-        let said = "aa\0a.txt\0b c.txt\0\x001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
-                    1\0a.txt\0CONFLICT (contents)\0CONFLICT (content): Merge conflict in a.txt\n\0";
-        assert_eq!(conflict_words(said), "CONFLICT (content): Merge conflict in a.txt");
-    }
 }
