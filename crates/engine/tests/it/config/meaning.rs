@@ -7,8 +7,8 @@ use countersign_core::criterion::{Criterion, Severity};
 use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
-    Asked, CommandReviewer, Config, Environment, FileBytes, Flags, KeySource, Limits, Problems,
-    ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, resolve,
+    Asked, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
+    Pipeline, Problems, ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, Trigger, resolve,
 };
 use countersign_engine::programs::{Api, Program};
 
@@ -223,6 +223,22 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "qr.item_failures_max = 5 (default)",
             "qr.blocking = [{from_round: 1, severity: may}, {from_round: 3, severity: should}, {from_round: 5, severity: must}] (default)",
             "qr.state_dir = none (default)",
+            "review.enabled = true (default)",
+            "review.command = /review-task (default)",
+            "review.prompt = none (default)",
+            "review.model = none (default)",
+            "review.parser = none (default)",
+            "review.parser_model = none (default)",
+            "review.max_revisions = 3 (default)",
+            "review.trigger = script_completion (default)",
+            "review.pipeline = two_call (default)",
+            "context.task_definition = true (default)",
+            "context.diff = true (default)",
+            "context.tests = true (default)",
+            "context.lint = false (default)",
+            "context.session_log = false (default)",
+            "commands.test = none (default)",
+            "commands.lint = none (default)",
         ]
     );
 }
@@ -335,5 +351,31 @@ fn problems_of_both_files_come_together() {
         problems,
         "/home/me/config.yml:1:24: `max_attempts` must be a whole number from 1 to 4294967295, not 0\n\
          countersign.yml:2:8: `rules` must be a list, not 3"
+    );
+}
+
+#[test]
+fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
+    let written = "review: {command: ' /mine ', model: m, max_revisions: 5, trigger: explicit, pipeline: structured}\n\
+                   context: {tests: false, lint: true}\ncommands: {test: ./t}\n";
+    let service = read(format!("{RULES}{written}").as_str()).unwrap().service;
+    assert_eq!((service.command.as_str(), service.model.as_deref()), ("/mine", Some("m")));
+    assert_eq!((service.max_revisions, service.enabled), (5, true));
+    assert_eq!((service.trigger, service.pipeline), (Trigger::Explicit, Pipeline::Structured));
+    assert_eq!(service.context, ContextConfig { tests: false, lint: true, ..ContextConfig::default() });
+    assert_eq!((service.test.as_deref(), service.lint), (Some("./t"), None));
+    for (wrong, words) in [
+        ("review: {command: ' '}", "`command` is empty"),
+        ("review: {command: /}", "`command` is empty"),
+        ("review: {max_revisions: 0}", "`max_revisions` must be a whole number from 1"),
+        ("review: {triger: explicit}", "unknown key `triger`"),
+        ("commands: {test: ''}", "`test` is empty"),
+    ] {
+        let problems = read(format!("{RULES}{wrong}\n").as_str()).unwrap_err().to_string();
+        assert!(problems.contains(words), "{wrong}: {problems}");
+    }
+    assert!(
+        files(RULES, "review: {enabled: false}\n").is_err(),
+        "nobody switches a project's reviews off from home"
     );
 }
