@@ -6,6 +6,7 @@
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
 use super::note::{Note, passed_digests};
+use super::on_record::OnRecord;
 use super::phase::Phase;
 use super::scope_digest;
 use super::state::State;
@@ -101,13 +102,14 @@ impl Qr {
         }
     }
 
-    /// Records a ruling; `digest` is what the item's scope named when it was looked at.
+    /// Records a ruling: of a review, or somebody's word. `digest` is what the item's scope named when it was
+    /// looked at.
     pub async fn record(
         &self,
         id: &str,
         ruling: &Ruling,
         digest: Option<Digest>,
-        by: &Actor,
+        (review, by): (bool, &Actor),
     ) -> Result<State, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.require()?;
@@ -119,6 +121,7 @@ impl Qr {
             status: status.name().to_owned(),
             round: state.iteration,
             scope_digest: digest.filter(|_| status == Status::Pass),
+            review,
             by: by.clone(),
         };
         self.write(&locked, Some(&before), &state, vec![note]).await?;
@@ -158,6 +161,46 @@ impl Qr {
             (Some(_), Some(_)) => Touched::Yes,
             _ => Touched::Unknown,
         }
+    }
+
+    /// The files that are not what they were when an item about them passed or was accepted.
+    pub async fn changed(&self) -> Result<Vec<String>, QrError> {
+        let state = self.dir.require(self.phase)?.state;
+        let notes = self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?;
+        Ok(self.changed_in(&state, &notes))
+    }
+
+    fn changed_in(&self, state: &State, notes: &[countersign_engine::ledger::Note]) -> Vec<String> {
+        let passed = passed_digests(notes);
+        let is_changed = |item: &&Item| {
+            let stands = item.status == Status::Pass || item.accepted;
+            let then = passed.get(&item.id).filter(|_| stands);
+            then.is_some_and(|then| scope_digest::now(&self.root, &item.scope).as_ref() != Some(then))
+        };
+        let files = state.items.iter().filter(is_changed).filter_map(|item| item.scope.file());
+        files.map(str::to_owned).collect()
+    }
+
+    /// What is on record about a state, and what somebody should know who relies on it. Where the two do not agree
+    /// they are looked at again under the lock: somebody may have written one of them just then.
+    pub async fn on_record(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
+        let (on, doubts) = self.held_against(loaded).await?;
+        if doubts.is_empty() || !self.dir.has_lock(self.phase) {
+            return Ok((on, doubts));
+        }
+        let locked = self.dir.lock(self.phase)?;
+        match locked.read()? {
+            Some(now) => self.held_against(&now).await,
+            None => Ok((on, doubts)),
+        }
+    }
+
+    async fn held_against(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
+        let notes = self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?;
+        let on = OnRecord::of(&notes);
+        let changed = self.changed_in(&loaded.state, &notes);
+        let doubts = on.doubts(&loaded.state, &loaded.digest, &changed);
+        Ok((on, doubts))
     }
 
     /// Takes an item as it is, by a person's word.
@@ -230,8 +273,10 @@ impl Qr {
         let last = transaction.last_note(&stream).await?;
         let known = last.as_ref().map_or(0, |note| note.n);
         let left = last.as_ref().and_then(Note::file_after);
-        if let Some(found) = found.filter(|found| left.as_ref() != Some(found)) {
-            notes.insert(0, Note::ChangedElsewhere { found: found.clone() });
+        // Beginning again leaves no file, and whoever does it says so.
+        let is_reset = matches!(notes.as_slice(), [Note::Reset { .. }]);
+        if found != left.as_ref() && !is_reset {
+            notes.insert(0, Note::ChangedElsewhere { found: found.cloned() });
         }
         let rows: Vec<(&str, String)> = notes.iter().map(|note| (note.kind(), note.body(after))).collect();
         transaction.note(&stream, known, &rows, now_ms()).await?;

@@ -4,7 +4,7 @@
 //! replaces, and two writers would each believe to be alone.
 
 use super::phase::{Phase, file_name};
-use super::state::State;
+use super::state::{HINT, State};
 use countersign_core::digest::Digest;
 use countersign_engine::workspace::write_atomically;
 use countersign_engine::yaml::{Diagnostic, FileBytes, Place, Source};
@@ -117,12 +117,24 @@ impl StateDir {
         self.read(phase)?.ok_or_else(|| FileError::Missing(self.0.join(phase.file_name())))
     }
 
+    /// Whether anybody has ever locked the state of a phase.
+    pub fn has_lock(&self, phase: Phase) -> bool {
+        self.lock_path(phase).is_file()
+    }
+
+    fn lock_path(&self, phase: Phase) -> PathBuf {
+        self.0.join(format!("{}.lock", phase.file_name()))
+    }
+
     /// Keeps all others from writing the state of a phase.
     pub fn lock(&self, phase: Phase) -> Result<Locked, FileError> {
         if !self.0.is_dir() {
             return Err(FileError::NoFolder(self.0.clone()));
         }
-        let path = self.0.join(format!("{}.lock", phase.file_name()));
+        let path = self.lock_path(phase);
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(not_a_file(&path));
+        }
         let file = File::options().create(true).append(true).open(&path).map_err(io_error(&path))?;
         let lock = acquire(file, &path)?;
         Ok(Locked { path: self.file(phase)?, _lock: lock })
@@ -192,10 +204,7 @@ pub fn read(path: &Path) -> Result<Option<Loaded>, FileError> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io_error(path)(error)),
-        // Opening a named pipe would wait for somebody to write to it.
-        Ok(found) if !found.is_file() => {
-            return Err(io_error(path)(io::Error::new(ErrorKind::InvalidInput, "it is not a file")));
-        }
+        Ok(found) if !found.is_file() => return Err(not_a_file(path)),
         Ok(_) => {}
     }
     let mut bytes = vec![];
@@ -217,7 +226,12 @@ pub fn read(path: &Path) -> Result<Option<Loaded>, FileError> {
     Ok(Some(Loaded { state, digest }))
 }
 
+/// Nothing but a file is opened: a named pipe would wait for somebody at its other end, for ever.
+fn not_a_file(path: &Path) -> FileError {
+    io_error(path)(io::Error::new(ErrorKind::InvalidInput, "it is not a file"))
+}
+
 fn too_large(path: &Path) -> Diagnostic {
     let message = format!("the file is larger than {STATE_BYTES_MAX} bytes");
-    Diagnostic::new("too-large", Place::start_of(&Source::new(path, "")), message)
+    Diagnostic::new("too-large", Place::start_of(&Source::new(path, "")), message).with_hint(HINT)
 }

@@ -37,6 +37,12 @@ impl Here {
         self.next("Break the artifact into items.", "decompose")
     }
 
+    /// Where there is no state directory.
+    pub fn init(&self) -> String {
+        let command = format!("countersign qr init --state-dir {}", shell_word(&self.state_dir));
+        next_line("Make the state directory.", &command)
+    }
+
     /// After fix instructions.
     pub fn fixed(&self) -> String {
         self.next("Apply the fixes, then say so.", "fixed --files FILE…")
@@ -61,7 +67,7 @@ impl Here {
             GateEnd::Empty => self.decompose(),
             GateEnd::Ceiling | GateEnd::ItemCap => {
                 let id = gated.capped.first().or(gated.failed.first()).or(gated.open.first());
-                let words = format!("accept {} --reason TEXT", id.unwrap_or(&"ID"));
+                let words = format!("accept {} --reason TEXT", shell_word(id.unwrap_or(&"ID")));
                 self.next(&format!("Ask a person: {}.", why_stopped(state, gated, policy)), &words)
             }
         }
@@ -96,7 +102,7 @@ fn next_line(sentence: &str, command: &str) -> String {
     format!("NEXT: {sentence} Run: {command}")
 }
 
-/// A path as one word of a shell.
+/// A path or an id as one word of a shell.
 fn shell_word(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     match !path.is_empty() && path.chars().all(plain) {
@@ -116,6 +122,8 @@ mod tests {
             ("my plan", "'my plan'"),
             ("it's; rm -rf", r"'it'\''s; rm -rf'"),
             ("", "''"),
+            // An id may begin like a comment.
+            ("#1", "'#1'"),
         ] {
             assert_eq!(shell_word(path), word);
         }

@@ -30,6 +30,9 @@ pub enum Note {
         round: u32,
         /// What the scope named when the item passed.
         scope_digest: Option<Digest>,
+        /// Whether a review came to it, rather than somebody's word.
+        #[serde(default)]
+        review: bool,
         /// By whom.
         by: Actor,
     },
@@ -64,8 +67,8 @@ pub enum Note {
     },
     /// The file was not as we had left it.
     ChangedElsewhere {
-        /// What it was.
-        found: Digest,
+        /// What it was; none where it was gone.
+        found: Option<Digest>,
     },
 }
 

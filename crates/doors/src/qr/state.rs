@@ -15,7 +15,7 @@ pub const ITEMS_MAX: usize = 100_000;
 /// The version of the form we write.
 pub const SCHEMA_VERSION: &str = "1.0";
 /// What to do about a file that cannot be used.
-const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
+pub(super) const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
 
 /// Everything a state file says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use super::transition::{Fixed, gate};
 use countersign_core::policy::{GateEnd, GatePolicy, Gated};
 use countersign_core::text;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// How much of a finding or a check stands in a list.
 const SHORT_CHARS: usize = 80;
@@ -122,6 +123,16 @@ pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     )
 }
 
+/// The gate of a phase that has no file.
+pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
+    let dir = text::visible_line(&here.state_dir);
+    let missing = match is_dir {
+        true => format!("`{dir}` has no {}", here.phase.file_name()),
+        false => format!("there is no state directory `{dir}`"),
+    };
+    format!("Status: FAIL ({missing})\n\n{next}\n")
+}
+
 /// The items a fixer is told about: what failed and blocks in this round.
 pub fn blocking_failures<'s>(state: &'s State, policy: &GatePolicy) -> Vec<&'s Item> {
     let by_id = state.by_id();
@@ -214,8 +225,8 @@ pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> St
     format!("Accepted: {id}\n{}\n{}\n", passed_over(state, &gated), here.after_gate(state, &gated, policy))
 }
 
-/// The overview of a phase, worked out now.
-pub fn overview(state: &State, policy: &GatePolicy, here: &Here) -> String {
+/// The overview of a phase, worked out now, with what passed on whose word.
+pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&str, String)]) -> String {
     let gated = gate(state, policy);
     let mut out = format!(
         "Phase: {}\nRound: {} of at most {} ({})\n{}\nItems: {}\n",
@@ -229,6 +240,10 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here) -> String {
     out.push_str(&failed_list(state, &gated));
     out.push_str(&list("Not verified yet:", state, &gated.open, |item| short(&item.check)));
     out.push_str(&passed_over(state, &gated));
+    let words: Vec<&str> = by_word.iter().map(|(id, _)| *id).collect();
+    let who: HashMap<&str, &str> = by_word.iter().map(|(id, who)| (*id, who.as_str())).collect();
+    let who = |item: &Item| short(who.get(item.id.as_str()).unwrap_or(&""));
+    out.push_str(&list("Passed on a word, without a review:", state, &words, who));
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
 }
 

@@ -58,7 +58,7 @@ pub async fn record(place: &Place, options: &RecordOptions) -> Result<Answer, Fa
     let found = place.dir.require(phase)?.state;
     let scope = found.item(&options.id).map(|item| &item.scope);
     let digest = scope.and_then(|scope| scope_digest::now(&door.root, scope));
-    let state = door.record(&options.id, &ruling, digest, &actor()).await?;
+    let state = door.record(&options.id, &ruling, digest, (false, &actor())).await?;
     let text = words::recorded(&state, &options.id, place.policy(), &place.here(phase));
     Ok(answer(place, &state, text))
 }

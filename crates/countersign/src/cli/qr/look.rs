@@ -1,11 +1,13 @@
-//! The commands that only look: no lock, no ledger. `init` is here too; it makes a folder.
+//! The commands that only look. What they answer is the file's; what the ledger knows beside it is said as a
+//! warning. `init` is here too; it makes a folder.
 
 use super::place::Place;
 use super::{Failure, json};
 use crate::output::Answer;
 use countersign_core::outcome::Outcome;
+use countersign_doors::qr::file::Loaded;
 use countersign_doors::qr::transition;
-use countersign_doors::qr::{Phase, State, words};
+use countersign_doors::qr::{Here, OnRecord, Phase, State, words};
 use serde_json::{Value, json};
 
 /// Makes the state directory.
@@ -37,21 +39,50 @@ pub fn execute(place: &Place, qr_fail: bool) -> Result<Answer, Failure> {
 }
 
 /// One bit, from the disk and nothing else.
-pub fn gate(place: &Place) -> Result<Answer, Failure> {
+pub async fn gate(place: &Place) -> Result<Answer, Failure> {
     let phase = place.phase()?;
-    let found = place.dir.read(phase)?;
-    // A file that is not there has no items, and no items are no pass.
-    let state = found.map_or_else(|| State::new(phase, vec![]), |loaded| loaded.state);
     let (here, policy) = (place.here(phase), place.policy());
+    let Some(found) = place.dir.read(phase)? else { return Ok(nothing(place, &here)) };
+    let (_, warnings) = on_record(place, &found).await?;
+    let state = found.state;
     let outcome = transition::gate(&state, policy).end.outcome();
-    Ok(Answer::new(outcome, words::gate_answer(&state, policy, &here), json::state(&state, policy, &here)))
+    let text = words::gate_answer(&state, policy, &here);
+    Ok(Answer { warnings, ..Answer::new(outcome, text, json::state(&state, policy, &here)) })
+}
+
+/// A file that is not there has no items, and no items are no pass. It says which it is.
+fn nothing(place: &Place, here: &Here) -> Answer {
+    let (state, policy) = (State::new(here.phase, vec![]), place.policy());
+    let is_dir = place.dir.path().is_dir();
+    let next = if is_dir { here.decompose() } else { here.init() };
+    let mut json = json::state(&state, policy, here);
+    json["next"] = Value::String(next.clone());
+    let outcome = transition::gate(&state, policy).end.outcome();
+    Answer::new(outcome, words::gate_without_file(here, is_dir, &next), json)
 }
 
 /// The overview, worked out now.
-pub fn status(place: &Place) -> Result<Answer, Failure> {
+pub async fn status(place: &Place) -> Result<Answer, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
-    let state = place.dir.require(phase)?.state;
-    let text = words::overview(&state, policy, &here);
-    Ok(Answer::new(Outcome::Passed, text, json::state(&state, policy, &here)))
+    let found = place.dir.require(phase)?;
+    let (on, warnings) = on_record(place, &found).await?;
+    let state = found.state;
+    let by_word = on.by_word(&state);
+    let text = words::overview(&state, policy, &here, &by_word);
+    let mut json = json::state(&state, policy, &here);
+    json["by_word"] = by_word.iter().map(|(id, by)| json!({ "id": id, "by": by })).collect();
+    Ok(Answer { warnings, ..Answer::new(Outcome::Passed, text, json) })
+}
+
+/// What the ledger knows about a state, and what of it is worth a warning. Looking makes no ledger.
+async fn on_record(place: &Place, found: &Loaded) -> Result<(OnRecord, Vec<String>), Failure> {
+    match place.existing_door().await? {
+        Some(door) => Ok(door.on_record(found).await?),
+        None => {
+            let nothing = OnRecord::default();
+            let doubts = nothing.doubts(&found.state, &found.digest, &[]);
+            Ok((nothing, doubts))
+        }
+    }
 }

@@ -32,8 +32,8 @@ pub async fn run(
     match command {
         QrCommand::Init => look::init(&place),
         QrCommand::Execute(options) => look::execute(&place, options.qr_fail),
-        QrCommand::Gate => look::gate(&place),
-        QrCommand::Status => look::status(&place),
+        QrCommand::Gate => look::gate(&place).await,
+        QrCommand::Status => look::status(&place).await,
         QrCommand::Record(options) => change::record(&place, &options).await,
         QrCommand::Fixed(options) => change::fixed(&place, &options).await,
         QrCommand::Accept(options) => change::accept(&place, &options).await,

@@ -72,17 +72,22 @@ impl Place {
 
     /// The door, for commands that change something.
     pub async fn door(&self) -> Result<Qr, Failure> {
-        let phase = self.phase()?;
+        self.phase()?;
         if !self.dir.path().is_dir() {
             return Err(countersign_doors::qr::FileError::NoFolder(self.dir.path().to_owned()).into());
         }
-        Ok(Qr {
-            dir: self.dir.clone(),
-            phase,
-            policy: self.policy().clone(),
-            root: self.project.root.path().to_owned(),
-            ledger: Ledger::open(&self.project.ledger_dir()).await?,
-        })
+        self.door_with(Ledger::open(&self.project.ledger_dir()).await?)
+    }
+
+    /// The door where there is a ledger, for commands that look.
+    pub async fn existing_door(&self) -> Result<Option<Qr>, Failure> {
+        let ledger = self.project.existing_ledger().await?;
+        ledger.map(|ledger| self.door_with(ledger)).transpose()
+    }
+
+    fn door_with(&self, ledger: Ledger) -> Result<Qr, Failure> {
+        let (dir, policy) = (self.dir.clone(), self.policy().clone());
+        Ok(Qr { dir, phase: self.phase()?, policy, root: self.project.root.path().to_owned(), ledger })
     }
 }
 

@@ -44,13 +44,7 @@ pub async fn run(
             let state = decompose::decompose(&asked, true, printer, cancel).await?;
             printer.note(&format!("{phase}: {} items", state.items.len()));
         }
-        // What passed before passed on what was there then. Where that changed, it is looked at again.
-        Some(_) if asked.verified.as_ref() != Some(&asked.materials()?.digest()) => {
-            let files: Vec<String> =
-                asked.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            asked.qr.fixed(&files, &actor()).await?;
-        }
-        Some(_) => {}
+        Some(_) => look_again(&asked).await?,
     }
     let mut fixes: u32 = 0;
     loop {
@@ -71,6 +65,18 @@ pub async fn run(
         let (state, _) = asked.qr.fixed(&[], &actor()).await?;
         printer.note(&format!("{phase}: fixes applied, round {} begins", state.iteration));
     }
+}
+
+/// What passed before passed on what was there then. Where that changed, it is opened again.
+async fn look_again(asked: &Asked) -> Result<(), Failure> {
+    let mut files = asked.qr.changed().await?;
+    if asked.verified.as_ref() != Some(&asked.materials()?.digest()) {
+        files.extend(asked.paths.iter().map(|path| path.to_string_lossy().into_owned()));
+    }
+    if !files.is_empty() {
+        asked.qr.fixed(&files, &actor()).await?;
+    }
+    Ok(())
 }
 
 /// Has a program mend what failed. It is told what the fixer of the document is told, and nothing else.

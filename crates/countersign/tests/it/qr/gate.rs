@@ -39,7 +39,7 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
         (Some(file(1, &[item("a", "MUST", "FAIL"), item("b", "MUST", "TODO")])), 1, "Status: FAIL"),
         (Some(file(1, &[pass.clone(), item("b", "MUST", "TODO")])), 4, "not verified yet: 1"),
         (Some(file(1, &[])), 4, "there are no items"),
-        (None, 4, "there are no items"),
+        (None, 4, "Status: FAIL (`state` has no qr-plan-code.json)\n\nNEXT: Break the artifact into items."),
         (Some(file(5, &[item("a", "MUST", "FAIL")])), 6, "round 5 of at most 5 is over"),
         (Some(file(50, &[item("a", "MUST", "FAIL")])), 6, "round 50 of at most 5"),
         (Some(file(50, &[item("a", "MUST", "TODO")])), 6, "round 50 of at most 5"),
@@ -79,6 +79,16 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
         assert_eq!(left.len(), usize::from(text.is_some()));
         assert!(!project.path(".countersign").exists());
     }
+}
+
+#[test]
+fn qr_9_the_next_line_of_a_gate_without_a_state_directory_leads_to_one() {
+    let project = crate::project();
+    let said = qr(&project, &["gate"]).exits(4).stdout;
+    let next = "NEXT: Make the state directory. Run: countersign qr init --state-dir state\n";
+    assert_eq!(said, format!("Status: FAIL (there is no state directory `state`)\n\n{next}"));
+    project.run(&["qr", "init", "--state-dir", "state"]).exits(0);
+    assert!(qr(&project, &["gate"]).exits(4).stdout.contains("has no qr-plan-code.json"));
 }
 
 #[test]

@@ -109,3 +109,18 @@ fn a_finding_forges_no_line() {
     let json = qr(&project, &["fix", "--json"]).exits(0).json();
     assert_eq!(json["fixes"][0]["finding"], json!(forged));
 }
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let project = decomposed(&plain_items(1));
+    for name in [FILE.to_owned(), format!("{FILE}.lock")] {
+        let path = project.path(&name);
+        let before = project.read(&name);
+        std::fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let ran = qr(&project, &["record", "plan-001", "PASS"]).exits(8);
+        assert!(ran.stderr.contains(&name) && ran.stderr.contains("is not a file"), "{}", ran.stderr);
+        std::fs::remove_file(&path).unwrap();
+        project.write(&name, before);
+    }
+}

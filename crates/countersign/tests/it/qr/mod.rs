@@ -9,6 +9,7 @@ mod input;
 mod people;
 mod reopening;
 mod validate;
+mod visible;
 
 use countersign_testkit::{Project, Ran};
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@ use crate::qr::door::QrError;
 use crate::qr::item::{Item, Status};
 use crate::qr::material::{Materials, Shows};
 use crate::qr::modules::Module;
+use crate::qr::prompts;
 use crate::qr::scope::Scope;
 use crate::qr::state::State;
 use crate::qr::transition::{FINDING_BYTES_MAX, Refused, Ruling};
-use crate::qr::{prompts, scope_digest};
 use countersign_core::criterion::Severity;
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
@@ -18,7 +18,7 @@ use countersign_core::policy::{Attempts, Blocking, Policy};
 use countersign_core::review::{Actor, By, Review};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text;
-use countersign_engine::engine::{Engine, EngineError, Preview, Request};
+use countersign_engine::engine::{Engine, EngineError, Prepared, Preview, Request};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use tokio::task::JoinSet;
@@ -56,8 +56,6 @@ pub struct Verified {
 struct Job {
     item: Item,
     request: Request,
-    /// What the scope named, for whoever asks later whether a fix touched it.
-    digest: Option<Digest>,
     /// Texts that no review looks at again by itself.
     given: BTreeMap<String, String>,
 }
@@ -66,6 +64,8 @@ struct Job {
 struct Ruled {
     ruling: Ruling,
     by: Actor,
+    /// The file that was judged, for whoever asks later whether a fix touched it.
+    digest: Option<Digest>,
 }
 
 impl Asking<'_> {
@@ -134,7 +134,7 @@ impl Asking<'_> {
                 return Ok(());
             }
         };
-        let recorded = self.qr.record(&job.item.id, &ruled.ruling, job.digest.clone(), &ruled.by).await;
+        let recorded = self.qr.record(&job.item.id, &ruled.ruling, ruled.digest, (true, &ruled.by)).await;
         match recorded {
             // Somebody else was faster, or has put other items in their place: the file says what holds.
             Ok(_) | Err(QrError::Refused(Refused::AlreadyPassed(_) | Refused::AlreadyAccepted(_))) => Ok(()),
@@ -206,8 +206,7 @@ impl Asking<'_> {
             notes: None,
             fresh: false,
         };
-        let digest = scope_digest::now(&self.qr.root, &item.scope);
-        Ok(Job { item: item.clone(), request, digest, given })
+        Ok(Job { item: item.clone(), request, given })
     }
 
     /// The files of a question, and the texts of those that are none of the project.
@@ -294,6 +293,7 @@ async fn judge(
         return Ok(Err(unruled(Outcome::NoVerdict(NoVerdict::TooLong), detail)));
     }
     let prepared = engine.planner().prepare(job.request.clone()).await?;
+    let digest = judged(&job.item.scope, &prepared);
     let ticket = match engine.submit(prepared).await {
         Ok(ticket) => ticket,
         Err(error @ EngineError::Refused(_)) => return Ok(Err(unruled(error.outcome(), error.to_string()))),
@@ -302,12 +302,21 @@ async fn judge(
     let stored = engine.wait(&ticket, cancel).await?;
     engine.delivered(&ticket).await?;
     Ok(match ticket.outcome(&stored) {
-        Outcome::Passed => Ok(Ruled { ruling: Ruling::Pass, by: by(&stored.review) }),
+        Outcome::Passed => Ok(Ruled { ruling: Ruling::Pass, by: by(&stored.review), digest }),
         Outcome::NeedsWork => {
-            Ok(Ruled { ruling: Ruling::Fail(finding(&stored.review)), by: by(&stored.review) })
+            Ok(Ruled { ruling: Ruling::Fail(finding(&stored.review)), by: by(&stored.review), digest })
         }
         outcome => Err(unruled(outcome, why(&stored.review))),
     })
+}
+
+/// The digest of the file an item is about, exactly as it is handed in. Looking at the disk for it would find what
+/// is there before or after.
+fn judged(scope: &Scope, prepared: &Prepared) -> Option<Digest> {
+    match (scope.file(), prepared.submission.files.as_slice()) {
+        (Some(_), [only]) => Some(only.digest.clone()),
+        _ => None,
+    }
 }
 
 /// What the reviewer says is wrong.

@@ -179,7 +179,7 @@ fn what_was_waived_or_accepted_is_always_said() {
     let expected = "Waived at round 3:\n- plan-001: a nit\n- plan-002: not verified\nAccepted by a person:\n- plan-003: fine\n";
     for text in [
         gate_answer(&state, &policy, &here()),
-        overview(&state, &policy, &here()),
+        overview(&state, &policy, &here(), &[]),
         verification_complete(&state, &policy, &here()),
         accepted(&state, "plan-003", &policy, &here()),
     ] {
@@ -199,7 +199,7 @@ fn no_text_forges_a_line() {
         verification_complete(&state, &policy, &here()),
         decompose_complete(&state, &here()),
         gate_answer(&state, &policy, &here()),
-        overview(&state, &policy, &here()),
+        overview(&state, &policy, &here(), &[]),
         execute_failed(&state, &policy, &here()),
         fix_guidance(&state, &policy, &here(), fix_of),
     ];

@@ -115,3 +115,22 @@ fn what_somebody_changed_between_two_loops_is_looked_at_again() {
     assert!(ran.stderr.contains("round 2: 3 total, 2 PASS, 1 FAIL"), "{}", ran.stderr);
     assert!(asked(&project).contains(&"plan-003".to_owned()));
 }
+
+#[test]
+fn a_file_that_is_no_artifact_is_looked_at_again_too() {
+    let project = crate::project();
+    project.write("plan.md", PLAN.replace("BAD", "good")).write("b.md", "fine");
+    let items = json!({ "items": [{ "id": "b", "scope": "file:b.md", "check": "b", "severity": "MUST" }] });
+    let judge = reviewer(&project, &Says { items, ..Says::default() }, "");
+    let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "false", "--reviewer", judge.name()];
+    project.run(&words).exits(0);
+    asked(&project);
+    project.run(&words).exits(0);
+    assert_eq!(asked(&project), [""; 0], "it is as it was");
+    project.write("b.md", "BAD");
+    project.run(&words).exits(4);
+    assert_eq!(asked(&project)[..1], ["b"]);
+    std::fs::remove_file(project.path("b.md")).unwrap();
+    let ran = project.run(&words).exits(2);
+    assert!(ran.stderr.contains("there is no file `b.md`"), "{}", ran.stderr);
+}

@@ -124,3 +124,28 @@ fn only_what_blocks_in_this_round_is_asked_and_named_items_always() {
     let said = qr(&project, &[&verify(&judge)[..], &["--item", "plan-9"]].concat()).exits(2);
     assert!(said.stderr.contains("no item has the id `plan-9`"), "{}", said.stderr);
 }
+
+/// The file is another one while what comes before it is judged, and the first one again afterwards.
+#[test]
+fn a_pass_stands_for_the_bytes_that_were_judged() {
+    let says = Says {
+        items: json!({ "items": [
+            { "scope": "*", "check": "whole", "severity": "MUST" },
+            { "scope": "file:b.md", "check": "b", "severity": "MUST" },
+        ] }),
+        ..Says::default()
+    };
+    let project = project();
+    project.write("plan.md", PLAN.replace("BAD", "good")).write("b.md", "BAD");
+    let mends = format!("[ \"$id\" != plan-001 ] || echo fine >'{}'", project.path("b.md").display());
+    let judge = reviewer(&project, &says, &mends);
+    qr(&project, &["decompose", "--artifact", "plan.md", "--reviewer", judge.name()]).exits(0);
+    qr(&project, &verify(&judge)).exits(0);
+    project.write("b.md", "BAD");
+    qr(&project, &["fixed", "--files", "plan.md"]).exits(0);
+    assert_eq!(statuses(&project), ["TODO", "TODO"], "nobody has judged what is there now");
+    project.write("b.md", "fine\n");
+    qr(&project, &verify(&judge)).exits(0);
+    qr(&project, &["fixed", "--files", "plan.md"]).exits(0);
+    assert_eq!(statuses(&project), ["TODO", "PASS"]);
+}

@@ -1,0 +1,86 @@
+//! Words, edits and removals are taken, because the file is what counts, and they are never taken silently.
+
+use super::{FILE, decomposed, notes, plain_items, project, qr};
+use serde_json::json;
+
+const UNRECORDED: &str = "warning: the state file was changed or removed without a record";
+
+#[test]
+fn qr_8_what_is_on_record_is_said_beside_the_gate_and_stored_nowhere_else() {
+    let project = decomposed(&plain_items(2));
+    for id in ["plan-001", "plan-002"] {
+        qr(&project, &["record", id, "PASS"]).exits(0);
+    }
+    assert_eq!(qr(&project, &["gate"]).exits(0).stderr, "");
+    let before = project.read(FILE);
+    let status = qr(&project, &["status"]).exits(0);
+    assert!(status.stdout.contains("Passed on a word, without a review:\n- plan-001: "), "{}", status.stdout);
+    assert!(status.stdout.contains("(an agent)\n"), "{}", status.stdout);
+    let json = qr(&project, &["status", "--json"]).exits(0).json();
+    assert_eq!(json["by_word"][1]["id"], "plan-002");
+    assert_eq!(project.read(FILE), before);
+}
+
+#[test]
+fn a_pass_written_by_hand_is_no_secret() {
+    let project = decomposed(&plain_items(3));
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    qr(&project, &["record", "plan-002", "FAIL", "--finding", "bad"]).exits(0);
+    let forged = project.read(FILE).replace("TODO", "PASS").replace("\"FAIL\"", "\"PASS\"");
+    let forged = forged.replace("\"bad\"", "\"bad\",\n      \"accepted\": true");
+    project.write(FILE, forged);
+    let ran = qr(&project, &["gate"]).exits(0);
+    for words in [
+        UNRECORDED,
+        "no record says who let these pass: plan-002, plan-003",
+        "these are PASS and have a finding all the same: plan-002",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert_eq!(qr(&project, &["gate", "--json"]).exits(0).json()["warnings"].as_array().unwrap().len(), 3);
+    let status = qr(&project, &["status"]).exits(0).stdout;
+    assert!(status.contains("- plan-003: nobody is on record\n"), "{status}");
+    // It is still said after the next command has taken the file as it is.
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    assert!(qr(&project, &["gate"]).exits(0).stderr.contains(UNRECORDED));
+}
+
+#[test]
+fn an_acceptance_written_by_hand_is_no_persons() {
+    let project = project();
+    let item =
+        json!({ "id": "a", "scope": "*", "check": "c", "status": "FAIL", "finding": "f", "accepted": true });
+    project.write(FILE, json!({ "phase": "plan-code", "items": [item] }).to_string());
+    let ran = qr(&project, &["gate"]).exits(0);
+    assert!(ran.stderr.contains("no record says who accepted these: a"), "{}", ran.stderr);
+}
+
+#[test]
+fn removing_the_file_does_not_remove_what_happened() {
+    let project = decomposed(&plain_items(1));
+    qr(&project, &["record", "plan-001", "FAIL", "--finding", "bad"]).exits(0);
+    std::fs::remove_file(project.path(FILE)).unwrap();
+    qr(&project, &["decompose", "--items", "items.json"]).exits(0);
+    // Whoever may not begin again after a failure cannot have it forgotten by beginning again before one.
+    qr(&project, &["reset"]).exits(0);
+    qr(&project, &["decompose", "--items", "items.json"]).exits(0);
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    assert!(qr(&project, &["gate"]).exits(0).stderr.contains(UNRECORDED));
+    let (kind, body) = notes(&project)[2].clone();
+    assert_eq!((kind.as_str(), &body["found"]), ("qr_changed_elsewhere", &json!(null)));
+}
+
+#[test]
+fn a_file_that_changed_since_it_passed_is_named() {
+    let project = decomposed(&json!([{ "scope": "file:a.md", "check": "a" }]));
+    project.write("a.md", "good");
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    assert_eq!(qr(&project, &["gate"]).exits(0).stderr, "");
+    project.write("a.md", "something else");
+    let ran = qr(&project, &["gate"]).exits(0);
+    assert!(
+        ran.stderr.contains("these files changed since something about them passed: a.md"),
+        "{}",
+        ran.stderr
+    );
+}
