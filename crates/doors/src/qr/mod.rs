@@ -28,7 +28,7 @@ pub use door::{Qr, QrError};
 pub use file::{FileError, StateDir};
 pub use item::{Item, Status};
 pub use loop_state::LoopState;
-pub use next::Here;
+pub use next::{Here, shell_word};
 pub use note::Note;
 pub use on_record::OnRecord;
 pub use phase::Phase;

@@ -103,7 +103,7 @@ fn next_line(sentence: &str, command: &str) -> String {
 }
 
 /// A path or an id as one word of a shell.
-fn shell_word(path: &str) -> String {
+pub fn shell_word(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     match !path.is_empty() && path.chars().all(plain) {
         true => path.to_owned(),

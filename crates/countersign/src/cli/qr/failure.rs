@@ -3,7 +3,8 @@
 use super::Failure;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_doors::qr::transition::Refused;
-use countersign_doors::qr::{FileError, QrError};
+use countersign_doors::qr::{FileError, Phase, QrError, shell_word};
+use std::path::Path;
 
 fn failure(outcome: Outcome, code: &'static str, message: String, hint: &str) -> Failure {
     Failure { outcome, code, message, hint: Some(hint.to_owned()), diagnostics: vec![], left_out: 0 }
@@ -15,12 +16,17 @@ impl From<FileError> for Failure {
         let nothing = Outcome::NoVerdict(NoVerdict::EmptyChange);
         match error {
             FileError::Bad(problem) => Self::at(vec![*problem]),
-            FileError::NoFolder(_) => {
-                failure(nothing, "no_state_dir", message, "`countersign qr init` makes it")
+            FileError::NoFolder(dir) => {
+                let dir = shell_word(&dir.to_string_lossy());
+                let hint = format!("`countersign qr init --state-dir {dir}` makes it");
+                failure(nothing, "no_state_dir", message, &hint)
             }
-            FileError::Missing(_) => {
-                failure(nothing, "no_state", message, "`countersign qr decompose` makes it, with its items")
-            }
+            FileError::Missing(path) => failure(
+                nothing,
+                "no_state",
+                message,
+                &format!("`{}` makes it, with its items", decompose(&path)),
+            ),
             FileError::Two(..) => failure(
                 Outcome::Usage,
                 "two_files",
@@ -33,11 +39,22 @@ impl From<FileError> for Failure {
                 message,
                 "see which process keeps it; nothing was changed",
             ),
-            FileError::Io { .. } => {
-                failure(Outcome::Internal, "io", message, "see that the file and its folder can be written")
-            }
+            FileError::Io { .. } => failure(
+                Outcome::Internal,
+                "io",
+                message,
+                "see that it is a file, and that it and its folder can be read and written",
+            ),
         }
     }
+}
+
+/// The command that makes a state file.
+fn decompose(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let dir = shell_word(&path.parent().unwrap_or(path).to_string_lossy());
+    let phase = Phase::of_file_name(&name).map_or("PHASE", Phase::name);
+    format!("countersign qr decompose --state-dir {dir} --phase {phase}")
 }
 
 impl From<QrError> for Failure {

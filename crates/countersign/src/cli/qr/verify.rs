@@ -9,7 +9,7 @@ use crate::output::{Answer, Printer};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::{Unruled, Verified};
 use countersign_doors::qr::transition::gate;
-use countersign_doors::qr::words;
+use countersign_doors::qr::{shell_word, words};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +26,9 @@ pub async fn run(
     if let Some(id) = &options.print_prompt {
         let materials = asked.materials()?;
         let preview = asked.about(&materials).verifier_prompt(id).await?;
-        let pass = place.here(phase).command(&format!("record {id} PASS"));
+        let pass = place.here(phase).command(&format!("record {} PASS", shell_word(id)));
         let next = format!(
-            "NEXT: Record your ruling. Run: {pass} (or FAIL --finding TEXT in the place of PASS; no other word is one)"
+            "NEXT: Record your ruling, PASS or in its place FAIL --finding TEXT; no other word is one. Run: {pass}"
         );
         return Ok(prompt(&(preview.system_prompt, preview.payload), &next));
     }

@@ -65,9 +65,22 @@ fn without_a_state_there_is_nothing_to_change() {
         assert!(ran.stderr.contains("qr decompose"), "{words:?}: {}", ran.stderr);
     }
     let other = crate::project();
+    let named = |stderr: &str| -> Vec<String> {
+        let help = stderr.lines().find(|line| line.starts_with("help: ")).unwrap();
+        help.split('`').nth(1).unwrap().split(' ').map(str::to_owned).collect()
+    };
     let ran = qr(&other, &["record", "plan-001", "PASS"]).exits(4);
     assert!(ran.stderr.contains("qr init"), "{}", ran.stderr);
     assert!(!other.path(".countersign").exists());
+    // What help names can be run as it is.
+    let words = named(&ran.stderr);
+    assert_eq!(words[0], "countersign");
+    other.run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
+    let words = named(&qr(&other, &["record", "plan-001", "PASS"]).exits(4).stderr);
+    other.write("items.json", plain_items(1).to_string());
+    let words: Vec<&str> = words[1..].iter().map(String::as_str).chain(["--items", "items.json"]).collect();
+    other.run(&words).exits(0);
+    qr(&other, &["record", "plan-001", "PASS"]).exits(0);
 }
 
 #[test]
