@@ -172,13 +172,17 @@ impl Qr {
 
     fn changed_in(&self, state: &State, notes: &[countersign_engine::ledger::Note]) -> Vec<String> {
         let passed = passed_digests(notes);
-        let is_changed = |item: &&Item| {
-            let stands = item.status == Status::Pass || item.accepted;
-            let then = passed.get(&item.id).filter(|_| stands);
-            then.is_some_and(|then| scope_digest::now(&self.root, &item.scope).as_ref() != Some(then))
-        };
-        let files = state.items.iter().filter(is_changed).filter_map(|item| item.scope.file());
-        files.map(str::to_owned).collect()
+        // Many items may be about one file, which is read once.
+        let mut now: HashMap<&str, Option<Digest>> = HashMap::new();
+        let mut changed = vec![];
+        for item in state.items.iter().filter(|item| item.status == Status::Pass || item.accepted) {
+            let (Some(then), Some(file)) = (passed.get(&item.id), item.scope.file()) else { continue };
+            let now = now.entry(file).or_insert_with(|| scope_digest::now(&self.root, &item.scope));
+            if now.as_ref() != Some(then) && changed.iter().all(|known| known != file) {
+                changed.push(file.to_owned());
+            }
+        }
+        changed
     }
 
     /// What is on record about a state, and what somebody should know who relies on it. Where the two do not agree
@@ -188,10 +192,11 @@ impl Qr {
         if doubts.is_empty() || !self.dir.has_lock(self.phase) {
             return Ok((on, doubts));
         }
-        let locked = self.dir.lock(self.phase)?;
-        match locked.read()? {
-            Some(now) => self.held_against(&now).await,
-            None => Ok((on, doubts)),
+        // Looking needs no lock; where there is none to be had, the doubts stay.
+        let Ok(locked) = self.dir.lock(self.phase) else { return Ok((on, doubts)) };
+        match locked.read() {
+            Ok(Some(now)) => self.held_against(&now).await,
+            _ => Ok((on, doubts)),
         }
     }
 

@@ -43,7 +43,7 @@ pub async fn gate(place: &Place) -> Result<Answer, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let Some(found) = place.dir.read(phase)? else { return Ok(nothing(place, &here)) };
-    let (_, warnings) = on_record(place, &found).await?;
+    let (_, warnings) = on_record(place, &found).await;
     let state = found.state;
     let outcome = transition::gate(&state, policy).end.outcome();
     let text = words::gate_answer(&state, policy, &here);
@@ -66,7 +66,7 @@ pub async fn status(place: &Place) -> Result<Answer, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let found = place.dir.require(phase)?;
-    let (on, warnings) = on_record(place, &found).await?;
+    let (on, warnings) = on_record(place, &found).await;
     let state = found.state;
     let by_word = on.by_word(&state);
     let text = words::overview(&state, policy, &here, &by_word);
@@ -76,7 +76,15 @@ pub async fn status(place: &Place) -> Result<Answer, Failure> {
 }
 
 /// What the ledger knows about a state, and what of it is worth a warning. Looking makes no ledger.
-async fn on_record(place: &Place, found: &Loaded) -> Result<(OnRecord, Vec<String>), Failure> {
+async fn on_record(place: &Place, found: &Loaded) -> (OnRecord, Vec<String>) {
+    let held = held_against_ledger(place, found).await;
+    // The answer is the file's, whatever became of the ledger.
+    held.unwrap_or_else(|failure| {
+        (OnRecord::default(), vec![format!("what is on record cannot be read: {}", failure.message)])
+    })
+}
+
+async fn held_against_ledger(place: &Place, found: &Loaded) -> Result<(OnRecord, Vec<String>), Failure> {
     match place.existing_door().await? {
         Some(door) => Ok(door.on_record(found).await?),
         None => {

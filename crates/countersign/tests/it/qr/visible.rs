@@ -84,3 +84,15 @@ fn a_file_that_changed_since_it_passed_is_named() {
         ran.stderr
     );
 }
+
+#[test]
+fn a_ledger_that_cannot_be_read_changes_no_answer() {
+    let project = decomposed(&plain_items(1));
+    qr(&project, &["record", "plan-001", "PASS"]).exits(0);
+    for name in ["ledger.db-wal", "ledger.db-shm"] {
+        let _ = std::fs::remove_file(project.path(&format!(".countersign/{name}")));
+    }
+    project.write(".countersign/ledger.db", "no database, and longer than its header would be ".repeat(100));
+    let ran = qr(&project, &["gate"]).exits(0);
+    assert!(ran.stderr.contains("warning: what is on record cannot be read: "), "{}", ran.stderr);
+}
