@@ -23,7 +23,7 @@ const GOAL_CHARS: usize = 100;
 /// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
-    let tasks = tasks::look(&project).await?;
+    let tasks = tasks::look(&project, global.json).await?;
     let answer = match project.existing_ledger().await? {
         Some(ledger) => {
             let answer = status(&ledger).await?;

@@ -21,8 +21,9 @@ pub struct Tasks {
     pub warnings: Vec<String>,
 }
 
-/// Looks at the tasks of a project; changes nothing.
-pub async fn look(project: &Project) -> Result<Tasks, Failure> {
+/// Looks at the tasks of a project; changes nothing. What only programs read is made for them alone: with many tasks it
+/// is larger than everything else.
+pub async fn look(project: &Project, for_programs: bool) -> Result<Tasks, Failure> {
     let run = RunProject::of(project)?;
     if !run.has_tasks() {
         return Ok(Tasks::default());
@@ -38,7 +39,7 @@ pub async fn look(project: &Project) -> Result<Tasks, Failure> {
         let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
         format!("{name} has {mistakes}, and tasks may be missing here: `countersign validate` shows where")
     });
-    let json = standings.iter().map(task_json).collect();
+    let json = if for_programs { standings.iter().map(task_json).collect() } else { Value::Null };
     Ok(Tasks { text, json, warnings: warnings.into_iter().collect() })
 }
 
