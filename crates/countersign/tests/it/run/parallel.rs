@@ -249,7 +249,9 @@ fn a_conflict_that_was_settled_does_not_come_back_with_the_next_commit() {
         std::fs::write(at.project.home().join("go"), "").unwrap();
     }
     // A conflict is no attempt: one was allowed.
-    running.wait().exits(0);
+    let ran = running.wait().exits(0);
+    assert!(ran.stderr.contains("`main` has commits that nobody judged here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a person's"), "{}", ran.stderr);
     at.is_whole(&["TASK-001"]);
     assert_eq!(at.project.read("shared.txt"), "start\nTASK-001\nperson-1\nperson-2\n");
     assert_eq!(at.calls(), ["TASK-001-1", "TASK-001-2"]);
