@@ -119,9 +119,10 @@ pub fn items(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     project.write("state/qr-plan-code.json", &serde_json::to_string_pretty(&state)?)?;
     let runs = sizes.runs.div_ceil(10);
     for word in ["gate", "status"] {
-        let words = ["qr", word, "--state-dir", "state", "--phase", "plan-code"];
+        let words = ["qr", word, "--quiet", "--state-dir", "state", "--phase", "plan-code"];
         let wall = median_wall(runs, || project.countersign(&words))?;
-        let how = format!("the whole command, median of {runs} runs; every item passed");
+        let how =
+            format!("the whole command, median of {runs} runs; every item passed, none of them on record");
         table.add(format!("`qr {word}` on {ITEMS} items, wall"), time(wall), "< 50 ms", how);
     }
     Ok(())

@@ -28,7 +28,6 @@ commands: {test: 'true', lint: 'true'}
 ";
 const AGENT: &str =
     "#!/bin/sh\nread -r line\nline=${line#'# '}\necho done >\"${line%%:*}.txt\"\necho TASK_COMPLETE\n";
-const JUDGE: &str = "#!/bin/sh\nexec cat reply.json\n";
 const REPLY: &str = r#"{"passed": true, "feedback": "", "criteria_results": [
   {"criterion": "Complete", "passed": true, "feedback": null}]}"#;
 
@@ -49,7 +48,9 @@ fn instant(tasks: usize) -> anyhow::Result<Project> {
         project.write(name, text)?;
     }
     project.write("spec/tasks.md", &list(tasks))?;
-    for (name, text) in [("agent.sh", AGENT), ("judge.sh", JUDGE)] {
+    // It runs in a folder of its own.
+    let judge = format!("#!/bin/sh\nexec cat '{}'\n", project.root().join("reply.json").display());
+    for (name, text) in [("agent.sh", AGENT), ("judge.sh", judge.as_str())] {
         project.write(name, text)?;
         std::fs::set_permissions(project.root().join(name), std::fs::Permissions::from_mode(0o755))?;
     }
