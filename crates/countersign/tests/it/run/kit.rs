@@ -105,7 +105,7 @@ impl Kit {
         self.script(
             "judge.sh",
             &format!(
-                "#!/bin/sh\nn=1\nwhile [ -e \"$HOME/brief-$n\" ]; do n=$((n+1)); done\n\
+                "#!/bin/sh\nn=1\nwhile ! mkdir \"$HOME/claimed-$n\" 2>/dev/null; do n=$((n+1)); done\n\
                  cat >\"$HOME/brief-$n\"\npayload=$(cat \"$HOME/brief-$n\")\necho judge >>\"$HOME/log\"\n\
                  passes() {{ printf '{{\"passed\": true, \"feedback\": \"good\", \"criteria_results\": [{{\"criterion\": \"Works\", \"passed\": true}}]}}'; }}\n\
                  fails() {{ printf '{{\"passed\": false, \"feedback\": \"bad\", \"criteria_results\": [{{\"criterion\": \"Works\", \"passed\": false, \"feedback\": \"%s\"}}]}}' \"$1\"; }}\n\
