@@ -82,6 +82,8 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // The file stays: whoever removed it would let two runs lock two files of one name.
         self.file.set_len(0).ok();
+        // Said aloud, because a program that is being started at this moment has the file open too.
+        self.file.unlock().ok();
     }
 }
 
