@@ -15,7 +15,7 @@ fn started(config: &str) -> (Project, Repository, Judge) {
     project.write("a.md", "one\n").write("gone.md", "gone\n").write(".gitignore", ".asked*\n.brief*\n");
     project.write("countersign.yml", config);
     let body = format!(
-        r#"n=$(ls {0}/.brief* 2>/dev/null | wc -l); printf '%s' "$brief" >{0}/.brief$n
+        r#"n=0; while ! mkdir {0}/.asked-$n 2>/dev/null; do n=$((n+1)); done; printf '%s' "$brief" >{0}/.brief$n
 case "$brief" in *BAD*) p=false;; *) p=true;; esac
 printf '{{"passed": %s, "feedback": "f", "criteria_results": [{{"criterion": "Complete", "passed": %s, "feedback": "a BAD word"}}]}}' $p $p"#,
         project.root().display()
