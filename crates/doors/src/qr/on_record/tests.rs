@@ -1,3 +1,5 @@
+//! What the ledger knows of passes, and what it does not.
+
 use super::*;
 use crate::qr::phase::Phase;
 use std::path::Path;
