@@ -92,6 +92,8 @@ pub enum Command {
     Demo(DemoOptions),
     /// Watch the tasks of a run, and decide about those that wait for a person
     Tui(TuiOptions),
+    /// Print what happens in this project, live
+    Watch(WatchOptions),
     /// The human gate alone, for tests
     #[cfg(debug_assertions)]
     #[command(name = "__ask", hide = true)]
@@ -129,6 +131,7 @@ impl Command {
             Self::Qr(options) => options.command.name(),
             Self::Demo(_) => "demo",
             Self::Tui(_) => "tui",
+            Self::Watch(_) => "watch",
             #[cfg(debug_assertions)]
             Self::AskFixture(_) => "__ask",
             Self::Completions(_) => "completions",
@@ -416,6 +419,13 @@ pub struct TuiOptions {
 pub struct AskFixtureOptions {
     /// What is asked about, as JSON
     pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchOptions {
+    /// Begin after the event with this id, instead of with what happens from now on
+    #[arg(long, value_name = "ID")]
+    pub after: Option<u64>,
 }
 
 #[derive(Debug, Args)]

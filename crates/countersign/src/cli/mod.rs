@@ -24,6 +24,7 @@ mod status;
 mod task;
 mod tui;
 mod validate;
+mod watch;
 
 pub use arguments::{Arguments, Command, Global};
 pub use decide::actor;
@@ -84,6 +85,7 @@ async fn dispatch(
         Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Tui(options) => tui::run(&global, &options, cancel).await,
+        Command::Watch(options) => watch::run(&global, options, printer, cancel).await,
         Command::Validate(options) => validate::run(&global, &options),
         Command::Task(options) => task::run(&global, *options, printer, cancel).await,
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,

@@ -101,6 +101,12 @@ pub struct Notification {
 /// The sound of everything that needs a person.
 pub const SOUND: &str = "Basso";
 
+/// What people are told when a task is complete, if they want to know.
+pub fn completed(title: &str) -> Notification {
+    let message = "Its review approved it".to_owned();
+    Notification { title: format!("Task Complete: {title}"), message, sound: SOUND.to_owned() }
+}
+
 /// What a review concluded, as the door needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conclusion<'a> {

@@ -10,6 +10,7 @@ mod calls;
 mod chain;
 mod entry;
 mod error;
+mod feed;
 mod holder;
 mod notes;
 mod open;
@@ -23,6 +24,7 @@ mod watch;
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::Entry;
 pub use error::LedgerError;
+pub use feed::Recorded;
 pub use holder::{Holder, is_alive};
 pub use notes::Note;
 pub use projection::{Count, Row};
@@ -253,6 +255,16 @@ impl Ledger {
         const SQL: &str = lines!("WHERE e.seq > $1 AND e.stream LIKE 'rv-%' ORDER BY e.seq LIMIT $2");
         let query = sqlx::query(SQL).bind(after.cast_signed()).bind(limit);
         entries(&query.fetch_all(&mut *self.reader().await?).await?)
+    }
+
+    /// Everything recorded after this number, of reviews and of doors, oldest first.
+    pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>, LedgerError> {
+        feed::after(&mut *self.reader().await?, after, limit).await
+    }
+
+    /// The number of the last event; 0 where there is none.
+    pub async fn last_seq(&self) -> Result<u64, LedgerError> {
+        feed::last(&mut *self.reader().await?).await
     }
 
     /// Watches for changes, by this process and by others.

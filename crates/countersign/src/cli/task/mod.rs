@@ -6,6 +6,7 @@ mod words;
 
 use super::{Failure, Global};
 use crate::change::{self, OWN_STATE};
+use crate::notify::{self, About, Told};
 use crate::output::{Answer, Printer, rfc3339};
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
@@ -16,9 +17,9 @@ use countersign_doors::service::context::SESSION_LOG_BYTES;
 use countersign_doors::service::decided::{after_decision, task_of};
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
-use countersign_doors::service::pipeline::{Reviewing, free_rule};
+use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule};
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Home, Task, TaskStatus};
+use countersign_doors::service::task::{Home, Task, TaskStatus, completed};
 use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
 use countersign_engine::config::{Flags, Pipeline, Source, Trigger};
 use countersign_engine::git::Git;
@@ -248,6 +249,7 @@ async fn reviewed(
         now,
     };
     let finished = printer.progress().during(&engine, reviewing.review(task, cancel)).await?;
+    tell(project, engine.ledger(), &finished).await;
     let mut answer = words::finished(&finished);
     answer.warnings = warnings;
     answer.printed = true;
@@ -257,6 +259,18 @@ async fn reviewed(
     }
     engine.ledger().clone().close().await;
     Ok(answer)
+}
+
+/// Tells people what came of a review, where that is for them.
+async fn tell(project: &Project, ledger: &Ledger, finished: &Finished) {
+    let Finished { task, happened, .. } = finished;
+    let (about, notification) = match (&happened.notification, task.status) {
+        (Some(notification), _) => (About::ReviewFailed, notification.clone()),
+        (None, TaskStatus::Complete) => (About::TaskComplete, completed(&task.title)),
+        (None, _) => return,
+    };
+    let (subject, review) = (happened.subject.clone(), happened.review.id.clone());
+    notify::tell(project, ledger, Told { about, subject, review, notification }).await;
 }
 
 /// What is no part of anybody's work: our own state, and the plan, whose statuses we write.

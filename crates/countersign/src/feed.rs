@@ -1,0 +1,59 @@
+//! What happens in a project, live: every event of every process, once, in order.
+
+use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// How many events are read at once.
+const PAGE: u32 = 200;
+
+/// A place in the ledger, and everything after it.
+pub struct Feed {
+    ledger: Ledger,
+    watcher: Watcher,
+    last: u64,
+    read: VecDeque<Recorded>,
+}
+
+impl Feed {
+    /// Everything after the event of this number; without one, everything from now on.
+    pub async fn after(ledger: Ledger, seq: Option<u64>) -> Result<Self, LedgerError> {
+        // First the watcher, then the reading: so nothing falls between them.
+        let watcher = ledger.watch().await?;
+        let last = match seq {
+            Some(seq) => seq,
+            None => ledger.last_seq().await?,
+        };
+        Ok(Self { ledger, watcher, last, read: VecDeque::new() })
+    }
+
+    /// The next event; waits for it. Giving the wait up loses nothing.
+    pub async fn next(&mut self) -> Result<Recorded, LedgerError> {
+        loop {
+            if let Some(event) = self.read.pop_front() {
+                return Ok(event);
+            }
+            let page = self.ledger.feed(self.last, PAGE).await?;
+            match page.last() {
+                Some(event) => self.last = event.seq,
+                None => self.watcher.changed().await,
+            }
+            self.read.extend(page);
+        }
+    }
+}
+
+/// An event for programs. `id` is what to resume by; `data` is the event as the ledger keeps it.
+pub fn json(event: &Recorded) -> Value {
+    let data: Value = serde_json::from_str(&event.body).unwrap_or(Value::Null);
+    json!({
+        "id": event.seq,
+        "at": crate::output::rfc3339(event.at_ms),
+        "stream": event.stream,
+        "n": event.n,
+        "kind": event.kind,
+        "review": event.subject.as_ref().map(|_| &event.stream),
+        "subject": event.subject,
+        "data": data,
+    })
+}
