@@ -1,6 +1,6 @@
 //! The fold: events become a review. It records and never decides.
 
-use super::{Event, Failure, Given, Review, Round, State};
+use super::{By, Event, Failure, Given, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
@@ -25,8 +25,13 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             review.rounds.push(Round::new(*round, submission.clone(), assignments.clone()));
         }
         Event::Asked { .. } => {}
+        // What was given stays as it was given; this stands in its place from now on.
+        Event::Answered { key, answer, by: by @ By::Disputed { .. }, .. } => {
+            let given = Given { answer: answer.clone(), by: by.clone(), n };
+            review.amended.insert(key.clone(), given);
+        }
         Event::Answered { key, answer, by, .. } => {
-            if matches!(by, super::By::SelfReview { .. }) {
+            if matches!(by, By::SelfReview { .. }) {
                 review.self_review_calls = 0;
             }
             if let Some(round) = latest_round_asking(&mut review, key) {
@@ -54,6 +59,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 review.state = State::NeedsWork;
             }
         }
+        Event::Disputed { dispute } => review.disputes.push(dispute.clone()),
         Event::Lifted { by, reason } => {
             review.lifts.push((by.clone(), reason.clone()));
             if matches!(review.state, State::Settled(_)) {

@@ -1,5 +1,6 @@
 //! What happened to a review, as the ledger keeps it. Fields are only ever added.
 
+use super::Dispute;
 use crate::answer::Answer;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
@@ -99,6 +100,11 @@ pub enum Event {
         /// What and who.
         decision: Decision,
     },
+    /// A finding was disputed and judged again.
+    Disputed {
+        /// What came of it.
+        dispute: Dispute,
+    },
     /// A person let a stopped review go on.
     Lifted {
         /// Who.
@@ -131,6 +137,7 @@ impl Event {
             Self::RoundJudged { .. } => "round_judged",
             Self::PersonAsked { .. } => "person_asked",
             Self::Decided { .. } => "decided",
+            Self::Disputed { .. } => "disputed",
             Self::Lifted { .. } => "lifted",
             Self::Settled { .. } => "settled",
             Self::Notified { .. } => "notified",
@@ -156,6 +163,13 @@ pub enum By {
         /// The event it was given by.
         n: u64,
         /// The reviewer's name.
+        reviewer: String,
+    },
+    /// The answer a reviewer had given, without a finding that was withdrawn.
+    Disputed {
+        /// The review in which it was judged again.
+        review: ReviewId,
+        /// Who judged it again.
         reviewer: String,
     },
     /// The author's own review.

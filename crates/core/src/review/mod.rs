@@ -7,12 +7,14 @@
 //! - [`due`] says what must be done now, from the state alone. After a crash one asks it again.
 
 mod apply;
+mod dispute;
 mod due;
 mod event;
 mod route;
 mod step;
 
 pub use apply::{apply, fold};
+pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{Actor, By, Decision, Event, Verb};
 pub use route::{Route, route};
@@ -58,6 +60,10 @@ pub struct Review {
     pub lifts: Vec<(Actor, String)>,
     /// The first round whose questions count for the budget: a person who lets a review go on gives it anew.
     pub budget_from_round: u32,
+    /// Findings that were disputed, and what came of it.
+    pub disputes: Vec<Dispute>,
+    /// Answers without the findings that were withdrawn, by key.
+    pub amended: BTreeMap<Key, Given>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
     /// How many events this is the fold of.
@@ -173,11 +179,29 @@ impl Review {
         self.spelled_out(|judgement| &judgement.waived)
     }
 
+    /// An answer as it stands now: without what was withdrawn since it was given.
+    fn standing_answer<'a>(&'a self, key: &Key, given: &'a Given) -> &'a Given {
+        self.amended.get(key).filter(|amended| amended.n > given.n).unwrap_or(given)
+    }
+
+    /// Whether a finding of the current round was withdrawn since it was judged.
+    fn has_withdrawn(&self) -> bool {
+        let newer =
+            |(key, given): (&Key, &Given)| self.amended.get(key).is_some_and(|other| other.n > given.n);
+        self.round().is_some_and(|round| round.answers.iter().any(newer))
+    }
+
     fn spelled_out(&self, list: impl Fn(&Judgement) -> &Vec<FindingRef>) -> Vec<Finding> {
         let Some(round) = self.round() else { return vec![] };
         let spell = |place: &FindingRef| {
             let assignment = round.assignments.get(place.assignment)?;
             let (key, given) = round.answer_to(assignment)?;
+            let stands = &self.standing_answer(key, given).answer;
+            let ruling = place.ruling.and_then(|ruling| stands.rulings.get(ruling));
+            if ruling.is_some_and(|ruling| ruling.passed) {
+                // It was withdrawn since the round was judged.
+                return None;
+            }
             Some(judge::finding(
                 &self.rules,
                 &round.submission.files,

@@ -30,6 +30,7 @@ pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment
     let same = review.digest() == Some(digest);
     // A review that was stopped in the middle of a round and lifted has no answer to that round.
     let undelivered = !fresh
+        && !review.has_withdrawn()
         && review.round().is_some_and(|round| round.end == Some(RoundEnd::NeedsWork) && !round.delivered);
     match review.state {
         State::Unopened => Route::Open,

@@ -1,7 +1,8 @@
 //! The decisions: from the state and an input to the events that follow.
 
+use super::dispute;
 use super::due::is_due;
-use super::{Actor, By, Decision, Effect, Event, Review, Route, State, Verb, apply, due, route};
+use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, Verb, apply, due, route};
 use crate::answer::{Answer, Reviewed};
 use crate::digest::Key;
 use crate::ids::{CallId, Subject, Token};
@@ -75,6 +76,8 @@ pub enum Input {
     },
     /// Somebody decides.
     Decided(Decision),
+    /// A finding was disputed and judged again.
+    Disputed(Box<Dispute>),
     /// Somebody lets a stopped review go on.
     Lifted {
         /// Who.
@@ -169,6 +172,7 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Confirmed { round, found, now_ms } => confirmed(review, round, found, now_ms),
         Input::Delivered { round } => Ok(delivered(review, round)),
         Input::Decided(decision) => decided(review, decision),
+        Input::Disputed(dispute) => dispute::disputed(review, *dispute),
         Input::Lifted { by, reason } => lifted(review, by, reason),
         Input::Withdrawn(by) => withdrawn(review, &by),
     }
@@ -248,8 +252,9 @@ fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (An
         known.into_iter().map(|(key, answer, by)| (key, (answer, by))).collect();
     for round in review.rounds.iter().rev() {
         for (key, given) in &round.answers {
+            let given = review.standing_answer(key, given);
             let by = match &given.by {
-                By::Call { reviewer, .. } => {
+                By::Call { reviewer, .. } | By::Disputed { reviewer, .. } => {
                     By::Reused { review: review.id.clone(), n: given.n, reviewer: reviewer.clone() }
                 }
                 By::Reused { .. } => given.by.clone(),

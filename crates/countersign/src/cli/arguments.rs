@@ -76,6 +76,8 @@ pub enum Command {
     Skip(DecideOptions),
     /// Send a review back to its author with what was found (people only, recorded)
     Fix(DecideOptions),
+    /// Have a finding judged again that may be wrong, with evidence
+    Dispute(DisputeOptions),
     /// Let a stopped review go on (people only, recorded)
     Unblock(DecideOptions),
     /// Take a submission back; after a failing round people only
@@ -123,6 +125,7 @@ impl Command {
             Self::Reject(_) => "reject",
             Self::Skip(_) => "skip",
             Self::Fix(_) => "fix",
+            Self::Dispute(_) => "dispute",
             Self::Unblock(_) => "unblock",
             Self::Withdraw(_) => "withdraw",
             Self::Validate(_) => "validate",
@@ -419,6 +422,31 @@ pub struct TuiOptions {
 pub struct AskFixtureOptions {
     /// What is asked about, as JSON
     pub file: PathBuf,
+}
+
+const DISPUTE_HELP: &str = "\
+Examples:
+  countersign dispute fi-3c1f --evidence 'the limit is checked in line 12'
+  countersign dispute fi-3c1f --evidence notes/why.md --reviewer codex
+  run-the-test | countersign dispute fi-3c1f --evidence -
+
+Somebody else judges the finding again, with what it is about and the evidence.
+  0  withdrawn: it does not come back on unchanged bytes; hand the work in again
+  1  upheld: it stands, and only a person can have it judged once more (unblock)
+  4  no verdict";
+
+#[derive(Debug, Args)]
+#[command(after_help = DISPUTE_HELP)]
+pub struct DisputeOptions {
+    /// The finding, as a verdict names it, or a unique beginning
+    #[arg(value_name = "FINDING")]
+    pub finding: String,
+    /// Why it is wrong: a text, a file that holds it, or - for standard input
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub evidence: String,
+    /// Who judges it again; otherwise the first who did not make the finding
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
 }
 
 #[derive(Debug, Args)]

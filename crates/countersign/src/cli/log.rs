@@ -106,6 +106,7 @@ fn event_line(entry: &Entry) -> String {
         E::Decided { decision } => {
             format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason)
         }
+        E::Disputed { dispute } => dispute.words(),
         E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
         E::Settled { outcome } => outcome.to_string(),
         E::ReviewOpened { subject, .. } => subject.to_string(),

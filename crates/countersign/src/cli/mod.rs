@@ -8,6 +8,7 @@ mod config;
 mod costs;
 mod decide;
 mod demo;
+mod dispute;
 mod doctor;
 mod failure;
 mod init;
@@ -75,6 +76,7 @@ async fn dispatch(
         Command::Reject(options) => decide::reject(&global, options).await,
         Command::Skip(options) => decide::skip(&global, options).await,
         Command::Fix(options) => decide::fix(&global, options).await,
+        Command::Dispute(options) => dispute::run(&global, options, printer, cancel).await,
         Command::Unblock(options) => decide::unblock(&global, options).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer),

@@ -2,7 +2,7 @@
 
 use super::arguments::ShowOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
+use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text_with_names};
 use crate::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
@@ -24,7 +24,7 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     let next = next_steps(&stored.review, "hand it in again");
     // Showing is not judging: the command succeeds whatever the verdict was.
     let spent = Spent::of(&ledger, &stored.review).await?;
-    let text = verdict_text(&stored, &spent, &next);
+    let text = verdict_text_with_names(&stored, &spent, &next);
     let answer = Answer::new(Outcome::Passed, text, verdict_json(&stored, &spent, &next));
     ledger.close().await;
     Ok(answer)

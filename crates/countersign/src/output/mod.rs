@@ -13,7 +13,9 @@ pub use progress::Progress;
 pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};
 pub use time::{ago, rfc3339};
-pub use verdict::{assignment_json, next_steps, outcome_words, verdict_json, verdict_text};
+pub use verdict::{
+    assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
+};
 
 use crate::cli::{Failure, Global};
 use countersign_core::outcome::Outcome;

@@ -25,6 +25,15 @@ pub fn outcome_words(standing: Option<Outcome>) -> String {
 
 /// The verdict for people.
 pub fn verdict_text(stored: &Stored, spent: &Spent, next: &[String]) -> String {
+    verdict_words(stored, spent, next, false)
+}
+
+/// The same with the names of findings, by which they can be disputed.
+pub fn verdict_text_with_names(stored: &Stored, spent: &Spent, next: &[String]) -> String {
+    verdict_words(stored, spent, next, true)
+}
+
+fn verdict_words(stored: &Stored, spent: &Spent, next: &[String], named: bool) -> String {
     let review = &stored.review;
     let standing = review.standing();
     let mut out = String::new();
@@ -34,10 +43,14 @@ pub fn verdict_text(stored: &Stored, spent: &Spent, next: &[String]) -> String {
         paint_outcome(standing, &outcome_words(standing)),
         dim(&about(review, round))
     ));
-    push_findings(&mut out, &review.findings(), None);
-    push_findings(&mut out, &review.waived(), Some("Does not block in this round, and is worth a look:"));
+    push_findings(&mut out, &review.findings(), None, named);
+    let heading = "Does not block in this round, and is worth a look:";
+    push_findings(&mut out, &review.waived(), Some(heading), named);
     push_unanswered(&mut out, round);
     push_passed_over(&mut out, round);
+    for dispute in &review.disputes {
+        out.push_str(&format!("\ndisputed: {}\n", visible_line(&dispute.words())));
+    }
     for (by, reason) in &review.lifts {
         out.push_str(&format!("\nlet go on by {}\n", visible_line(&format!("{}: {reason}", by.words()))));
     }
@@ -66,7 +79,7 @@ fn about(review: &Review, round: &Round) -> String {
     )
 }
 
-fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>) {
+fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, named: bool) {
     if findings.is_empty() {
         return;
     }
@@ -86,7 +99,7 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>) 
                 "  {:<6} {} {}\n",
                 finding.severity.to_string(),
                 bold(&visible_line(criterion)),
-                dim(&format!("({rule})"))
+                dim(&format!("({rule}){}", if named { format!(" {}", finding.id) } else { String::new() }))
             ));
             for line in visible(&finding.feedback).lines() {
                 out.push_str(&format!("         {line}\n"));
@@ -245,6 +258,11 @@ fn review_json(stored: &Stored) -> Value {
         "digest": review.digest(),
         "rule_changes": review.rule_changes,
         "lifts": review.lifts.iter().map(|(by, reason)| json!({ "by": by.name, "person": by.person, "reason": reason })).collect::<Vec<_>>(),
+        "disputes": review.disputes.iter().map(|dispute| json!({
+            "finding": dispute.finding, "criterion": dispute.criterion, "upheld": dispute.upheld,
+            "review": dispute.review, "reviewer": dispute.reviewer, "by": dispute.by.name,
+            "person": dispute.by.person, "feedback": dispute.feedback,
+        })).collect::<Vec<_>>(),
         "decisions": review.decisions.iter().map(|decision| json!({
             "verb": decision.verb, "by": decision.by.name, "person": decision.by.person,
             "reason": decision.reason, "digest": decision.digest, "at": rfc3339(decision.at_ms),
@@ -315,7 +333,7 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
 
 fn ruled_by(by: &By) -> &str {
     match by {
-        By::Call { reviewer, .. } | By::Reused { reviewer, .. } => reviewer,
+        By::Call { reviewer, .. } | By::Reused { reviewer, .. } | By::Disputed { reviewer, .. } => reviewer,
         By::SelfReview { .. } => "self",
     }
 }

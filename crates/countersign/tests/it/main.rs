@@ -9,6 +9,7 @@ mod change;
 mod choosing;
 mod crash;
 mod demo;
+mod dispute;
 mod doctor;
 mod init;
 mod init_agents;

@@ -7,6 +7,7 @@
 mod ask;
 mod budget;
 mod consult;
+mod dispute;
 mod drive;
 mod error;
 mod handed;
@@ -23,6 +24,7 @@ mod verbs;
 
 pub use budget::is_for_the_day;
 pub use consult::{Consultation, Consulted};
+pub use dispute::{DISPUTES, Found, findings_named};
 pub use error::EngineError;
 pub use handed::Handed;
 pub use happening::Happening;

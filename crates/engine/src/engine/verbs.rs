@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// One input whose refusal the caller wants to know.
-    async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
+    pub(super) async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
         let events = step(&stored.review, input)?;

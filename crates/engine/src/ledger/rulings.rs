@@ -21,7 +21,9 @@ pub(super) async fn index(
 ) -> Result<(), LedgerError> {
     const SQL: &str = "INSERT INTO rulings (key, stream, n) VALUES ($1, $2, $3)
         ON CONFLICT (key) DO UPDATE SET stream = excluded.stream, n = excluded.n";
-    let Event::Answered { round, key, by: By::Call { .. }, .. } = event else { return Ok(()) };
+    let Event::Answered { round, key, by: By::Call { .. } | By::Disputed { .. }, .. } = event else {
+        return Ok(());
+    };
     let candidate = candidate(review, *round, key);
     if candidate.is_none_or(|candidate| candidate.reuse != Reuse::Anywhere) {
         return Ok(());
@@ -55,9 +57,12 @@ pub(super) async fn look_up(
             let review = ReviewId::from_text(line.stream.as_str());
             // An index entry that points to somebody else's answer was not written by us.
             let (answer, reviewer) = match line.event()? {
-                Event::Answered { key: of, answer, by: By::Call { reviewer, .. }, .. } if of == key => {
-                    (answer, reviewer)
-                }
+                Event::Answered {
+                    key: of,
+                    answer,
+                    by: By::Call { reviewer, .. } | By::Disputed { reviewer, .. },
+                    ..
+                } if of == key => (answer, reviewer),
                 _ => return Err(LedgerError::Tampered { seq: line.seq }),
             };
             found.push((key, answer, By::Reused { review, n: number(&row, "n")?, reviewer }));

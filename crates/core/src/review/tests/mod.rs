@@ -1,6 +1,7 @@
 //! The law, shown: as stories here and in [`people`], condition by condition in [`held`], as random inputs in
 //! random order in [`random`].
 
+mod disputes;
 mod held;
 mod people;
 mod random;

@@ -16,6 +16,7 @@ enum Move {
     Confirm { same: bool },
     Deliver,
     Decide { verb: Verb, person: bool, right_digest: bool },
+    Dispute { file: u8, version: u8, upheld: bool, person: bool },
     Lift { person: bool },
     Withdraw { person: bool },
 }
@@ -38,6 +39,8 @@ fn moves() -> impl Strategy<Value = Move> {
         2 => Just(Move::Deliver),
         1 => (verb, any::<bool>(), any::<bool>())
             .prop_map(|(verb, person, right_digest)| Move::Decide { verb, person, right_digest }),
+        2 => (0..2u8, 0..2u8, any::<bool>(), any::<bool>())
+            .prop_map(|(file, version, upheld, person)| Move::Dispute { file, version, upheld, person }),
         1 => any::<bool>().prop_map(|person| Move::Lift { person }),
         1 => any::<bool>().prop_map(|person| Move::Withdraw { person }),
     ]
@@ -96,6 +99,9 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             let by = Actor::new("x", person);
             let digest = digest.unwrap_or_else(|| Digest::of(b"wrong"));
             Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })
+        }
+        Move::Dispute { file, version, upheld, person } => {
+            Input::Disputed(Box::new(super::disputes::dispute(&name(file, version), upheld, person)))
         }
         Move::Lift { person } => Input::Lifted { by: Actor::new("x", person), reason: "r".into() },
         Move::Withdraw { person } => Input::Withdrawn(Actor::new("x", person)),

@@ -335,7 +335,7 @@ fn by(review: &Review) -> Actor {
     let given = review.round().and_then(|round| round.answers.values().next());
     let name = match given.map(|given| &given.by) {
         Some(By::Call { reviewer, .. }) => reviewer.clone(),
-        Some(By::Reused { reviewer, .. }) => reviewer.clone(),
+        Some(By::Reused { reviewer, .. } | By::Disputed { reviewer, .. }) => reviewer.clone(),
         _ => "reviewer".to_owned(),
     };
     Actor::new(format!("{name} ({})", review.id), false)

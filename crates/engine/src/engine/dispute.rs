@@ -1,0 +1,145 @@
+//! A finding that may be wrong: where it was made, how it is handed in to be judged again, what came of it.
+
+use super::{Engine, EngineError, Handed, Prepared, Request};
+use crate::ledger::{Filter, Ledger, Stored};
+use countersign_core::digest::Key;
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::judge::{Finding, finding_id};
+use countersign_core::plan::{Assignment, ReviewerKind};
+use countersign_core::policy::{Attempts, Policy};
+use countersign_core::review::{Dispute, Input, Review, dispute_notes, dispute_rule};
+use countersign_core::rule::{Each, Scope};
+use countersign_core::submission::{ChangeOf, Material, Output, OutputKind};
+
+/// The door of reviews that judge a finding again.
+pub const DISPUTES: &str = "dispute";
+/// How many reviews are looked through for a finding, the newest first.
+const REVIEWS_MAX: u32 = 1000;
+const PAGE: u32 = 50;
+const OUTPUT: &str = "files";
+
+/// A finding, and where it was made.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The review, as it stands.
+    pub stored: Stored,
+    /// The finding.
+    pub finding: Finding,
+    /// What it was an answer to.
+    pub key: Key,
+    /// What was asked.
+    pub assignment: Assignment,
+}
+
+/// The findings whose id begins like this, among the latest rounds of the newest reviews; of several reviews with the
+/// same finding the newest.
+pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>, EngineError> {
+    let mut all: Vec<Found> = vec![];
+    let (mut before, mut looked_at) = (None, 0);
+    while looked_at < REVIEWS_MAX && !all.iter().any(|found| found.finding.id == typed) {
+        let rows = ledger.list(Filter { open_only: false, before, limit: PAGE }).await?;
+        let Some(last) = rows.last() else { break };
+        before = Some(last.opened_seq);
+        looked_at += PAGE;
+        for row in rows.iter().filter(|row| row.subject.door() != DISPUTES) {
+            let Some(stored) = ledger.review(&row.id).await? else { continue };
+            for found in found_in(&stored, typed) {
+                if !all.iter().any(|known| known.finding.id == found.finding.id) {
+                    all.push(found);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn found_in(stored: &Stored, typed: &str) -> Vec<Found> {
+    let review = &stored.review;
+    let Some(round) = review.round() else { return vec![] };
+    let named = |finding: &Finding| finding.id.starts_with(typed);
+    let listed = review.findings().into_iter().chain(review.waived()).filter(named);
+    let place = |finding: Finding| {
+        let (assignment, key) = round.assignments.iter().find_map(|assignment| {
+            let (key, _) = round.answer_to(assignment)?;
+            let id = finding_id(key, finding.criterion.as_deref().unwrap_or_default());
+            (id == finding.id).then(|| (assignment.clone(), key.clone()))
+        })?;
+        Some(Found { stored: stored.clone(), finding, key, assignment })
+    };
+    listed.filter_map(place).collect()
+}
+
+impl Found {
+    /// Why nobody can judge this again, if so.
+    pub fn undisputable(&self) -> Option<&'static str> {
+        let kind = self.assignment.candidate(&self.key).map(|candidate| candidate.kind);
+        match kind {
+            _ if self.finding.criterion.is_none() => Some("it names no criterion"),
+            Some(ReviewerKind::Asked) => None,
+            Some(ReviewerKind::SelfReview) => Some("it was found by a self-review"),
+            Some(ReviewerKind::Checks) | None => {
+                Some("it was found by a check, which finds the same again whatever is said")
+            }
+        }
+    }
+
+    /// What the review is a change against, where it is one.
+    pub fn change(&self) -> Option<&ChangeOf> {
+        self.stored.review.round().and_then(|round| round.submission.change.as_ref())
+    }
+
+    /// What is handed in to have it judged again: its criterion alone, on what it is about, with the evidence. It is
+    /// judged once; who wants more has to ask a person.
+    pub fn request(&self, evidence: &str, policy: Policy, change: Option<Handed>) -> Option<Request> {
+        let review = &self.stored.review;
+        let wanted = self.finding.criterion.as_deref()?;
+        let criterion = self.assignment.asks(&review.rules).find(|criterion| criterion.name == wanted)?;
+        let guidance = review.rules.get(self.assignment.rule).and_then(|rule| rule.guidance.as_deref());
+        let about: Vec<&Material> = self.materials(review).collect();
+        let scope = match (&change, about.as_slice()) {
+            (Some(_), [only]) if self.finding.file.is_some() => {
+                Scope::Files { patterns: vec![globset::escape(&only.path)], each: Each::File }
+            }
+            _ => Scope::Whole,
+        };
+        let files = match &change {
+            Some(_) => vec![],
+            None => about.iter().map(|file| (file.path.clone(), 0)).collect(),
+        };
+        Some(Request {
+            subject: Subject::new(DISPUTES, [self.finding.id.as_str()]),
+            rules: vec![dispute_rule(&self.finding, criterion, guidance, scope)],
+            policy: Policy { attempts: Attempts::AtMost(1), ..policy },
+            outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
+            files,
+            change,
+            notes: Some(dispute_notes(&self.finding, evidence)),
+            fresh: false,
+        })
+    }
+
+    /// Whether what would be judged is what the finding is about, byte for byte.
+    pub fn is_about(&self, prepared: &Prepared) -> bool {
+        let same = |file: &Material| {
+            let is = |other: &Material| {
+                (&other.path, &other.digest, other.form) == (&file.path, &file.digest, file.form)
+            };
+            prepared.submission.files.iter().any(is)
+        };
+        let mut about = self.materials(&self.stored.review).peekable();
+        about.peek().is_some() && about.all(same)
+    }
+
+    fn materials<'a>(&'a self, review: &'a Review) -> impl Iterator<Item = &'a Material> {
+        let files = review.round().map(|round| round.submission.files.as_slice()).unwrap_or_default();
+        self.assignment.files.iter().filter_map(|index| files.get(*index))
+    }
+}
+
+impl Engine {
+    /// Takes down what came of a dispute, where the finding was made.
+    pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored, EngineError> {
+        dispute.feedback = self.hide(&dispute.feedback);
+        self.one(review, Input::Disputed(Box::new(dispute))).await
+    }
+}
