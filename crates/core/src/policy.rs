@@ -67,6 +67,23 @@ pub enum Overrides {
     Forbid,
 }
 
+/// What becomes of work that changes files by which later work is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateFiles {
+    /// A person has the last word on it.
+    #[default]
+    Person,
+    /// It is named, and judged like all other work.
+    Tell,
+}
+
+impl GateFiles {
+    fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
+}
+
 /// What a review was opened under. Copied into the ledger, so later edits of the configuration cannot
 /// lengthen or loosen a loop that is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +103,9 @@ pub struct Policy {
     /// How much the whole review may cost.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
+    /// What becomes of changes to the gate itself.
+    #[serde(default, skip_serializing_if = "GateFiles::is_person")]
+    pub gate_files: GateFiles,
 }
 
 impl Default for Policy {
@@ -98,6 +118,7 @@ impl Default for Policy {
             accept_bare_verdicts: false,
             overrides: Overrides::PeopleOnly,
             budget: Budget::default(),
+            gate_files: GateFiles::default(),
         }
     }
 }

@@ -108,6 +108,9 @@ pub struct Submission {
     /// Whether a person has the last word on it, whatever the verdict, and also without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
+    /// Whether it changes what later work is judged by: then it does not pass without a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steers_gate: bool,
 }
 
 impl Submission {
@@ -125,7 +128,16 @@ impl Submission {
             parts.text(&file.path).count(file.output).text(file.digest.as_str());
         }
         let digest = parts.maybe(notes.as_ref().map(Digest::as_str)).digest();
-        Self { digest, outputs, files, notes, change: None, context: None, asks_person: false }
+        Self {
+            digest,
+            outputs,
+            files,
+            notes,
+            change: None,
+            context: None,
+            asks_person: false,
+            steers_gate: false,
+        }
     }
 
     /// The same as a change: its name covers what it is against and what stands around it.

@@ -2,11 +2,12 @@
 
 use crate::cli::Failure;
 use crate::project::Project;
+use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
 use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered};
 use countersign_engine::engine::Handed;
 use countersign_engine::git::Git;
-use countersign_engine::workspace::{self, ChangeWanted};
+use countersign_engine::workspace::{self, Change, ChangeWanted};
 use std::path::PathBuf;
 
 /// Our own state, which is no part of anybody's work.
@@ -38,7 +39,12 @@ pub async fn base(
         Some(commit) if own && !from_worktree => as_of(&git, commit, &mut gathered).await?,
         _ => None,
     };
-    Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
+    let mut project = Project::of(here, &gathered, flags, environment)?;
+    if from_worktree {
+        // That is for people, who have seen what they let count.
+        project.config.policy.gate_files = GateFiles::Tell;
+    }
+    Ok(Base { project, commit, edited })
 }
 
 /// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only
@@ -54,6 +60,13 @@ pub async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<O
     Ok((!there).then(|| {
         format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
     }))
+}
+
+/// What to say about a change to files by which later work is judged.
+pub fn gate_words(change: &Change) -> Option<String> {
+    let files = change.gate_files();
+    let changed = format!("this changes what work is judged by or run with: {}", files.join(", "));
+    (!files.is_empty()).then_some(changed)
 }
 
 impl Base {
@@ -76,6 +89,7 @@ impl Base {
             ..ChangeWanted::default()
         };
         let change = workspace::change(&self.project.root, &wanted).await?;
+        warnings.extend(gate_words(&change));
         Ok(Handed::new(change, wanted.left_out, Sections::bare()))
     }
 }

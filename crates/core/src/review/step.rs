@@ -382,7 +382,8 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
     let n = round.n;
     let mut events = vec![ended];
     // What is gone is nobody's to decide about.
-    if round.submission.asks_person && end != RoundEnd::Stale {
+    let Submission { asks_person, steers_gate, .. } = round.submission;
+    if (asks_person && end != RoundEnd::Stale) || (steers_gate && end == RoundEnd::Pass) {
         events.push(Event::PersonAsked { round: n });
     } else {
         events.extend(settlement(&after, end).map(|outcome| Event::Settled { outcome }));

@@ -81,7 +81,7 @@ pub async fn conclude(
     let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
     let outcome = ticket.outcome(&stored);
     let mut next = next_steps(&stored.review, again);
-    if outcome == Outcome::AwaitingPerson {
+    if outcome == Outcome::AwaitingPerson && stored.review.waits_for_self_review() {
         engine.renew_self_review(ticket).await?;
         let file = engine.self_review_file(&ticket.review).path;
         next = vec![

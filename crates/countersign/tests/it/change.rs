@@ -113,6 +113,31 @@ fn a_change_does_not_choose_its_judge() {
 }
 
 #[test]
+fn a_change_of_the_gate_itself_does_not_pass_without_a_person() {
+    let (project, _, _) = started(CONFIG);
+    project.write(".mcp.json", "{}\n").write("a.md", "BAD\n");
+    let review = ["review", "--change", "--subject", "x", "--json"];
+    let failed = project.run(&review).exits(1).json();
+    assert!(failed["warnings"].to_string().contains("judged by or run with: .mcp.json"), "{failed}");
+    project.write("a.md", "good\n");
+    let waits = project.run(&review).exits(3).json();
+    assert_eq!(waits["outcome"], "awaiting_person");
+    let id = waits["review"]["id"].as_str().unwrap();
+    let approve = ["approve", id, "--reason", "I looked at it"];
+    project.run(&approve).exits(2);
+    assert!(crate::people::typed(&project, &approve, None).contains("passed"));
+    project.run(&review).exits(0);
+}
+
+#[test]
+fn gate_files_may_be_told_only() {
+    let (project, ..) = started(&format!("{CONFIG}policy: {{gate_files: tell}}\n"));
+    project.write(".mcp.json", "{}\n");
+    let ran = project.run(&["review", "--change"]).exits(0);
+    assert!(ran.stderr.contains("judged by or run with: .mcp.json"), "{}", ran.stderr);
+}
+
+#[test]
 fn what_is_edited_while_it_is_judged_is_stale() {
     let (project, ..) = started(CONFIG);
     project.write("new.md", "x\n");

@@ -129,7 +129,7 @@ impl Run {
             lint_status: course.lint.as_deref(),
             previous_errors: course.previous_error.as_deref(),
         });
-        let gate_files = gate_files(&change);
+        let gate_files = change.gate_files();
         if !gate_files.is_empty() {
             self.say(Happening::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
@@ -148,7 +148,9 @@ impl Run {
             fresh: false,
         };
         let mut prepared = engine.planner().prepare(request).await?;
-        prepared.submission.asks_person = self.settings.human != HumanGate::Off || !gate_files.is_empty();
+        // Also where it failed: an advisory review would let it through.
+        prepared.submission.asks_person =
+            self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.stops.hard).await?;
         Ok(Judged { engine, ticket, stored, change })
@@ -210,34 +212,6 @@ fn add_guidance(rule: &mut Rule, words: &str) {
         Some(own) => format!("{}\n\n{words}", own.trim_end()),
         None => words.to_owned(),
     });
-}
-
-/// Files by which later work is judged, run or steered: whoever may change them unseen chooses their own judge.
-const GATE_FILES: [&str; 12] = [
-    "countersign.yml",
-    "spec-runner.config.yaml",
-    "spec/executor.config.yaml",
-    "spec/prompts/",
-    ".countersign/",
-    ".deepwork/jobs/",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/",
-    ".gemini/settings.json",
-    ".mcp.json",
-    "opencode.json",
-];
-
-/// The gate files among what changed, under their old names too.
-pub(super) fn gate_files(change: &Change) -> Vec<String> {
-    let is_gate = |path: &str| {
-        GATE_FILES.iter().any(|gate| match gate.ends_with('/') {
-            true => path.starts_with(gate),
-            false => path == *gate,
-        })
-    };
-    let names = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
-    names.flatten().filter(|path| is_gate(path)).cloned().collect()
 }
 
 /// What was found, as people read it: a free text by its lines, a ruling by what it says.

@@ -3,7 +3,6 @@
 use super::config::OnFailure;
 use super::course::Course;
 use super::happening::Happening;
-use super::judging::gate_files;
 use super::layout::Layout;
 use super::repo::Place;
 use super::run::{Run, RunError};
@@ -216,7 +215,8 @@ impl Run {
 
     /// A task that was interrupted goes on where it is, unless this run read its settings from what that task wrote.
     async fn go_on_with(&self, task: &Task, course: &Course) -> Result<(), RunError> {
-        let gate_files = self.change(course).await?.map(|change| gate_files(&change)).unwrap_or_default();
+        let Some(change) = self.change(course).await? else { return Ok(()) };
+        let gate_files = change.gate_files();
         if gate_files.is_empty() {
             return Ok(());
         }

@@ -30,8 +30,12 @@ pub async fn after_decision(
         State::Settled(Outcome::Overridden | Outcome::Skipped) => {
             (ReviewResult::Approved, TaskStatus::Complete)
         }
+        // What passed and waited for a person's word.
+        State::Settled(Outcome::Passed) if !review.decisions.is_empty() => {
+            (ReviewResult::Approved, TaskStatus::Complete)
+        }
         State::Settled(Outcome::Stopped(Stop::Rejected)) => (ReviewResult::Rejected, TaskStatus::Blocked),
-        State::NeedsWork if task.status == TaskStatus::Blocked => {
+        State::NeedsWork if matches!(task.status, TaskStatus::Blocked | TaskStatus::AwaitingReview) => {
             tasks.set(task, TaskStatus::InProgress, None, at_ms).await?;
             return Ok(None);
         }

@@ -329,6 +329,10 @@ pub fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> 
             let said = together(review).filter(|said| !said.passes());
             Ok(said.unwrap_or_else(|| by_findings(review)))
         }
+        Outcome::AwaitingPerson => {
+            Err("it changes what work is judged by or run with, and a person has the last word on that"
+                .to_owned())
+        }
         other => {
             let round = review.round();
             let why = round.and_then(|round| {

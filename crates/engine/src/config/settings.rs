@@ -3,10 +3,12 @@
 use super::dollars::Dollars;
 use super::layer::Layer;
 use super::reviewers::Owner;
-use super::written::{WrittenBlocking, WrittenOverrides};
+use super::written::{WrittenBlocking, WrittenGateFiles, WrittenOverrides};
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
-use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GatePolicy, Overrides, Policy};
+use countersign_core::policy::{
+    Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GateFiles, GatePolicy, Overrides, Policy,
+};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -154,6 +156,16 @@ impl Merge<'_> {
                 |value| value.meaning(),
                 |value| show_overrides(*value).to_owned(),
             ),
+            gate_files: self.pick(
+                "policy.gate_files",
+                |l| &l.policy.gate_files,
+                default.gate_files,
+                |value| match value {
+                    WrittenGateFiles::Person => GateFiles::Person,
+                    WrittenGateFiles::Tell => GateFiles::Tell,
+                },
+                |value| show_gate_files(*value).to_owned(),
+            ),
             budget: Budget {
                 tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
                 microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
@@ -286,6 +298,13 @@ fn show_overrides(overrides: Overrides) -> &'static str {
         Overrides::Allow => "allow",
         Overrides::PeopleOnly => "people-only",
         Overrides::Forbid => "forbid",
+    }
+}
+
+fn show_gate_files(gate_files: GateFiles) -> &'static str {
+    match gate_files {
+        GateFiles::Person => "person",
+        GateFiles::Tell => "tell",
     }
 }
 

@@ -290,6 +290,9 @@ pub(super) struct WrittenPolicy {
     /// Who may override a verdict.
     #[schemars(extend("default" = "people-only"))]
     pub overrides: Given<WrittenOverrides>,
+    /// What becomes of a change to this file, to prompts, jobs or settings of agents: a person has the last word, or it is named.
+    #[schemars(extend("default" = "person"))]
+    pub gate_files: Given<WrittenGateFiles>,
     /// How many tokens a review may need, over all its rounds. A question that might exceed it is not asked.
     pub budget_tokens: Given<Count>,
     /// How many dollars a review may cost. Every reviewer that is asked needs a `price`, or has to be `claude`.
@@ -324,6 +327,17 @@ pub(super) enum WrittenOverrides {
     PeopleOnly,
     /// Nobody.
     Forbid,
+}
+
+/// What becomes of a change to the gate itself.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "GateFiles")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenGateFiles {
+    /// A person has the last word.
+    Person,
+    /// It is named, and judged like all other work.
+    Tell,
 }
 
 /// What blocks in which round of a decomposed review, and where its loop ends.

@@ -6,7 +6,7 @@ use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge::{Finding, finding_id};
 use countersign_core::plan::{Assignment, ReviewerKind};
-use countersign_core::policy::{Attempts, Policy};
+use countersign_core::policy::{Attempts, GateFiles, Policy};
 use countersign_core::review::{Dispute, Input, Review, dispute_notes, dispute_rule};
 use countersign_core::rule::{Each, Scope};
 use countersign_core::submission::{ChangeOf, Material, Output, OutputKind};
@@ -109,7 +109,8 @@ impl Found {
         Some(Request {
             subject: Subject::new(DISPUTES, [self.finding.id.as_str()]),
             rules: vec![dispute_rule(&self.finding, criterion, guidance, scope)],
-            policy: Policy { attempts: Attempts::AtMost(1), ..policy },
+            // A dispute decides about a finding, and lets nothing pass.
+            policy: Policy { attempts: Attempts::AtMost(1), gate_files: GateFiles::Tell, ..policy },
             outputs: vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }],
             files,
             change,

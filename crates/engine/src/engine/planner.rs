@@ -11,7 +11,7 @@ use countersign_core::criterion::Criterion;
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
-use countersign_core::policy::{self, Policy};
+use countersign_core::policy::{self, GateFiles, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::rule::Rule;
@@ -127,6 +127,10 @@ impl Planner {
             None => submission,
             Some(handed) => handed.name(submission),
         };
+        let steers = |handed: &Handed| !handed.change().gate_files().is_empty();
+        let steers_gate =
+            request.policy.gate_files == GateFiles::Person && request.change.as_ref().is_some_and(steers);
+        let submission = Submission { steers_gate, ..submission };
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }

@@ -219,3 +219,14 @@ fn svc_9_a_review_that_asks_for_a_person_stops_at_once_and_a_person_lets_it_go_o
         }
     }
 }
+
+#[test]
+fn what_steers_the_gate_is_sent_back_like_all_work_and_does_not_pass_without_a_person() {
+    for (judged, stands) in [(true, Outcome::AwaitingPerson), (false, Outcome::NeedsWork)] {
+        let mut story = Story::new();
+        let mut work = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+        work.submission.steers_gate = true;
+        story.take(Input::Submit(Box::new(work))).answered("a@1", answer(judged, true)).confirmed();
+        story.stands(stands);
+    }
+}

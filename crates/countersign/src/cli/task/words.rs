@@ -117,6 +117,9 @@ pub fn finished(finished: &Finished) -> Answer {
     text.extend(review.issues.iter().map(|issue| format!("  - {}\n", visible_line(issue))));
     let next = match task.status {
         TaskStatus::InProgress => vec!["mend what was found".to_owned(), format!("then {again}")],
+        TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
+            vec![format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")]
+        }
         TaskStatus::AwaitingReview => vec![format!("countersign task review {id}")],
         TaskStatus::Blocked => {
             let id = review.id.clone().unwrap_or_default();

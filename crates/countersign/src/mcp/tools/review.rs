@@ -200,7 +200,7 @@ fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
     match followed {
         Followed::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
         Followed::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
-        Followed::Stands(_) if review.standing() == Some(Outcome::AwaitingPerson) => {
+        Followed::Stands(_) if review.waits_for_self_review() => {
             let file = ledger.dir().join(format!("self_review_{}.md", review.id));
             vec![
                 format!("review the work as {} says", file.display()),

@@ -5,6 +5,7 @@
 //! it needs are in a folder that is gone afterwards.
 
 mod file;
+mod gate_files;
 mod gather;
 mod parse;
 mod summary;

@@ -1,0 +1,58 @@
+//! Files that steer the gate: whoever may change them unseen chooses the judge of all later work.
+
+use super::Change;
+
+/// Their paths; one that ends in `/` stands for everything below it.
+const GATE_FILES: [&str; 15] = [
+    "countersign.yml",
+    "spec-runner.config.yaml",
+    "spec/executor.config.yaml",
+    "spec/prompts/",
+    ".countersign/",
+    ".deepwork/jobs/",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/commands/",
+    ".codex/",
+    ".gemini/settings.json",
+    ".gemini/commands/",
+    ".mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+impl Change {
+    /// The gate files among what changed, under their old names too.
+    pub fn gate_files(&self) -> Vec<&str> {
+        let names = self.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]);
+        names.flatten().map(String::as_str).filter(|path| is_gate_file(path)).collect()
+    }
+}
+
+fn is_gate_file(path: &str) -> bool {
+    GATE_FILES.iter().any(|gate| match gate.ends_with('/') {
+        true => path.starts_with(gate),
+        false => path == *gate,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_the_gate_is_known_by_its_path() {
+        for (path, is) in [
+            ("countersign.yml", true),
+            ("docs/countersign.yml", false),
+            ("spec/prompts/review.md", true),
+            ("spec/prompts", false),
+            (".claude/settings.json", true),
+            (".claude/settings.json.bak", false),
+            (".codex/hooks.json", true),
+            ("src/main.rs", false),
+        ] {
+            assert_eq!(is_gate_file(path), is, "{path}");
+        }
+    }
+}
