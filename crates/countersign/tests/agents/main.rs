@@ -10,5 +10,6 @@ mod real_gemini;
 mod real_opencode;
 mod real_qr;
 mod real_run;
+mod real_task;
 mod real_wiring;
 mod real_workflows;
