@@ -40,6 +40,16 @@ fn twenty_files_one_fixed_are_twenty_one_questions() {
     }
 }
 
+/// JOBS-7: files that are judged one by one have a time each, and none waits for the sum of them.
+#[test]
+fn twenty_files_judged_one_by_one_have_the_time_of_one_each() {
+    let (project, judge) = twenty();
+    let shown = project.run(&review(&judge, &["--dry-run"])).exits(0).json();
+    let times: Vec<_> =
+        shown["assignments"].as_array().unwrap().iter().map(|a| &a["timeout_seconds"]).collect();
+    assert_eq!(times, vec![240; 20]);
+}
+
 #[test]
 fn one_word_in_a_criterion_guidance_or_notes_asks_again() {
     let project = project();

@@ -2,6 +2,7 @@
 
 use super::kit::{Kit, ONE, THREE};
 
+/// RUN-1, RUN-2.
 #[test]
 fn run_1_the_reviewer_gets_checklist_change_tests_lint_and_what_went_wrong() {
     let kit = Kit::new(ONE, "commands: {test: 'echo 15 passed, 0 failed', lint: 'true'}\n");

@@ -111,6 +111,7 @@ fn attempts_are_used_up_and_the_work_stays_on_its_branch() {
     assert_eq!(kit.git("show main:a.txt"), "good");
 }
 
+/// RUN-12: without a review the verdict is skipped.
 #[test]
 fn switches_of_the_command_line_do_what_they_say() {
     let settings = "commands: {test: 'echo t >>$HOME/log'}\n";

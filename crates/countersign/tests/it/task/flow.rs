@@ -4,6 +4,7 @@ use super::{APPROVED, PLAN, briefs, events, json, kinds, says, started};
 
 const REVISE: &str = r#"{"result": "NEEDS_REVISION", "issues": ["too thin", "no\ndoor"], "summary": "thin"}"#;
 
+/// SVC-1, SVC-7, SVC-13, SVC-14.
 #[test]
 fn svc_1_7_13_14_done_is_reviewed_and_an_approval_completes() {
     let (project, _repository, _judge) = started("");
@@ -93,6 +94,7 @@ fn svc_9_rejected_and_blocking_need_a_person_at_once() {
     }
 }
 
+/// SVC-11, SVC-12.
 #[test]
 fn svc_11_and_12_triggers_exclude_and_reviews_can_be_off() {
     let (project, _repository, _judge) = started("review: {trigger: explicit}\n");

@@ -64,6 +64,35 @@ fn twenty_files_with_one_fixed_are_twenty_one_questions() {
     assert_eq!(judge.asked().len(), 21);
 }
 
+/// JOBS-5: a reviewer sees outputs, criteria, guidance and notes, and nothing of the conversation.
+#[test]
+fn reviewers_see_the_work_and_never_the_conversation() {
+    let project = project();
+    write_job(&project, "sheets", SHEETS);
+    let brief = project.path(".brief");
+    let pass = r#"printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
+    Judge::scripted(&project, "judge.sh", &format!("printf '%s' \"$brief\" >'{}'\n{pass}", brief.display()));
+    project.write("sheet.md", "the sheet itself");
+    let mut client = external(&project, &[]);
+    let mut begin = started_with("sheets");
+    begin["goal"] = json!("what the user wants of me");
+    let started = client.good("start_workflow", begin);
+    let call = json!({
+        "session_id": started["begin_step"]["session_id"],
+        "outputs": { "sheets": ["sheet.md"] },
+        "notes": "what the author says",
+    });
+    assert_eq!(client.good("finished_step", call)["status"], "workflow_complete");
+    let shown = std::fs::read_to_string(brief).unwrap();
+    for seen in ["the sheet itself", "Is it complete in every part?", "One of many.", "what the author says"]
+    {
+        assert!(shown.contains(seen), "{seen}: {shown}");
+    }
+    for unseen in ["what the user wants", "Write them", "session"] {
+        assert!(!shown.contains(unseen), "{unseen}: {shown}");
+    }
+}
+
 #[test]
 fn overrides_are_counted_in_every_report() {
     let (project, judge) = guide();
