@@ -3,6 +3,7 @@
 use super::arguments::DisputeOptions;
 use super::decide::actor;
 use super::show::no_ledger;
+use super::task::two_call;
 use super::{Failure, Global};
 use crate::change::{self, OWN_STATE};
 use crate::output::{Answer, Printer, bold, dim};
@@ -12,7 +13,7 @@ use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};
 use countersign_core::submission::ChangeOf;
 use countersign_core::text::{visible, visible_line};
-use countersign_engine::config::Flags;
+use countersign_engine::config::{Flags, Pipeline};
 use countersign_engine::engine::{Engine, Found, Handed, Judge, Panelist, Ticket, findings_named};
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
@@ -40,19 +41,27 @@ pub async fn run(
         None => (project, None),
         Some(of) => as_judged(global, &options, of).await?,
     };
-    let panel = others_first(project.panelists()?, &found.finding.reviewer);
-    if panel.is_empty() {
-        return Err(Failure::usage("there is nobody who could judge it again")
-            .hint("configure another reviewer, or name one: --reviewer claude"));
-    }
-    let planner = project.planner_for(panel)?;
     let request = found.request(&evidence, project.config.policy.clone(), change);
     let request = request.ok_or_else(|| Failure::usage("its criterion is no longer known"))?;
-    let prepared = planner.prepare(request).await?;
+    let panel = others_first(project.panelists()?, &found.finding.reviewer);
+    // With whomever: what it is about must be there before anybody's part in it is looked at.
+    let anybody = project.planner_for(panel.clone())?.prepare(request.clone()).await;
+    if anybody.is_ok_and(|prepared| !found.is_about(&prepared)) {
+        return Err(changed(&found));
+    }
+    let engine = project.engine(project.planner_for(panel_then(&project, &found).await?)?).await?;
+    let panel = match by.may_decide() {
+        true => panel,
+        false => known_then(panel, &engine.could_answer(&found).await?),
+    };
+    if panel.is_empty() {
+        return Err(nobody());
+    }
+    let engine = engine.replanned(project.planner_for(panel)?);
+    let prepared = engine.planner().prepare(request).await?;
     if !found.is_about(&prepared) {
         return Err(changed(&found));
     }
-    let engine = project.engine(planner).await?;
     let ticket = engine.submit(prepared).await?;
     let stored = printer.progress().during(&engine, engine.wait(&ticket, cancel)).await?;
     let end = Ended::of(&ticket, &stored);
@@ -156,6 +165,28 @@ async fn as_judged(
     let wanted = ChangeWanted { base: of.base.clone(), left_out, ..ChangeWanted::default() };
     let change = workspace::change(&project.root, &wanted).await?;
     Ok((project, Some(Handed::new(change, wanted.left_out, Sections::bare()))))
+}
+
+/// The panel as it would be asked the question the finding answers.
+async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, Failure> {
+    let in_two_calls = found.stored.review.subject.door() == "service"
+        && project.config.service.pipeline == Pipeline::TwoCall;
+    match in_two_calls {
+        true => two_call(project, found.change().and_then(|of| of.base.as_deref())).await,
+        false => project.panelists(),
+    }
+}
+
+/// An agent has its dispute judged by those who were there when the finding was made. Otherwise it could bring its own
+/// judge, and withdraw what another one found.
+fn known_then(panel: Vec<Panelist>, names: &[String]) -> Vec<Panelist> {
+    panel.into_iter().filter(|panelist| names.contains(&panelist.name)).collect()
+}
+
+fn nobody() -> Failure {
+    Failure::usage("nobody who could have judged it then can be asked now").hint(
+        "agents have disputes judged by the reviewers the project had; a person can name another: --reviewer claude",
+    )
 }
 
 /// Whoever made the finding is asked last, and the author never: nobody approves their own work.

@@ -27,6 +27,7 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
 /// Is convinced by the right place, and keeps what it was shown.
 fn other(project: &Project) -> Judge {
     let reply = r#"printf '%s' "$brief" >"$KEPT"
+if [ -e "$KEPT.maybe" ]; then echo maybe; exit; fi
 case "$brief" in *LINE-12*) p=true;; *) p=false;; esac
 printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": %s, "feedback": "line 12 was looked at"}]}' $p $p"#;
     let reply = reply.replace("$KEPT", &project.path(".brief").display().to_string());
@@ -113,15 +114,39 @@ fn finding_and_evidence_are_shown_as_claims_and_never_act() {
     assert!(!String::from_utf8_lossy(&ledger).contains("sk-ant-api03-AAAA"));
 }
 
+/// An agent that brings its own judge withdraws nothing.
+#[test]
+fn a_dispute_is_judged_by_those_who_were_there_when_the_finding_was_made() {
+    let case = Case::new();
+    let yes = r#"printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
+    let own = Judge::scripted(&case.project, "own.sh", yes);
+    let dispute = |more: &[&str]| {
+        let args = [&["dispute", &case.finding, "--evidence", "x"], more].concat();
+        let ran = case.project.run(&args).exits(2);
+        assert!(ran.stderr.contains("nobody who could have judged it then"), "{}", ran.stderr);
+    };
+    dispute(&["--reviewer", own.name()]);
+    let other = CONFIG.replace("./other.sh", "./own.sh");
+    case.project.write("tame.yml", other.replace("./strict.sh", "./own.sh"));
+    dispute(&["--config", "tame.yml"]);
+    // Under a name that was there, and where one of them is still who it was.
+    case.project.write("countersign.yml", other);
+    assert_eq!(case.dispute("x").exits(1).json()["dispute"]["reviewer"], "strict");
+    assert!(own.asked().is_empty());
+    // A person may name whom they like.
+    let args = ["dispute", &case.finding, "--evidence", "x", "--reviewer", own.name()];
+    let said = typed(&case.project, &args, None);
+    assert!(said.contains("upheld before"), "{said}");
+}
+
 #[test]
 fn no_verdict_on_a_dispute_changes_nothing_and_it_can_be_tried_again() {
     let case = Case::new();
-    let convinced = case.project.read("other.sh");
-    case.project.write("other.sh", "#!/bin/sh\ncat >/dev/null\necho maybe\n");
+    case.project.write(".brief.maybe", "");
     let ran = case.dispute("see LINE-12").exits(4).json();
     assert!(ran["upheld"].is_null(), "{ran}");
     assert!(!case.project.run(&["log", &case.review, "-n", "99"]).exits(0).stdout.contains("disputed"));
-    case.project.write("other.sh", convinced);
+    std::fs::remove_file(case.project.path(".brief.maybe")).unwrap();
     case.dispute("see LINE-12").exits(0);
 }
 
@@ -135,7 +160,11 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
     says(&["dispute", "fi-nothing", "--evidence", "x"], 2, "there is no finding");
     says(&["dispute", "f", "--evidence", "x"], 2, "too short");
     says(&["dispute", &case.finding, "--evidence", " "], 2, "needs evidence");
-    says(&["dispute", &case.finding, "--evidence", "x", "--reviewer", "self"], 2, "nobody who could judge");
+    says(
+        &["dispute", &case.finding, "--evidence", "x", "--reviewer", "self"],
+        2,
+        "nobody who could have judged it then",
+    );
     case.project.write("docs/a.md", "BAD and changed\n");
     says(&["dispute", &case.finding, "--evidence", "x"], 4, "not there as it was judged");
     case.project.write("docs/a.md", "BAD\n");

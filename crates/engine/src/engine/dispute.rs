@@ -5,7 +5,7 @@ use crate::ledger::{Filter, Ledger, Stored};
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge::{Finding, finding_id};
-use countersign_core::plan::{Assignment, ReviewerKind};
+use countersign_core::plan::{Assignment, PlanError, ReviewerKind};
 use countersign_core::policy::{Attempts, GateFiles, Policy};
 use countersign_core::review::{Dispute, Input, Review, dispute_notes, dispute_rule};
 use countersign_core::rule::{Each, Scope};
@@ -138,6 +138,22 @@ impl Found {
 }
 
 impl Engine {
+    /// Who of the panel could have been asked when the finding was made: those whose ruling would stand under a key the
+    /// question had then. Whoever came since may have come for this.
+    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>, EngineError> {
+        let review = &found.stored.review;
+        let Some(round) = review.round() else { return Ok(vec![]) };
+        let again = match self.prepare_again(review, round).await {
+            Err(EngineError::Plan(PlanError::NoReviewer { .. } | PlanError::UnknownReviewer { .. })) => {
+                return Ok(vec![]);
+            }
+            again => again?,
+        };
+        let candidates = again.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        let known = candidates.filter(|candidate| found.assignment.candidate(&candidate.key).is_some());
+        Ok(known.map(|candidate| candidate.reviewer.clone()).collect())
+    }
+
     /// Takes down what came of a dispute, where the finding was made.
     pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored, EngineError> {
         dispute.feedback = self.hide(&dispute.feedback);

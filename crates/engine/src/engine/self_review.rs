@@ -120,7 +120,11 @@ impl Engine {
 
     /// The work of a round as it is now, for the reviewers that round had: whoever else is configured was not
     /// to be asked.
-    async fn prepare_again(&self, review: &Review, round: &Round) -> Result<Prepared, EngineError> {
+    pub(super) async fn prepare_again(
+        &self,
+        review: &Review,
+        round: &Round,
+    ) -> Result<Prepared, EngineError> {
         let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
         let mut reviewers = self.0.planner.reviewers();
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));

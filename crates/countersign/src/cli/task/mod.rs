@@ -4,6 +4,8 @@ pub mod arguments;
 mod panel;
 mod words;
 
+pub use panel::two_call;
+
 use super::{Failure, Global};
 use crate::change::{self, OWN_STATE};
 use crate::notify::{self, About, Told};
@@ -224,7 +226,7 @@ async fn reviewed(
     }
     let (rules, planner) = match settings.pipeline {
         Pipeline::TwoCall => {
-            let panel = panel::two_call(project, base.commit()).await?;
+            let panel = two_call(project, base.commit()).await?;
             (vec![free_rule()], project.planner_for(panel)?)
         }
         Pipeline::Structured if project.config.rules.is_empty() => {
