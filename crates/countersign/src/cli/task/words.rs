@@ -116,7 +116,14 @@ pub fn finished(finished: &Finished) -> Answer {
     }
     text.extend(review.issues.iter().map(|issue| format!("  - {}\n", visible_line(issue))));
     let next = match task.status {
-        TaskStatus::InProgress => vec!["mend what was found".to_owned(), format!("then {again}")],
+        TaskStatus::InProgress => {
+            let found = finished.judged.as_ref().and_then(|(_, stored)| stored.review.findings().pop());
+            let dispute = found.map(|found| {
+                format!("or, where it is wrong: countersign dispute {} --evidence TEXT", found.id)
+            });
+            let mend = ["mend what was found".to_owned(), format!("then {again}")];
+            mend.into_iter().chain(dispute).collect()
+        }
         TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
             vec![format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")]
         }

@@ -202,6 +202,23 @@ fn svc_5_commands_are_of_the_base_and_expanded() {
 }
 
 #[test]
+fn what_a_review_in_free_words_found_can_be_disputed() {
+    let (project, _repository, _judge) = started("context: {tests: false}\n");
+    says(&project, "Too thin.", REVISE);
+    json(&project, &["task", "done", "1.1"], 1);
+    let found = json(&project, &["show", "1.1"], 0);
+    let finding = found["findings"][0]["id"].as_str().unwrap();
+    let convinced =
+        r#"{"passed": true, "feedback": "", "criteria_results": [{"criterion": "review", "passed": true}]}"#;
+    says(&project, convinced, "");
+    let answer = json(&project, &["dispute", finding, "--evidence", "they are thick"], 0);
+    assert_eq!(answer["upheld"], false, "{answer}");
+    let asked = briefs(&project).len();
+    let done = json(&project, &["task", "done", "1.1"], 0);
+    assert_eq!((&done["task"]["status"], briefs(&project).len()), (&"complete".into(), asked));
+}
+
+#[test]
 fn a_structured_review_goes_by_the_rules() {
     let (project, _repository, _judge) = started("review: {pipeline: structured}\n");
     let failing = r#"{"passed": false, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": false, "feedback": "half of it"}]}"#;
