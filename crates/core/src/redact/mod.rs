@@ -6,6 +6,7 @@
 //! This finds what looks like a secret. It is a net, not a wall: a password that is a word stays.
 
 mod reply;
+mod rows;
 mod table;
 mod value;
 
@@ -29,16 +30,14 @@ const MAX_NAME_BYTES: usize = 40;
 /// What is kept from reviewers, the ledger and reports.
 #[derive(Clone)]
 pub struct Redaction {
-    patterns: Arc<Vec<Pattern>>,
+    /// Whether the built-in patterns are looked for.
+    is_on: bool,
+    own: Arc<Vec<(String, Regex)>>,
     identity: String,
 }
 
-struct Pattern {
-    name: String,
-    regex: Regex,
-    /// Whether what was found is one; a user's own pattern says so by itself, and all it matches is one.
-    is_one: Option<fn(&str, Option<char>) -> bool>,
-}
+/// A built-in pattern says whether what was found is one; all a user's own matches is one.
+type IsOne = fn(&str, Option<char>) -> bool;
 
 /// A pattern of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,23 +75,19 @@ pub enum Problem {
 impl Redaction {
     /// Replaces nothing.
     pub fn off() -> Self {
-        Self { patterns: Arc::default(), identity: "off".to_owned() }
+        Self { is_on: false, own: Arc::default(), identity: "off".to_owned() }
     }
 
     /// The built-in patterns, and the user's own.
     pub fn new(own: &[OwnPattern]) -> Result<Self, Problem> {
         let mut patterns = vec![];
-        for row in table::TABLE {
-            let regex = compile(&table::spelled_out(row.expression))?;
-            patterns.push(Pattern { name: row.name.to_owned(), regex, is_one: Some(row.is_one) });
-        }
         let mut parts = Parts::new("redaction");
         parts.count(TABLE_VERSION).count(own.len());
         for OwnPattern { name, pattern } in own {
             parts.text(name).text(pattern);
-            patterns.push(Pattern { name: name.clone(), regex: own_regex(name, pattern)?, is_one: None });
+            patterns.push((name.clone(), own_regex(name, pattern)?));
         }
-        Ok(Self { patterns: Arc::new(patterns), identity: parts.digest().to_string() })
+        Ok(Self { is_on: true, own: Arc::new(patterns), identity: parts.digest().to_string() })
     }
 
     /// What makes its replacements its own. Part of every key: other patterns show other texts.
@@ -102,7 +97,7 @@ impl Redaction {
 
     /// Whether anything is looked for at all.
     pub fn is_off(&self) -> bool {
-        self.patterns.is_empty()
+        !self.is_on
     }
 
     /// The text without its secrets, and how many there were.
@@ -115,7 +110,7 @@ impl Redaction {
                 break;
             }
             for (_, pattern) in &found {
-                *counts.0.entry(self.patterns[*pattern].name.clone()).or_default() += 1;
+                *counts.0.entry(self.name(*pattern).to_owned()).or_default() += 1;
             }
             text = Cow::Owned(self.replace(&text, &found));
         }
@@ -132,11 +127,28 @@ impl Redaction {
         self.find(text).into_iter().fold(text.to_owned(), |text, (range, _)| stars(&text, range))
     }
 
+    /// What a pattern is called: those of the table come first.
+    fn name(&self, pattern: usize) -> &str {
+        match pattern.checked_sub(table::TABLE.len()) {
+            None => table::TABLE[pattern].name,
+            Some(own) => &self.own[own].0,
+        }
+    }
+
     /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
     fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let mut found = vec![];
-        for (index, pattern) in self.patterns.iter().enumerate() {
-            pattern.find(text, |range| found.push((range, index)));
+        let due = if self.is_on { rows::due(text) } else { vec![] };
+        for row in due {
+            let is_one = Some(table::TABLE[row].is_one);
+            match rows::regex(row) {
+                Ok(regex) => find(regex, is_one, text, |range| found.push((range, row))),
+                // Not with this table, as a test shows. Where nobody can look, nothing is let through.
+                Err(_) => found.push((0..text.len(), row)),
+            }
+        }
+        for (index, (_, regex)) in self.own.iter().enumerate() {
+            find(regex, None, text, |range| found.push((range, table::TABLE.len() + index)));
         }
         found.sort_by_key(|(range, pattern)| (range.start, *pattern));
         found.dedup_by(|next, kept| {
@@ -153,7 +165,7 @@ impl Redaction {
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
         for (range, pattern) in found {
-            let mark = mark(&self.patterns[*pattern].name);
+            let mark = mark(self.name(*pattern));
             out.push_str(&text[done..range.start]);
             for (i, line) in text[range.clone()].split('\n').enumerate() {
                 if i > 0 {
@@ -177,27 +189,25 @@ impl fmt::Debug for Redaction {
     }
 }
 
-impl Pattern {
-    fn find(&self, text: &str, mut found: impl FnMut(Range<usize>)) {
-        let mut from = 0;
-        while let Some(captures) = self.regex.captures_at(text, from) {
-            let whole = captures.get(0).map_or(from..from, |whole| whole.range());
-            let group = captures.get(1).filter(|_| self.is_one.is_some());
-            let range = group.map_or(whole.clone(), |group| kept_of(text, group.range()));
-            let after = text[range.end..].chars().next();
-            let is_one = self.is_one.is_none_or(|is_one| is_one(&text[range.clone()], after));
-            // What was no value may hold the word before the next one.
-            let again = !is_one && range.start > whole.start;
-            from = if again { range.start } else { whole.end };
-            from = text.ceil_char_boundary(from.max(whole.start + 1));
-            if is_one {
-                let range = if group.is_some() { whole_value(text, range) } else { range };
-                from = from.max(range.end);
-                found(range);
-            }
-            if from >= text.len() {
-                break;
-            }
+fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(Range<usize>)) {
+    let mut from = 0;
+    while let Some(captures) = regex.captures_at(text, from) {
+        let whole = captures.get(0).map_or(from..from, |whole| whole.range());
+        let group = captures.get(1).filter(|_| is_one.is_some());
+        let range = group.map_or(whole.clone(), |group| kept_of(text, group.range()));
+        let after = text[range.end..].chars().next();
+        let is_one = is_one.is_none_or(|is_one| is_one(&text[range.clone()], after));
+        // What was no value may hold the word before the next one.
+        let again = !is_one && range.start > whole.start;
+        from = if again { range.start } else { whole.end };
+        from = text.ceil_char_boundary(from.max(whole.start + 1));
+        if is_one {
+            let range = if group.is_some() { whole_value(text, range) } else { range };
+            from = from.max(range.end);
+            found(range);
+        }
+        if from >= text.len() {
+            break;
         }
     }
 }
@@ -221,7 +231,6 @@ impl Counts {
     }
 }
 
-/// Inside JSON a closing quote brings its backslash along, which is no part of the value.
 /// The text with a star for every byte of a range that is no end of a line. The range is one of whole
 /// characters.
 pub fn stars(text: &str, range: Range<usize>) -> String {
@@ -230,6 +239,7 @@ pub fn stars(text: &str, range: Range<usize>) -> String {
     format!("{}{hidden}{}", &text[..range.start], &text[range.end..])
 }
 
+/// Inside JSON a closing quote brings its backslash along, which is no part of the value.
 fn kept_of(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..range.start + text[range.clone()].trim_end_matches('\\').len()
 }

@@ -9,6 +9,9 @@ use super::value;
 pub(super) struct Row {
     /// What stands in the mark, and in the count.
     pub name: &'static str,
+    /// What stands in every text it is found in, one of these at least; capitals do not count. Most texts have none, and
+    /// need not be looked at by the expression.
+    pub hints: &'static [&'static str],
     /// How it is found.
     pub expression: &'static str,
     /// Whether what was found is one: the value, and the character behind it.
@@ -18,8 +21,13 @@ pub(super) struct Row {
 /// As far as the expressions look at a value; what goes on behind that belongs to it.
 pub(super) const LOOKED_AT_BYTES: usize = 64;
 
-const fn row(name: &'static str, expression: &'static str, is_one: fn(&str, Option<char>) -> bool) -> Row {
-    Row { name, expression, is_one }
+const fn row(
+    name: &'static str,
+    hints: &'static [&'static str],
+    expression: &'static str,
+    is_one: fn(&str, Option<char>) -> bool,
+) -> Row {
+    Row { name, hints, expression, is_one }
 }
 
 /// Where a word may begin.
@@ -28,6 +36,8 @@ const BOUND: &str = r"(?:(?-u:\b)|\\[nrt])";
 const ALONE: &str = r"(?:^[+-]?|[^A-Za-z0-9_+/-]|\\[nrt])";
 /// Words that say that a secret follows, and the sign between.
 const NAMED: &str = r#"(?i-u:passw(?:or)?d|passphrase|pwd|secret|token|credential|api[_-]?key|(?:access|secret|account|auth|signing|encryption|client)[_-]?key)s?(?:\\?["'`\]]){0,2}[ \t]{0,8}(?::[ \t]{0,4}&?[A-Za-z]{1,12}[ \t]{0,4})?(?::=|=>|=|:)[ \t]{0,8}"#;
+/// What stands in all of them.
+const NAMED_HINTS: &[&str] = &["passw", "passphrase", "pwd", "secret", "token", "credential", "key"];
 /// What stands between the lines of a key: line breaks, also written out, the signs of quotations and of diffs.
 const BETWEEN: &str =
     r#"(?:[ \t\r]|\n-?|\\[nrt]|["'`,+>#*|\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[ -\[\]-~]{0,100})"#;
@@ -42,6 +52,7 @@ pub(super) fn spelled_out(expression: &str) -> String {
 pub(super) const TABLE: &[Row] = &[
     row(
         "private-key",
+        &["private key"],
         "(-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:BETWEEN*[A-Za-z0-9+/=]{32,})+\
          (?:(?:BETWEEN*[A-Za-z0-9+/=]{1,31}){0,2}BETWEEN*-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----)?)",
         value::any,
@@ -49,39 +60,73 @@ pub(super) const TABLE: &[Row] = &[
     // The end of a key whose beginning was cut off.
     row(
         "private-key",
+        &["private key"],
         "((?:[A-Za-z0-9+/=]{32,}BETWEEN+)+(?:[A-Za-z0-9+/=]{1,31}BETWEEN+){0,2}\
          -----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----)",
         value::any,
     ),
-    row("anthropic-key", "BOUND(sk-ant-[A-Za-z0-9_-]{16,})", value::any),
-    row("openai-key", "BOUND(sk-[A-Za-z0-9_-]{20,})", value::token),
-    row("aws-key-id", r"ALONE((?:AKIA|ASIA)[0-9A-Z]{16})(?-u:\b)", value::any),
+    row("anthropic-key", &["sk-ant-"], "BOUND(sk-ant-[A-Za-z0-9_-]{16,})", value::any),
+    row("openai-key", &["sk-"], "BOUND(sk-[A-Za-z0-9_-]{20,})", value::token),
+    row("aws-key-id", &["akia", "asia"], r"ALONE((?:AKIA|ASIA)[0-9A-Z]{16})(?-u:\b)", value::any),
     row(
         "aws-secret",
+        &["akia", "asia"],
         r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}[^A-Za-z0-9/+\n]{1,8}([A-Za-z0-9/+]{40,})",
         value::forty,
     ),
-    row("aws-secret", r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::forty),
-    row("github-token", "BOUND(gh[opsru]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})", value::any),
+    row("aws-secret", &["aws"], r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::forty),
+    row(
+        "github-token",
+        &["gho_", "ghp_", "ghs_", "ghr_", "ghu_", "github_pat_"],
+        "BOUND(gh[opsru]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
+        value::any,
+    ),
     row(
         "gitlab-token",
+        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-"],
         "BOUND(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{20,}(?:\\.[A-Za-z0-9_.-]+)?)",
         value::token,
     ),
-    row("slack-token", "BOUND(xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})", value::token),
-    row("slack-token", r"hooks\.slack\.com/services/([A-Za-z0-9/_-]{20,})", value::any),
-    row("google-key", "ALONE(AIza[A-Za-z0-9_-]{35,})", value::any),
-    row("stripe-key", "BOUND([sr]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})", value::any),
-    row("npm-token", "BOUND(npm_[A-Za-z0-9]{36,})", value::any),
-    row("pypi-token", "BOUND(pypi-[A-Za-z0-9_-]{50,})", value::token),
-    row("jwt", r"BOUND(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)", value::any),
-    row("authorization", r"BOUND(?i-u:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})", value::token),
+    row(
+        "slack-token",
+        &["xox", "xapp-"],
+        "BOUND(xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})",
+        value::token,
+    ),
+    row(
+        "slack-token",
+        &["hooks.slack.com/services/"],
+        r"hooks\.slack\.com/services/([A-Za-z0-9/_-]{20,})",
+        value::any,
+    ),
+    row("google-key", &["aiza"], "ALONE(AIza[A-Za-z0-9_-]{35,})", value::any),
+    row(
+        "stripe-key",
+        &["k_live_", "whsec_"],
+        "BOUND([sr]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+        value::any,
+    ),
+    row("npm-token", &["npm_"], "BOUND(npm_[A-Za-z0-9]{36,})", value::any),
+    row("pypi-token", &["pypi-"], "BOUND(pypi-[A-Za-z0-9_-]{50,})", value::token),
+    row(
+        "jwt",
+        &["eyj"],
+        r"BOUND(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
+        value::any,
+    ),
+    row("authorization", &["bearer"], r"BOUND(?i-u:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})", value::token),
     row(
         "authorization",
+        &["authorization"],
         r#"(?i-u:authorization(?:\\?["'])?[ \t]{0,4}[:=][ \t]{0,4}(?:\\?["'])?(?:basic|token))[ \t]{1,4}([A-Za-z0-9+/=_-]{8,})"#,
         value::any,
     ),
-    row("url-password", r#"://[!-~&&[^/:@"'`<>]]{0,64}:([!-~&&[^/@"'`<>]]{1,128})@"#, value::of_url),
-    row("assigned-secret", r#"NAMED\\?["'`]([^\x00-\x20"'`]{8,64})"#, value::quoted),
-    row("assigned-secret", "NAMED([A-Za-z0-9+/_=.~-]{16,64})", value::bare),
+    row(
+        "url-password",
+        &["://"],
+        r#"://[!-~&&[^/:@"'`<>]]{0,64}:([!-~&&[^/@"'`<>]]{1,128})@"#,
+        value::of_url,
+    ),
+    row("assigned-secret", NAMED_HINTS, r#"NAMED\\?["'`]([^\x00-\x20"'`]{8,64})"#, value::quoted),
+    row("assigned-secret", NAMED_HINTS, "NAMED([A-Za-z0-9+/_=.~-]{16,64})", value::bare),
 ];
