@@ -49,17 +49,23 @@ pub async fn base(
 
 /// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only
 /// where the commit has none.
-pub async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<Option<String>, Failure> {
+async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<Option<String>, Failure> {
     let bytes = git.file_at(commit, FILE_NAME).await.map_err(|error| Failure::usage(error.to_string()))?;
     let Some(bytes) = bytes else { return Ok(None) };
+    Ok(put(bytes, commit, gathered))
+}
+
+/// Puts a configuration with these bytes, of a commit, in the place of the one that lies there, and says where it is
+/// another.
+pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<String> {
     let there = gathered.project.as_ref().is_some_and(|file| file.bytes == bytes);
     let path = gathered.root.join(FILE_NAME);
     let short = commit.get(..12).unwrap_or(commit);
     let path: PathBuf = if there { path } else { format!("{} (as of {short})", path.display()).into() };
     gathered.project = Some(FileBytes { path, bytes });
-    Ok((!there).then(|| {
+    (!there).then(|| {
         format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
-    }))
+    })
 }
 
 /// What to say about a change to files by which later work is judged.

@@ -168,29 +168,29 @@ impl Run {
         let git = self.repo.at(&course.place);
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
-        for path in prompt_files::candidates(folder, prompt_files::Kind::Review, program) {
-            let bytes = git.file_at(&course.base, &path.to_string_lossy()).await.map_err(RepoError::from)?;
-            let Some(bytes) = bytes else { continue };
-            let template = prompt_files::parse(path, bytes);
-            let template =
-                template.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
-            let checklist = task_prompt::checklist(task);
-            let files: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
-            let (files, below) = (files.join("\n"), "(in the message)");
-            let values = [
-                ("TASK_ID", task.id.as_str()),
-                ("TASK_NAME", task.name.as_str()),
-                ("DESCRIPTION", task.description.as_str()),
-                ("CHECKLIST", checklist.as_str()),
-                ("CHANGED_FILES", files.as_str()),
-                ("GIT_DIFF", below),
-                ("TEST_RESULTS", below),
-                ("LINT_STATUS", below),
-                ("PREVIOUS_ERRORS", below),
-            ];
-            return Ok(Some(prompt_files::render(&template.text, &values).text));
-        }
-        Ok(None)
+        let candidates = prompt_files::candidates(folder, prompt_files::Kind::Review, program);
+        let names: Vec<String> = candidates.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let found = git.first_file_at(&course.base, &names).await.map_err(RepoError::from)?;
+        let Some((which, bytes)) = found else { return Ok(None) };
+        let template = prompt_files::parse(candidates[which].clone(), bytes);
+        let template =
+            template.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
+        let checklist = task_prompt::checklist(task);
+        let files: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
+        let (files, below) = (files.join("\n"), "(in the message)");
+        let values = [
+            ("TASK_ID", task.id.as_str()),
+            ("TASK_NAME", task.name.as_str()),
+            ("DESCRIPTION", task.description.as_str()),
+            ("CHECKLIST", checklist.as_str()),
+            ("CHANGED_FILES", files.as_str()),
+            ("GIT_DIFF", below),
+            ("TEST_RESULTS", below),
+            ("LINT_STATUS", below),
+            ("PREVIOUS_ERRORS", below),
+        ];
+        Ok(Some(prompt_files::render(&template.text, &values).text))
     }
 
     /// The latest review of a task.

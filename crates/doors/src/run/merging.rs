@@ -3,8 +3,9 @@
 use super::attempt::{Again, Failure, Ready};
 use super::course::{Course, Merging};
 use super::happening::{Happening, Stage};
+use super::homecoming::Advanced;
 use super::log::Log;
-use super::repo::{Advanced, Place};
+use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::ErrorCode;
 use super::taking_up::{Conflict, Updated};
@@ -51,8 +52,9 @@ impl Run {
         let _alone = self.merging.lock().await;
         let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
-            let tip = self.repo.main_tip().await?;
-            if tip != course.base {
+            let mut tips = self.repo.tips(&course.place).await?;
+            if tips.main != course.base {
+                let tip = tips.main;
                 self.tell_of_others(&course.base, &tip).await?;
                 self.repo.commit(&course.place, &tree, Some(&course.base), &message).await?;
                 tree = match self.repo.update(&course.place, &tip).await? {
@@ -70,8 +72,10 @@ impl Run {
                     Tested::Failed(failure) => return Ok(Merged::No(failure)),
                     Tested::Stopped => return Ok(Merged::Stopped),
                 }
+                tips = self.repo.tips(&course.place).await?;
             }
-            let joined = self.repo.join(&course.place, &tree, &course.base, &message, &merge_message).await?;
+            let messages = [message.as_str(), merge_message.as_str()];
+            let joined = self.repo.join(&course.place, &tips, &tree, &course.base, messages).await?;
             course.merging = Some(Merging::of(&joined.commit, &ready.review));
             self.keep(&task.id, course).await?;
             match self.repo.advance(&course.place, &joined).await? {

@@ -8,6 +8,7 @@ pub mod course;
 pub mod happening;
 mod heard;
 pub mod history;
+pub mod homecoming;
 pub mod human;
 pub mod judging;
 pub mod layout;

@@ -6,6 +6,8 @@
 use countersign_engine::git::{Git, GitError};
 use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The main branch of a project.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub struct Repo {
     /// Git in the project's own worktree.
     pub(super) git: Git,
     root: PathBuf,
+    /// Whether git was found to be too old to check a branch out in a transaction.
+    pub(super) is_old: Arc<AtomicBool>,
     /// The branch that work is merged into.
     pub main: String,
 }
@@ -69,15 +73,20 @@ pub enum RepoError {
     },
 }
 
-/// Whether the main branch has what was joined.
+/// Where everything is before a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Advanced {
-    /// It has.
-    Yes,
-    /// Somebody else moved it.
-    Moved,
-    /// Somebody's own files are in the way, in git's words: everything is as it was.
-    Refused(String),
+pub struct Tips {
+    /// The main branch.
+    pub main: String,
+    /// What is checked out where the task is worked on.
+    head: Head,
+}
+
+/// A commit that is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Head {
+    commit: String,
+    tree: String,
 }
 
 /// A commit that joins a task and the main branch, not yet on any branch.
@@ -97,7 +106,7 @@ impl Repo {
         let git = Git::at(root);
         let none = || configured.map_or(RepoError::NoMain, |name| RepoError::NotABranch(name.to_owned()));
         let main = git.default_branch(configured).await?.ok_or_else(none)?;
-        Ok(Self { git, root: root.to_owned(), main: main.name })
+        Ok(Self { git, root: root.to_owned(), is_old: Arc::default(), main: main.name })
     }
 
     /// The project's own worktree.
@@ -118,13 +127,33 @@ impl Repo {
         }
     }
 
-    fn main_ref(&self) -> String {
+    pub(super) fn main_ref(&self) -> String {
         format!("refs/heads/{}", self.main)
     }
 
     /// Where the main branch is now.
     pub async fn main_tip(&self) -> Result<String, RepoError> {
         self.git.commit(&self.main_ref()).await?.ok_or_else(|| RepoError::NoCommit(self.main.clone()))
+    }
+
+    /// Where the main branch and a place are now.
+    pub async fn tips(&self, place: &Place) -> Result<Tips, RepoError> {
+        let main = format!("{}^{{commit}}", self.main_ref());
+        let said = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
+            Ok(said) => said,
+            Err(error) => {
+                // Mostly because there is no such branch, which this says better.
+                self.main_tip().await?;
+                return Err(error.into());
+            }
+        };
+        match said.split('\n').collect::<Vec<_>>()[..] {
+            [main, commit, tree] => Ok(Tips {
+                main: main.to_owned(),
+                head: Head { commit: commit.to_owned(), tree: tree.to_owned() },
+            }),
+            _ => Err(GitError::unexpected("rev-parse", said).into()),
+        }
     }
 
     /// What is checked out in the project's own worktree: a branch, or a commit.
@@ -206,7 +235,7 @@ impl Repo {
             Some(joins) if !is_ancestor(&git, joins, "HEAD").await => Some(joins),
             _ => None,
         };
-        let commit = commit_object(&git, tree, joins, message).await?;
+        let commit = commit_object(&git, &head(&git).await?, tree, joins, message).await?;
         match place {
             // A folder of ours: what is not in the tree was not judged.
             Place::Worktree { .. } => drop(git.run(["reset", "-q", "--hard", &commit]).await?),
@@ -218,54 +247,21 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Joins a judged tree with the commit of the main branch it is against; on no branch yet.
+    /// Joins a judged tree with the commit of the main branch it is against; on no branch yet. The messages are those of
+    /// the task and of the merge.
     pub async fn join(
         &self,
         place: &Place,
+        tips: &Tips,
         tree: &str,
         base: &str,
-        message: &str,
-        merge_message: &str,
+        message: [&str; 2],
     ) -> Result<Joined, RepoError> {
         let git = self.at(place);
-        let task = commit_object(&git, tree, None, message).await?;
+        let [message, merge_message] = message;
+        let task = commit_object(&git, &tips.head, tree, None, message).await?;
         let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
         Ok(Joined { commit, task, main_was: base.to_owned() })
-    }
-
-    /// Makes the main branch what was joined, and leaves the place. In the project's own worktree the files are what was
-    /// judged already, so none is touched.
-    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<Advanced, RepoError> {
-        let Joined { commit, main_was, .. } = joined;
-        let main = self.main_ref();
-        match place {
-            Place::Branch { .. } => {
-                if self.git.run(["update-ref", &main, commit, main_was]).await.is_err() {
-                    return Ok(Advanced::Moved);
-                }
-                self.come_home(place).await?;
-            }
-            Place::Worktree { .. } => {
-                // Where the main branch is checked out, its files follow; git refuses where somebody's own are in the
-                // way.
-                let here = self.checked_out().await? == self.main;
-                let moved = match here {
-                    true => self.git.run(["merge", "-q", "--ff-only", commit]).await,
-                    false => self.git.run(["update-ref", &main, commit, main_was]).await,
-                };
-                match moved {
-                    Ok(_) => {}
-                    Err(error @ GitError::Failed { .. }) if here && self.main_tip().await? == *main_was => {
-                        return Ok(Advanced::Refused(error.to_string()));
-                    }
-                    Err(GitError::Failed { .. }) => return Ok(Advanced::Moved),
-                    Err(error) => return Err(error.into()),
-                }
-                self.leave(place, Branch::Gone).await?;
-            }
-            Place::Here => {}
-        }
-        Ok(Advanced::Yes)
     }
 
     /// Keeps work that is not merged on its branch, and leaves the place: the project's own worktree goes back to the
@@ -316,26 +312,6 @@ impl Repo {
         is_ancestor(&self.git, commit, &self.main_ref()).await
     }
 
-    /// Goes back to the main branch once a task is on it, and takes away what was there of the task. To be done again
-    /// where we were killed in the middle of it.
-    pub async fn come_home(&self, place: &Place) -> Result<(), RepoError> {
-        match place {
-            Place::Branch { branch } => {
-                let found = self.checked_out().await?;
-                if found == *branch {
-                    self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
-                }
-                if found == *branch || found == self.main {
-                    self.git.run(["reset", "-q"]).await?;
-                    self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
-                }
-                Ok(())
-            }
-            Place::Worktree { .. } => self.leave(place, Branch::Gone).await,
-            Place::Here => Ok(()),
-        }
-    }
-
     /// What a task that has no branch starts from: the files as they are, as a tree.
     pub async fn here(&self, left_out: &[String]) -> Result<String, RepoError> {
         let root = Root::new(&self.root).map_err(RepoError::Folder)?;
@@ -349,7 +325,7 @@ impl Repo {
         match (workspace::change(&root, &wanted).await, head) {
             (Ok(change), _) => Ok(change.tree.unwrap_or_default()),
             (Err(ChangeError::Empty { .. }), Some(head)) => self.tree(&head).await,
-            (Err(ChangeError::Empty { .. }), None) => Ok(self.git.places().await?.empty_tree.to_owned()),
+            (Err(ChangeError::Empty { .. }), None) => Ok(self.git.empty_tree().await?),
             (Err(ChangeError::Git(error)), _) => Err(error.into()),
             (Err(error), _) => Err(RepoError::Change(error.to_string())),
         }
@@ -390,7 +366,7 @@ impl Repo {
     }
 
     /// Takes a worktree away, and its branch where that has no more use.
-    async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
+    pub(super) async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
         if let Place::Worktree { branch, folder } = place {
             self.remove_worktree(folder).await?;
             if then == Branch::Gone {
@@ -404,19 +380,24 @@ impl Repo {
 /// The commit of a tree on top of what is checked out, on no branch yet.
 async fn commit_object(
     git: &Git,
+    head: &Head,
     tree: &str,
     joins: Option<&str>,
     message: &str,
 ) -> Result<String, RepoError> {
-    let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
-    let (head, known) = said.split_once('\n').unwrap_or((&said, ""));
-    if known == tree && joins.is_none() {
-        return Ok(head.to_owned());
+    if head.tree == tree && joins.is_none() {
+        return Ok(head.commit.clone());
     }
-    let mut args = vec!["commit-tree", tree, "-p", head];
+    let mut args = vec!["commit-tree", tree, "-p", &head.commit];
     args.extend(joins.into_iter().flat_map(|joins| ["-p", joins]));
     args.extend(["-m", message]);
     Ok(git.text(args).await?)
+}
+
+async fn head(git: &Git) -> Result<Head, RepoError> {
+    let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
+    let (commit, tree) = said.split_once('\n').unwrap_or((&said, ""));
+    Ok(Head { commit: commit.to_owned(), tree: tree.to_owned() })
 }
 
 async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
@@ -425,7 +406,7 @@ async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
 
 /// What becomes of a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Branch {
+pub(super) enum Branch {
     Stays,
     Gone,
 }

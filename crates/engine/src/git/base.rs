@@ -1,6 +1,7 @@
 //! What a change is against, and files as they were there.
 
 use super::{Git, GitError};
+use std::path::{Component, Path};
 
 /// Why it is not known what a change is against.
 #[derive(Debug, thiserror::Error)]
@@ -48,13 +49,55 @@ impl Git {
 
     /// A file as it was at a commit; none where it was not there. The path is relative to the folder.
     pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
-        let listed = self.run(["ls-tree", "-z", commit, "--", path]).await?;
-        let entry = String::from_utf8_lossy(&listed).into_owned();
-        let Some((head, _)) = entry.split_once('\t') else { return Ok(None) };
-        match head.split(' ').collect::<Vec<_>>()[..] {
+        Ok(self.first_file_at(commit, &[path]).await?.map(|(_, bytes)| bytes))
+    }
+
+    /// The first of these files that was there at a commit, and which it is. Paths are relative to the folder.
+    pub async fn first_file_at(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<Option<(usize, Vec<u8>)>, GitError> {
+        let Some((which, id)) = self.first_blob_at(commit, paths).await? else { return Ok(None) };
+        Ok(Some((which, self.blob(&id).await?)))
+    }
+
+    /// The same by its id, which stands for these bytes and no others.
+    pub async fn first_blob_at(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<Option<(usize, String)>, GitError> {
+        let ask = ["ls-tree", "-z", commit, "--"];
+        let listed = self.run(ask.iter().chain(paths)).await?;
+        let listed = String::from_utf8_lossy(&listed);
+        let entries: Vec<(&str, &str)> =
+            listed.split('\0').filter_map(|entry| entry.split_once('\t')).collect();
+        let found = paths.iter().enumerate().find_map(|(which, path)| {
+            let (head, _) = entries.iter().find(|(_, name)| is_same(name, path))?;
+            Some((which, *path, head.split(' ').collect::<Vec<_>>()))
+        });
+        match found.as_ref().map(|(which, path, head)| (which, path, &head[..])) {
+            None => Ok(None),
             // A link is not followed: what it leads to is not of that commit.
-            ["100644" | "100755", "blob", id] => self.run(["cat-file", "blob", id]).await.map(Some),
-            _ => Err(GitError::unexpected("ls-tree", format!("`{path}` is no file in {commit}"))),
+            Some((which, _, ["100644" | "100755", "blob", id])) => Ok(Some((*which, (*id).to_owned()))),
+            Some((_, path, _)) => {
+                Err(GitError::unexpected("ls-tree", format!("`{path}` is no file in {commit}")))
+            }
         }
     }
+
+    /// The bytes of an id.
+    pub async fn blob(&self, id: &str) -> Result<Vec<u8>, GitError> {
+        self.run(["cat-file", "blob", id]).await
+    }
+}
+
+/// Whether git means this path: it leaves `./` out.
+fn is_same(listed: &str, path: &str) -> bool {
+    let parts = |path: &'_ str| -> Vec<String> {
+        let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+        parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    parts(listed) == parts(path)
 }

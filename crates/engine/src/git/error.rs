@@ -61,7 +61,7 @@ impl GitError {
     }
 
     /// It said something we do not understand.
-    pub(crate) fn unexpected(command: &str, words: impl Into<String>) -> Self {
+    pub fn unexpected(command: &str, words: impl Into<String>) -> Self {
         Self::Unexpected { command: command.to_owned(), words: words.into() }
     }
 }

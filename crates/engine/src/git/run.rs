@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 /// How long one command may take, unless said otherwise.
@@ -69,6 +69,7 @@ const FOREIGN: [&str; 23] = [
 pub struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
+    input: Option<Vec<u8>>,
     hooks: bool,
     timeout_seconds: u64,
 }
@@ -83,7 +84,13 @@ pub struct Streamed {
 impl Git {
     /// Git in a folder. Hooks do not run.
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), variables: vec![], hooks: false, timeout_seconds: TIMEOUT_SECONDS }
+        Self {
+            folder: folder.to_owned(),
+            variables: vec![],
+            input: None,
+            hooks: false,
+            timeout_seconds: TIMEOUT_SECONDS,
+        }
     }
 
     /// The folder.
@@ -105,6 +112,11 @@ impl Git {
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
+    }
+
+    /// The same for a command that reads this.
+    pub fn with_input(self, input: impl Into<Vec<u8>>) -> Self {
+        Self { input: Some(input.into()), ..self }
     }
 
     /// Runs a command, and gives back what it says.
@@ -148,7 +160,12 @@ impl Git {
         let mut child = self.start(&args).map_err(GitError::NotStarted)?;
         let seconds = self.timeout_seconds;
         let limit = Duration::from_secs(seconds);
-        match tokio::time::timeout(limit, talk(&mut child, &command, limit_bytes, take)).await {
+        match tokio::time::timeout(
+            limit,
+            talk(&mut child, self.input.as_deref(), &command, limit_bytes, take),
+        )
+        .await
+        {
             Ok(ended) => ended,
             Err(_) => {
                 end(&mut child).await;
@@ -174,7 +191,7 @@ impl Git {
             .env("GIT_EDITOR", "true")
             .env("LC_ALL", "C")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
+            .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // Ctrl-C is meant for us: a commit half made would be the user's to mend.
@@ -194,12 +211,19 @@ async fn end(child: &mut Child) {
 
 async fn talk(
     child: &mut Child,
+    input: Option<&[u8]>,
     command: &str,
     limit_bytes: u64,
     take: impl FnMut(&[u8]) -> Result<(), GitError>,
 ) -> Result<Streamed, GitError> {
     let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let write_in = async {
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            // Whoever does not read to the end says why by how it ends.
+            let _ = stdin.write_all(input).await;
+        }
+    };
     let read_err = async {
         match stderr {
             Some(stderr) => tail(stderr).await,
@@ -213,7 +237,7 @@ async fn talk(
         }
     };
     // Whoever stops reading drops the pipe, and git ends by itself.
-    let (streamed, stderr) = tokio::join!(read_out, read_err);
+    let (streamed, stderr, ()) = tokio::join!(read_out, read_err, write_in);
     let streamed = streamed?;
     let status = child.wait().await.map_err(lost)?;
     match status.success() {

@@ -1,15 +1,16 @@
 //! What a task's change is judged by: the configuration as of its base.
 
-use crate::change::as_of;
+use crate::change;
 use crate::cli::{Failure, Global};
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
 use countersign_doors::run::judging::{Judges, Judging};
-use countersign_engine::config::{self, Flags, Gathered};
+use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;
-use countersign_engine::git::Git;
+use countersign_engine::git::{Git, GitError};
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How a reviewer is called that the settings of a run name by its command.
@@ -34,6 +35,8 @@ pub struct AsOfBase {
     pub timeout: Duration,
     /// What the project's files were when the run began.
     pub gathered: Gathered,
+    /// The configuration that was read last, by its id: it is the same from task to task, mostly.
+    read: Mutex<Option<(String, Vec<u8>)>>,
 }
 
 impl AsOfBase {
@@ -46,7 +49,21 @@ impl AsOfBase {
     ) -> Result<Self, Failure> {
         let flags = Flags { config: global.config.clone(), reviewer: reviewer.clone() };
         let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-        Ok(Self { global: global.clone(), reviewer, command, timeout, gathered })
+        Ok(Self { global: global.clone(), reviewer, command, timeout, gathered, read: Mutex::default() })
+    }
+
+    /// The configuration as of a commit; none where it has none.
+    async fn configuration(&self, git: &Git, commit: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let Some((_, id)) = git.first_blob_at(commit, &[FILE_NAME]).await? else { return Ok(None) };
+        let known = self.read.lock().ok().and_then(|read| read.clone());
+        if let Some((_, bytes)) = known.filter(|(known, _)| *known == id) {
+            return Ok(Some(bytes));
+        }
+        let bytes = git.blob(&id).await?;
+        if let Ok(mut read) = self.read.lock() {
+            *read = Some((id, bytes.clone()));
+        }
+        Ok(Some(bytes))
     }
 
     async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
@@ -54,8 +71,11 @@ impl AsOfBase {
         let flags = Flags { config: self.global.config.clone(), reviewer: self.reviewer.clone() };
         let mut gathered = Gathered { root: folder.to_owned(), ..self.gathered.clone() };
         if flags.config.is_none() && environment.config.is_none() {
-            // A change of the configuration is shown to a person elsewhere; here the one of the base holds.
-            let _ = as_of(&Git::at(folder), base, &mut gathered).await?;
+            let bytes = self.configuration(&Git::at(folder), base).await;
+            if let Some(bytes) = bytes.map_err(|error| Failure::usage(error.to_string()))? {
+                // A change of the configuration is shown to a person elsewhere; here the one of the base holds.
+                let _ = change::put(bytes, base, &mut gathered);
+            }
         }
         let project = Project::of(folder.to_owned(), &gathered, &flags, &environment)?;
         let rules = match project.config.rules.is_empty() {

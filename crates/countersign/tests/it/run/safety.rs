@@ -155,23 +155,72 @@ esac
 exec git "$@"
 "#;
 
+/// A run that finds this `git` first.
+fn run_with_git(kit: &Kit, git: &str) -> std::process::Command {
+    let bin = kit.project.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("git"), git).unwrap();
+    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let line = format!("echo $$ >\"$HOME/run\"; exec {} run --all", env!("CARGO_BIN_EXE_countersign"));
+    let mut command = std::process::Command::new("sh");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    command.args(["-c", &line]).current_dir(kit.project.root());
+    command.env("HOME", kit.project.home()).env("PATH", path);
+    command
+}
+
+/// Several orders in one process of git: only those that `sed` prints are carried out before the run is killed.
+const HALF_A_GIT: &str = r#"#!/bin/sh
+own=$(dirname "$0"); PATH=${PATH#"$own":}
+case " $* " in
+*' update-ref --no-deref --stdin '*)
+    sed -n "$ORDERS" | git "$@"; kill -9 "$(cat "$HOME/run")"; exit 1 ;;
+esac
+exec git "$@"
+"#;
+
+#[test]
+fn killed_between_two_moves_of_one_git_the_merge_is_made_once() {
+    // Nothing; the main branch; what is checked out as well; the branch of the task as well.
+    for orders in ["", "1,2p;4p", "1,4p", "1,7p"] {
+        let kit = Kit::new(ONE, "");
+        let ran = Running::start(run_with_git(&kit, HALF_A_GIT).env("ORDERS", orders)).wait();
+        assert_eq!(ran.code, -1, "{orders}: {ran:?}");
+        let again = kit.run(&["run", "--all"]);
+        assert_eq!(again.code, 0, "{orders}: {again:?}");
+        assert_eq!(kit.git("show main:TASK-001.txt"), "work of TASK-001", "{orders}");
+        assert_eq!(kit.git("symbolic-ref HEAD"), "refs/heads/main", "{orders}");
+        done_once(&kit);
+    }
+}
+
+/// A git from before branches could be checked out in a transaction. It is asked for that once.
+const OLD_GIT: &str = r#"#!/bin/sh
+own=$(dirname "$0"); PATH=${PATH#"$own":}
+case " $* " in
+*' update-ref --no-deref --stdin '*)
+    echo asked >>"$HOME/asked"; echo 'fatal: unknown command: symref-update HEAD refs/heads/main' >&2; exit 128 ;;
+esac
+exec git "$@"
+"#;
+
+#[test]
+fn an_older_git_merges_too() {
+    let kit = Kit::new(THREE, "");
+    Running::start(&mut run_with_git(&kit, OLD_GIT)).wait().exits(0);
+    assert_eq!(kit.merges().len(), 4);
+    assert_eq!(kit.git("branch --format=%(refname)"), "refs/heads/main");
+    assert_eq!(kit.git("status --porcelain -uno -- TASK-001.txt TASK-003.txt"), "");
+    assert_eq!(std::fs::read_to_string(kit.project.home().join("asked")).unwrap(), "asked\n");
+}
+
 #[test]
 fn slow_killed_around_any_step_of_a_merge_it_is_made_once() {
     let mut deaths = 0;
     'moves: for n in 1.. {
         for moment in [format!("{n}"), format!("{n}!")] {
             let kit = Kit::new(ONE, "");
-            let bin = kit.project.home().join("bin");
-            std::fs::create_dir(&bin).unwrap();
-            std::fs::write(bin.join("git"), DEADLY_GIT).unwrap();
-            std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
-            let line =
-                format!("echo $$ >\"$HOME/run\"; exec {} run --all", env!("CARGO_BIN_EXE_countersign"));
-            let mut command = std::process::Command::new("sh");
-            let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-            command.args(["-c", &line]).current_dir(kit.project.root());
-            command.env("HOME", kit.project.home()).env("PATH", path).env("DIE", &moment);
-            let ran = Running::start(&mut command).wait();
+            let ran = Running::start(run_with_git(&kit, DEADLY_GIT).env("DIE", &moment)).wait();
             if ran.code != -1 {
                 ran.exits(0);
                 break 'moves;

@@ -63,7 +63,7 @@ impl ChangeError {
     }
 }
 
-/// Everything below the root that differs since the base. Three processes.
+/// Everything below the root that differs since the base. Two processes, and two more where the tree is kept.
 pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, ChangeError> {
     let Compared { files, list, tree } = compare(root, wanted, true).await?;
     if files.is_empty() {
@@ -72,7 +72,7 @@ pub async fn change(root: &Root, wanted: &ChangeWanted) -> Result<Change, Change
     Ok(Change { base: wanted.base.clone(), fingerprint: named(wanted, &list), files, tree })
 }
 
-/// Names the state of the files against the base, as [`Change::fingerprint`] does. Three processes.
+/// Names the state of the files against the base, as [`Change::fingerprint`] does. Two processes.
 pub async fn fingerprint(root: &Root, wanted: &ChangeWanted) -> Result<Digest, ChangeError> {
     let compared = compare(root, wanted, false).await?;
     Ok(named(wanted, &compared.list))
@@ -105,10 +105,13 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
     }
     git.run(ADD.iter().map(|arg| (*arg).to_owned()).chain(["--".to_owned()]).chain(paths(wanted))).await?;
-    let base = wanted.base.as_deref().unwrap_or(places.empty_tree);
+    let base = match &wanted.base {
+        Some(base) => base.clone(),
+        None => git.empty_tree().await?,
+    };
     let mut args: Vec<String> = COMPARE.iter().map(|arg| (*arg).to_owned()).collect();
     args.extend(patches.then(|| "-p".to_owned()));
-    args.extend([base.to_owned(), "--".to_owned()]);
+    args.extend([base.clone(), "--".to_owned()]);
     args.extend(paths(wanted));
     let mut parser = Parser::new(wanted.limits);
     let mut defect = None;
@@ -130,7 +133,7 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
             if !wanted.left_out.is_empty() {
                 // What is left out is shown to nobody, so it is not committed either, whoever put it into the index.
                 let left_out = wanted.left_out.iter().map(|pattern| format!(":(glob){pattern}"));
-                let reset = ["reset", "-q", base, "--"].map(str::to_owned);
+                let reset = ["reset", "-q", &base, "--"].map(str::to_owned);
                 git.run(reset.into_iter().chain(left_out)).await?;
             }
             Some(git.text(["write-tree"]).await?)
