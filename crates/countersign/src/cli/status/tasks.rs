@@ -29,8 +29,13 @@ pub async fn look(project: &Project, for_programs: bool) -> Result<Tasks, Failur
         return Ok(Tasks::default());
     }
     let name = run.layout.tasks_name();
-    let Reading { list, problems, .. } = tasks_file::read(&run.layout.tasks())?;
-    let summaries = state::look(&run.layout).await?.unwrap_or_default();
+    // With many tasks both take their time, so the list is read while the database is.
+    let path = run.layout.tasks();
+    let reading = tokio::task::spawn_blocking(move || tasks_file::read(&path));
+    let summaries = state::look(&run.layout).await;
+    let reading = reading.await.map_err(|error| Failure::internal(error.to_string()))?;
+    let Reading { list, problems, .. } = reading?;
+    let summaries = summaries?.unwrap_or_default();
     let standings = standings(&list, &summaries);
     let mut text: String = standings.iter().map(|standing| standing.line() + "\n").collect();
     text.push_str(&dim(&counted(&standings, &summaries, &name)));

@@ -42,6 +42,10 @@ const ADDED: [(&str, &str, &str); 11] = [
     ("attempts", "review_id", "TEXT"),
 ];
 
+/// Attempts by task, with all that is added up about them: looking at many tasks need not sort them first. Older files
+/// are read without it.
+const INDEX: &str = "countersign_attempts_by_task";
+
 /// Which columns of our tables a file has.
 #[derive(Debug, Default)]
 pub(super) struct Columns(HashSet<(String, String)>);
@@ -76,6 +80,8 @@ pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<
         let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
         sqlx::raw_sql(sql).execute(&mut *connection).await?;
     }
+    let sql = format!("CREATE INDEX IF NOT EXISTS {INDEX} ON attempts (task_id, cost_usd)");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
     Ok(())
 }
 
@@ -83,5 +89,7 @@ pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<
 pub(super) async fn is_complete(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let columns = Columns::of(connection).await?;
     let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));
-    Ok(has_all && columns.has("executor_meta", "key"))
+    const SQL: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name = $1";
+    let indexes: i64 = sqlx::query_scalar(SQL).bind(INDEX).fetch_one(connection).await?;
+    Ok(has_all && columns.has("executor_meta", "key") && indexes == 1)
 }

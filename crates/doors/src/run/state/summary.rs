@@ -3,8 +3,8 @@
 use super::schema::Columns;
 use super::{ErrorCode, ReviewStatus, TaskState};
 use crate::run::status::issues_in;
-use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use std::collections::HashMap;
 use std::future::poll_fn;
 
 /// What became of a task.
@@ -28,52 +28,75 @@ pub struct Summary {
     pub review_id: Option<String>,
 }
 
-/// Every task of the database, in no particular order.
+/// A task as the database writes it: id, state, attempts, cost, and of the last attempt the error code, the status and id
+/// of its review, and its number where that found something.
+type Written =
+    (String, String, u64, Option<f64>, Option<String>, Option<String>, Option<String>, Option<i64>);
+
+/// Every task of the database, in no particular order. All in one row: each row costs a change of threads, which takes
+/// longer than all else where there are many.
 pub(super) async fn all(connection: &mut SqliteConnection, columns: &Columns) -> sqlx::Result<Vec<Summary>> {
     if !columns.has("tasks", "task_id") {
         return Ok(vec![]);
     }
-    let sql = match columns.has("attempts", "id") {
-        false => "SELECT task_id, status, 0, NULL, NULL, NULL, NULL, NULL FROM tasks".to_owned(),
-        true => {
-            let or_null = |name| columns.or_null("attempts", name);
-            let last = |name| match or_null(name) {
-                "NULL" => "NULL".to_owned(),
-                name => format!("CAST(last.{name} AS TEXT)"),
-            };
-            format!(
-                "SELECT tasks.task_id, tasks.status, COALESCE(ended.n, 0), ended.cost, {}, {}, {}, {}
-                   FROM tasks
-                   LEFT JOIN (SELECT task_id, COUNT(*) AS n, MAX(id) AS id, CAST(SUM({}) AS REAL) AS cost
-                                FROM attempts GROUP BY task_id) AS ended ON ended.task_id = tasks.task_id
-                   LEFT JOIN attempts AS last ON last.id = ended.id",
-                last("error_code"),
-                last("review_status"),
-                last("review_findings"),
-                last("review_id"),
-                or_null("cost_usd"),
-            )
-        }
-    };
-    // Row by row: findings are counted, not kept, and all of them together would be large.
-    let mut rows = sqlx::query(AssertSqlSafe(sql)).fetch(connection);
-    let mut all = Vec::new();
-    while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
-        all.push(summary(&row?)?);
-    }
-    Ok(all)
+    let text: String = sqlx::query_scalar(AssertSqlSafe(sql(columns))).fetch_one(&mut *connection).await?;
+    let written: Vec<Written> =
+        serde_json::from_str(&text).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+    let found: Vec<i64> = written.iter().filter_map(|task| task.7).collect();
+    let issues = issues(connection, &found).await?;
+    Ok(written.into_iter().map(|task| summary(task, &issues)).collect())
 }
 
-fn summary(row: &SqliteRow) -> sqlx::Result<Summary> {
-    let word = |at: usize| row.try_get::<Option<&str>, _>(at);
-    Ok(Summary {
-        task_id: row.try_get(0)?,
-        state: TaskState::from(row.try_get::<&str, _>(1)?),
-        attempts: u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or_default(),
-        cost_usd: row.try_get(3)?,
-        error_code: word(4)?.map(ErrorCode::from),
-        review_status: word(5)?.map(ReviewStatus::from),
-        issues: word(6)?.map_or(0, issues_in),
-        review_id: row.try_get(7)?,
-    })
+fn sql(columns: &Columns) -> String {
+    if !columns.has("attempts", "id") {
+        return "SELECT json_group_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL, NULL,
+                NULL, NULL)) FROM tasks"
+            .to_owned();
+    }
+    let has = |name| columns.has("attempts", name);
+    let last = |name| if has(name) { format!("CAST(last.{name} AS TEXT)") } else { "NULL".to_owned() };
+    let found = if has("review_findings") { "last.review_findings" } else { "NULL" };
+    let cost = if has("cost_usd") { "CAST(SUM(attempts.cost_usd) AS REAL)" } else { "NULL" };
+    format!(
+        "SELECT json_group_array(json_array(CAST(ended.task_id AS TEXT), CAST(ended.status AS TEXT), ended.n, ended.cost,
+                {}, {}, {}, CASE WHEN {found} IS NULL THEN NULL ELSE ended.id END))
+           FROM (SELECT tasks.task_id, tasks.status, COUNT(attempts.id) AS n, MAX(attempts.id) AS id, {cost} AS cost
+                   FROM tasks LEFT JOIN attempts ON attempts.task_id = tasks.task_id
+                  GROUP BY tasks.task_id) AS ended
+           LEFT JOIN attempts AS last ON last.id = ended.id",
+        last("error_code"),
+        last("review_status"),
+        last("review_id"),
+    )
+}
+
+/// How many issues these attempts found.
+async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
+    const SQL: &str = "SELECT id, CAST(review_findings AS TEXT) FROM attempts
+        WHERE id IN (SELECT value FROM json_each($1)) AND review_findings IS NOT NULL";
+    let mut issues = HashMap::new();
+    if attempts.is_empty() {
+        return Ok(issues);
+    }
+    // Row by row: findings are counted, not kept, and all of them together would be large.
+    let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(connection);
+    while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
+        let row = row?;
+        issues.insert(row.try_get(0)?, issues_in(row.try_get(1)?));
+    }
+    Ok(issues)
+}
+
+fn summary(written: Written, issues: &HashMap<i64, usize>) -> Summary {
+    let (task_id, state, attempts, cost_usd, error_code, review_status, review_id, found) = written;
+    Summary {
+        task_id,
+        state: TaskState::from(state.as_str()),
+        attempts,
+        cost_usd,
+        error_code: error_code.as_deref().map(ErrorCode::from),
+        review_status: review_status.as_deref().map(ReviewStatus::from),
+        issues: found.and_then(|attempt| issues.get(&attempt).copied()).unwrap_or_default(),
+        review_id,
+    }
 }
