@@ -3,6 +3,7 @@
 
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
 use crate::programs::{Heard, Problem, Program, Usage, not_exited};
+use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -102,8 +103,9 @@ impl Worker {
         errand: Errand<'_>,
         cancel: &CancellationToken,
     ) -> std::io::Result<Worked> {
-        let private = tempfile::Builder::new().prefix("countersign-work-").tempdir()?;
-        let call = self.call(&errand, private.path())?;
+        let private = Scratch::new("work")?;
+        let mut call = self.call(&errand, private.path())?;
+        call.scratch = Some(private.path().to_owned());
         let ended = process::run(guard, call, cancel).await?;
         let heard = self.hear(&ended);
         let said = heard.said.map(|said| said.text());

@@ -35,6 +35,7 @@ pub use show::{find as find_review, no_ledger};
 
 use crate::output::{Answer, Printer};
 use clap::Parser;
+use countersign_engine::scratch;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
     let code = printer.finish(ended);
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
+    scratch::clear();
     code
 }
 
@@ -137,6 +139,7 @@ fn stop_on_signals(cancel: CancellationToken) {
             }
             if cancel.is_cancelled() {
                 crate::terminal::restore();
+                scratch::clear();
                 std::process::exit(i32::from(countersign_core::outcome::Outcome::Interrupted.exit_code()));
             }
             cancel.cancel();

@@ -6,6 +6,7 @@ use super::planner::materials;
 use super::{Engine, Happening, Prepared};
 use crate::ledger::Report;
 use crate::reviewer::{Asks, Brief, Failed, Files, Told, replay, rule_by_checks};
+use crate::scratch::Scratch;
 use crate::workspace::{self, Changed, Root};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
@@ -143,7 +144,7 @@ impl Engine {
         &self,
         asking: &Asking,
         sees_project: bool,
-    ) -> Result<(Brief, tempfile::TempDir), Failed> {
+    ) -> Result<(Brief, Scratch), Failed> {
         let submission = &asking.prepared.submission;
         let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let planner = &self.0.planner;
@@ -160,7 +161,7 @@ impl Engine {
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
-        let folder = tempfile::Builder::new().prefix("countersign-").tempdir().map_err(broken)?;
+        let folder = Scratch::new("question").map_err(broken)?;
         let private = Some(folder.path().to_owned());
         if sees_project {
             let root = self.0.planner.root.path().to_owned();

@@ -10,6 +10,7 @@ use super::slots::Slots;
 use super::{Engine, EngineError, Happening, Judge, Panelist, now_ms, random};
 use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};
+use crate::scratch::Scratch;
 use countersign_core::answer;
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
@@ -302,7 +303,7 @@ impl Engine {
             let words = format!("no private folder for the reviewer: {error}");
             Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
         };
-        let folder = match tempfile::Builder::new().prefix("countersign-").tempdir() {
+        let folder = match Scratch::new("question") {
             Ok(folder) => folder,
             Err(error) => return broken(error),
         };

@@ -13,6 +13,7 @@ use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text::visible_line;
 use countersign_engine::engine::{Engine, Judge, Panel, Panelist, Planner, Request};
 use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::scratch::Scratch;
 use countersign_engine::workspace::Root;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Asks a reviewer and says what came back.
 pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Line, Failure> {
     let what = format!("answers {}", panelist.name);
-    let folder = tempfile::Builder::new().prefix("countersign-doctor-").tempdir();
+    let folder = Scratch::new("doctor");
     let folder = folder.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
     let panelist = moved(panelist, asking.project.root.path());
     let seconds = panelist.timeout.unwrap_or(TIMEOUT).as_secs();

@@ -237,6 +237,19 @@ fn slow_killed_around_any_step_of_a_merge_it_is_made_once() {
 }
 
 #[test]
+fn whatever_becomes_of_a_task_no_temporary_folder_is_left() {
+    let temporary = tempfile::tempdir().unwrap();
+    for (agent, code) in [(WORKS, 0), ("exit 3", 1)] {
+        let kit = Kit::new(ONE, "max_retries: 1\n");
+        kit.agent(agent);
+        let mut command = kit.project.command(&["run", "--all"]);
+        let ran = Running::start(command.env("TMPDIR", temporary.path())).wait();
+        assert_eq!(ran.code != 0, code != 0, "{ran:?}");
+        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{ran:?}");
+    }
+}
+
+#[test]
 fn a_run_that_is_asked_to_stop_finishes_its_task() {
     let kit = Kit::new(THREE, "");
     kit.agent(&format!("step=agent; {WAITS}\n{WORKS}"));

@@ -3,6 +3,7 @@
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
 use crate::git::{Git, GitError};
+use crate::scratch::Scratch;
 use crate::workspace::Root;
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::{NoVerdict, Outcome};
@@ -92,7 +93,7 @@ struct Compared {
 async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Compared, ChangeError> {
     let git = Git::at(root.path());
     let places = git.places().await?;
-    let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir()?;
+    let folder = Scratch::new("change")?;
     let (index, objects) = (folder.path().join("index"), folder.path().join("objects"));
     tokio::fs::create_dir(&objects).await?;
     let (from, to) = (places.index.clone(), index.clone());

@@ -1,0 +1,170 @@
+//! Folders for a while: private to a question, an errand or a comparison, and gone afterwards.
+//!
+//! The process holds a lock on a file in each of its folders. The kernel drops it when the process ends, however it
+//! ends, so what a killed one left can be told from what is in use, and the next process that needs such a folder
+//! clears it away.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use tempfile::TempDir;
+
+/// How the names of our folders begin.
+const PREFIX: &str = "countersign-";
+/// What is locked in each.
+const LOCK: &str = ".countersign-lock";
+/// How often to try for a folder nobody takes for a dead one's.
+const MAX_TRIES: u32 = 16;
+/// How many folders of dead processes one process clears away.
+const MAX_SWEPT: usize = 256;
+
+/// A folder that is gone when this is.
+#[derive(Debug)]
+pub struct Scratch {
+    folder: TempDir,
+    /// Its lock is what says that somebody needs the folder.
+    _lock: File,
+}
+
+impl Scratch {
+    /// Makes one, with a name that says what it is for.
+    pub fn new(what: &str) -> io::Result<Self> {
+        static SWEPT: Once = Once::new();
+        let within = std::env::temp_dir();
+        let scratch = Self::within(&within, what)?;
+        in_use().insert(scratch.path().to_owned());
+        // Nobody waits for it. Where we end before it does, the next one goes on.
+        SWEPT.call_once(|| drop(std::thread::Builder::new().spawn(move || sweep(&within))));
+        Ok(scratch)
+    }
+
+    fn within(within: &Path, what: &str) -> io::Result<Self> {
+        for _ in 0..MAX_TRIES {
+            let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{what}-")).tempdir_in(within)?;
+            let path = folder.path().join(LOCK);
+            let lock = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            // Between making the file and locking it, another process may have taken it for a dead one's.
+            if lock.try_lock().is_ok() && path.exists() {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
+        Err(io::Error::other("no folder of our own could be locked"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        in_use().remove(self.path());
+    }
+}
+
+/// Takes all folders of this process away, also those still in use: it is about to end, and what it left under way is
+/// not waited for.
+pub fn clear() {
+    std::mem::take(&mut *in_use()).iter().for_each(|folder| remove(folder));
+}
+
+/// The folders of this process.
+fn in_use() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static IN_USE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Clears away what dead processes of this user left.
+fn sweep(within: &Path) {
+    let Ok(entries) = fs::read_dir(within) else { return };
+    let ours = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    for entry in ours.take(MAX_SWEPT) {
+        let path = entry.path();
+        if let Some(_lock) = of_the_dead(&path) {
+            remove(&path);
+        }
+    }
+}
+
+/// The lock of a folder whose process is gone. None where it may be there, or where the folder is not one of ours.
+fn of_the_dead(folder: &Path) -> Option<File> {
+    let user = rustix::process::getuid().as_raw();
+    let (outside, lock) = (fs::symlink_metadata(folder).ok()?, folder.join(LOCK));
+    let inside = fs::symlink_metadata(&lock).ok()?;
+    let is_ours = outside.is_dir() && outside.uid() == user && inside.is_file() && inside.uid() == user;
+    let file = is_ours.then(|| File::open(&lock).ok())??;
+    file.try_lock().is_ok().then_some(file)
+}
+
+/// Takes a folder away, its lock last: whatever is left of it must be known for what it is.
+fn remove(folder: &Path) {
+    for entry in
+        fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != LOCK)
+    {
+        let removed = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+            Ok(_) => fs::remove_file(entry.path()),
+            Err(error) => Err(error),
+        };
+        if removed.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+            return;
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_folder_is_gone_with_its_owner() {
+        let scratch = Scratch::new("test").unwrap();
+        let path = scratch.path().to_owned();
+        fs::write(path.join("file"), "x").unwrap();
+        assert!(path.file_name().unwrap().to_string_lossy().starts_with("countersign-test-"));
+        assert!(in_use().contains(&path));
+        drop(scratch);
+        assert!(!path.exists() && !in_use().contains(&path));
+    }
+
+    #[test]
+    fn only_what_the_dead_left_is_swept() {
+        let within = tempfile::tempdir().unwrap();
+        let living = Scratch::within(within.path(), "change").unwrap();
+        let make = |name: &str, files: &[&str]| {
+            for file in files {
+                let path = within.path().join(name).join(file);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "x").unwrap();
+            }
+        };
+        make("countersign-dead", &[LOCK, "index", "objects/aa/1"]);
+        make("countersign-without-lock", &["prompt.md"]);
+        make("other-dead", &[LOCK]);
+        // What a link leads to is nobody's to clear away.
+        make("target", &[LOCK]);
+        std::os::unix::fs::symlink(within.path().join("target"), within.path().join("countersign-link"))
+            .unwrap();
+        sweep(within.path());
+        let own = living.path().file_name().unwrap().to_string_lossy().into_owned();
+        let others = ["countersign-link", "countersign-without-lock", "other-dead", "target"];
+        let mut left: Vec<String> = others.into_iter().map(str::to_owned).chain([own]).collect();
+        left.sort();
+        assert_eq!(names(within.path()), left);
+        assert!(within.path().join("target").join(LOCK).exists());
+    }
+}
