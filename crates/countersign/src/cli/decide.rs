@@ -2,91 +2,120 @@
 //! which bytes is recorded.
 
 use super::arguments::{DecideOptions, WithdrawOptions};
-use super::show::find;
+use super::show::{meant, shown};
 use super::{Failure, Global};
 use crate::author;
-use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text};
+use crate::output::Answer;
 use crate::project::Project;
+use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
-use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, Verb};
 use countersign_engine::engine::Engine;
-use countersign_engine::ledger::Stored;
 use std::io::IsTerminal;
 
 /// Lets a review pass.
 pub async fn approve(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
-    decide(global, options, Verb::Approve).await
+    decide(global, options, Deed::Decide(Verb::Approve)).await
 }
 
 /// Stops a review for good.
 pub async fn reject(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
-    decide(global, options, Verb::Reject).await
+    decide(global, options, Deed::Decide(Verb::Reject)).await
 }
 
 /// Lets a review pass without a verdict.
 pub async fn skip(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
-    decide(global, options, Verb::Skip).await
+    decide(global, options, Deed::Decide(Verb::Skip)).await
 }
 
 /// Sends a review back with what was found.
 pub async fn fix(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
-    decide(global, options, Verb::Fix).await
+    decide(global, options, Deed::Decide(Verb::Fix)).await
 }
 
 /// Lets a stopped review go on.
 pub async fn unblock(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
-    let (engine, id) = open(global, &options.id).await?;
-    let stored = engine.lift(&id, actor(), reason(options.reason)?).await?;
-    super::task::decided(global, &stored).await?;
-    shown(&engine, stored).await
+    decide(global, options, Deed::Unblock).await
 }
 
 /// Takes a submission back.
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
-    let (engine, id) = open(global, &options.id).await?;
-    let stored = engine.withdraw(&id, actor()).await?;
-    shown(&engine, stored).await
+    let (project, engine, id) = open(global, &options.id).await?;
+    take(&project, &engine, &id, Decided { deed: Deed::Withdraw, by: actor(), reason: None, about: None })
+        .await
 }
 
-async fn decide(global: &Global, options: DecideOptions, verb: Verb) -> Result<Answer, Failure> {
-    let (engine, id) = open(global, &options.id).await?;
-    let stored = engine.decide(&id, verb, actor(), reason(options.reason)?).await?;
-    super::task::decided(global, &stored).await?;
-    shown(&engine, stored).await
+async fn decide(global: &Global, options: DecideOptions, deed: Deed) -> Result<Answer, Failure> {
+    let (project, engine, id) = open(global, &options.id).await?;
+    let decided = Decided { deed, by: actor(), reason: Some(options.reason), about: None };
+    take(&project, &engine, &id, decided).await
 }
 
-async fn open(global: &Global, typed: &str) -> Result<(Engine, ReviewId), Failure> {
+/// What somebody does with a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Decides in place of its verdict.
+    Decide(Verb),
+    /// Lets it go on after it was stopped.
+    Unblock,
+    /// Takes it back.
+    Withdraw,
+}
+
+/// The same with who, why, and about which work; without a digest about the work that stands now.
+pub struct Decided {
+    pub deed: Deed,
+    pub by: Actor,
+    pub reason: Option<String>,
+    pub about: Option<Digest>,
+}
+
+/// Records it, moves a task that hangs on it, and shows the review.
+pub async fn take(
+    project: &Project,
+    engine: &Engine,
+    id: &ReviewId,
+    decided: Decided,
+) -> Result<Answer, Failure> {
+    let Decided { deed, by, reason, about } = decided;
+    let stored = match (deed, about) {
+        (Deed::Decide(verb), None) => engine.decide(id, verb, by, filled(reason)?).await?,
+        (Deed::Decide(verb), Some(digest)) => {
+            engine.decide_about(id, digest, verb, by, filled(reason)?).await?
+        }
+        (Deed::Unblock, about) => engine.lift_about(id, about.as_ref(), by, filled(reason)?).await?,
+        (Deed::Withdraw, about) => engine.withdraw_about(id, about.as_ref(), by).await?,
+    };
+    if deed != Deed::Withdraw {
+        super::task::decided(project, engine.ledger(), &stored).await?;
+    }
+    // The decision was taken; that is this command's success, whatever it does to the review.
+    shown(engine.ledger(), &stored).await
+}
+
+async fn open(global: &Global, typed: &str) -> Result<(Project, Engine, ReviewId), Failure> {
     let project = Project::find(global, None)?;
     if project.existing_ledger().await?.is_none() {
         return Err(super::show::no_ledger());
     }
     let engine = project.engine(project.planner(None)?).await?;
-    let id = match super::task::review_of(&project, engine.ledger(), typed).await? {
-        Some(id) => id,
-        None => find(engine.ledger(), typed).await?,
-    };
-    Ok((engine, id))
+    let id = meant(&project, engine.ledger(), typed).await?;
+    Ok((project, engine, id))
 }
 
-fn reason(text: String) -> Result<String, Failure> {
-    match text.trim() {
-        "" => Err(Failure::usage("a decision needs a reason").hint("--reason TEXT")),
-        _ => Ok(text),
-    }
+fn filled(reason: Option<String>) -> Result<String, Failure> {
+    reason
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("--reason TEXT"))
 }
 
 /// A person is a terminal on standard input and no mark of an agent in the environment.
 pub fn actor() -> Actor {
-    let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
-    let person = std::io::stdin().is_terminal() && !author::is_agent();
-    Actor::new(name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned()), person)
+    Actor::new(user_name(), std::io::stdin().is_terminal() && !author::is_agent())
 }
 
-async fn shown(engine: &Engine, stored: Stored) -> Result<Answer, Failure> {
-    let next = next_steps(&stored.review, "hand it in again");
-    // The decision was taken; that is this command's success, whatever it does to the review.
-    let spent = Spent::of(engine.ledger(), &stored.review).await?;
-    let text = verdict_text(&stored, &spent, &next);
-    Ok(Answer::new(Outcome::Passed, text, verdict_json(&stored, &spent, &next)))
+/// The user this process runs for.
+pub fn user_name() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }

@@ -5,6 +5,7 @@ use super::show::{find, no_ledger};
 use super::{Failure, Global};
 use crate::output::{Answer, dim, outcome_words, paint_outcome, rfc3339};
 use crate::project::Project;
+use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::{Entry, Filter, Ledger, Row};
@@ -31,16 +32,31 @@ pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure
 }
 
 async fn reviews(ledger: &Ledger, limit: u32) -> Result<(String, Value), Failure> {
-    // One more than asked for shows whether there are more.
-    let mut rows = ledger.list(Filter { open_only: false, before: None, limit: limit + 1 }).await?;
-    let more = rows.len() > limit as usize;
-    rows.truncate(limit as usize);
+    let (rows, more) = page(ledger, None, Filter { open_only: false, before: None, limit }).await?;
     let mut text: String = rows.iter().map(review_line).collect();
     if more {
         text.push_str(&dim("there are more: --limit N\n"));
     }
     let rows: Vec<Value> = rows.iter().map(review_json).collect();
     Ok((text, json!({ "reviews": rows, "events": null, "more": more })))
+}
+
+/// A page of reviews, newest first, and whether there are more.
+pub async fn page(
+    ledger: &Ledger,
+    subject: Option<&Subject>,
+    filter: Filter,
+) -> Result<(Vec<Row>, bool), Failure> {
+    let limit = filter.limit;
+    // One more than asked for shows whether there are more.
+    let filter = Filter { limit: limit.saturating_add(1), ..filter };
+    let mut rows = match subject {
+        Some(subject) => ledger.list_for(subject, filter).await?,
+        None => ledger.list(filter).await?,
+    };
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    Ok((rows, more))
 }
 
 /// A review on one line.
@@ -74,18 +90,31 @@ pub fn review_json(row: &Row) -> Value {
 
 async fn events(ledger: &Ledger, typed: &str, limit: u32) -> Result<(String, Value), Failure> {
     let id = find(ledger, typed).await?;
-    let entries = ledger.events(&id, 0, limit + 1).await?;
-    let more = entries.len() > limit as usize;
-    let entries = &entries[..entries.len().min(limit as usize)];
+    let (entries, more) = event_page(ledger, &id, 0, limit).await?;
     let mut text: String = entries.iter().map(event_line).collect();
     if more {
         text.push_str(&dim("there are more: --limit N\n"));
     }
-    let rows: Vec<Value> = entries
-        .iter()
-        .map(|entry| json!({ "n": entry.n, "at": rfc3339(entry.at_ms), "event": entry.event }))
-        .collect();
+    let rows: Vec<Value> = entries.iter().map(event_json).collect();
     Ok((text, json!({ "reviews": null, "events": rows, "more": more })))
+}
+
+/// A page of the events of a review, oldest first, and whether there are more.
+pub async fn event_page(
+    ledger: &Ledger,
+    id: &ReviewId,
+    after_n: u64,
+    limit: u32,
+) -> Result<(Vec<Entry>, bool), Failure> {
+    let mut entries = ledger.events(id, after_n, limit.saturating_add(1)).await?;
+    let more = entries.len() > limit as usize;
+    entries.truncate(limit as usize);
+    Ok((entries, more))
+}
+
+/// An event for programs.
+pub fn event_json(entry: &Entry) -> Value {
+    json!({ "n": entry.n, "at": rfc3339(entry.at_ms), "event": entry.event })
 }
 
 fn event_line(entry: &Entry) -> String {

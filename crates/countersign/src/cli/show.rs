@@ -7,27 +7,37 @@ use crate::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::overview::review_named;
-use countersign_engine::ledger::{Filter, Ledger};
+use countersign_engine::ledger::{Filter, Ledger, Stored};
 
 /// Shows a review.
 pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let id = match &options.id {
-        Some(typed) => match super::task::review_of(&project, &ledger, typed).await? {
-            Some(id) => id,
-            None => find(&ledger, typed).await?,
-        },
+        Some(typed) => meant(&project, &ledger, typed).await?,
         None => latest(&ledger).await?,
     };
     let Some(stored) = ledger.review(&id).await? else { return Err(not_found(id.as_str())) };
-    let next = next_steps(&stored.review, "hand it in again");
-    // Showing is not judging: the command succeeds whatever the verdict was.
-    let spent = Spent::of(&ledger, &stored.review).await?;
-    let text = verdict_text_with_names(&stored, &spent, &next);
-    let answer = Answer::new(Outcome::Passed, text, verdict_json(&stored, &spent, &next));
+    let answer = shown(&ledger, &stored).await?;
     ledger.close().await;
     Ok(answer)
+}
+
+/// A review as it stands.
+pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer, Failure> {
+    let next = next_steps(&stored.review, "hand it in again");
+    // Showing is not judging: the command succeeds whatever the verdict was.
+    let spent = Spent::of(ledger, &stored.review).await?;
+    let text = verdict_text_with_names(stored, &spent, &next);
+    Ok(Answer::new(Outcome::Passed, text, verdict_json(stored, &spent, &next)))
+}
+
+/// The review somebody means, also by its task.
+pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
+    match super::task::review_of(project, ledger, typed).await? {
+        Some(id) => Ok(id),
+        None => find(ledger, typed).await,
+    }
 }
 
 /// The review somebody means by an id or a unique beginning of it, by its subject, or by what a dialect calls it.
@@ -43,7 +53,7 @@ pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
         [] => Err(not_found(typed)),
         several => {
             let ids: Vec<&str> = several.iter().map(ReviewId::as_str).collect();
-            Err(Failure::usage(format!("`{typed}` is the beginning of several reviews"))
+            Err(ambiguous(format!("`{typed}` is the beginning of several reviews"))
                 .hint(format!("type more of it: {}", ids.join(", "))))
         }
     }
@@ -75,7 +85,7 @@ async fn of_task(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failu
         [only] => Ok(ledger.latest_for(only).await?.map(|stored| stored.review.id)),
         several => {
             let all: Vec<&str> = several.iter().map(Subject::as_str).collect();
-            Err(Failure::usage(format!("`{typed}` is a task of several lists"))
+            Err(ambiguous(format!("`{typed}` is a task of several lists"))
                 .hint(format!("name the one you mean: {}", all.join(", "))))
         }
     }
@@ -88,11 +98,15 @@ async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {
 
 /// There is nothing to show yet.
 pub fn no_ledger() -> Failure {
-    Failure::usage("nothing has been judged in this project yet")
+    Failure { code: "not_found", ..Failure::usage("nothing has been judged in this project yet") }
         .hint("begin with `countersign review PATHS…`")
 }
 
+fn ambiguous(message: String) -> Failure {
+    Failure { code: "ambiguous", ..Failure::usage(message) }
+}
+
 fn not_found(typed: &str) -> Failure {
-    Failure::usage(format!("there is no review `{typed}`"))
+    Failure { code: "not_found", ..Failure::usage(format!("there is no review `{typed}`")) }
         .hint("`countersign log` lists the reviews there are")
 }

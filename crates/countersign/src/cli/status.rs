@@ -2,7 +2,7 @@
 
 mod tasks;
 
-use super::log::{review_json, review_line};
+use super::log::{page, review_json, review_line};
 use super::{Failure, Global};
 use crate::output::{Answer, ago, bold, dim, outcome_words, rfc3339};
 use crate::project::Project;
@@ -23,13 +23,19 @@ const GOAL_CHARS: usize = 100;
 /// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
-    let tasks = tasks::look(&project, global.json).await?;
-    let answer = match project.existing_ledger().await? {
-        Some(ledger) => {
-            let answer = status(&ledger).await?;
-            ledger.close().await;
-            answer
-        }
+    let ledger = project.existing_ledger().await?;
+    let answer = look(&project, ledger.as_ref(), global.json).await?;
+    if let Some(ledger) = ledger {
+        ledger.close().await;
+    }
+    Ok(answer)
+}
+
+/// The same for a project whose ledger is open, where there is one.
+pub async fn look(project: &Project, ledger: Option<&Ledger>, for_programs: bool) -> Result<Answer, Failure> {
+    let tasks = tasks::look(project, for_programs).await?;
+    let answer = match ledger {
+        Some(ledger) => status(ledger).await?,
         None => {
             let json = json!({ "open": [], "open_more": false, "ended": {}, "workflows": [] });
             Answer::new(Outcome::Passed, "nothing has been judged in this project yet\n", json)
@@ -42,9 +48,7 @@ pub async fn run(global: &Global) -> Result<Answer, Failure> {
 
 async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
     let counts = ledger.counts().await?;
-    let mut open = ledger.list(Filter { open_only: true, before: None, limit: OPEN_ROWS + 1 }).await?;
-    let more = open.len() > OPEN_ROWS as usize;
-    open.truncate(OPEN_ROWS as usize);
+    let (open, more) = page(ledger, None, Filter { open_only: true, before: None, limit: OPEN_ROWS }).await?;
     let mut text = String::new();
     if !open.is_empty() {
         text.push_str(&format!("{}\n", bold("open")));
@@ -70,14 +74,7 @@ async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
     }
     let (ended_text, ended) = ended(&counts);
     text.push_str(&ended_text);
-    let open: Vec<Value> = open
-        .iter()
-        .map(|row| {
-            let mut value = review_json(row);
-            value["interrupted"] = json!(is_interrupted(ledger, row));
-            value
-        })
-        .collect();
+    let open: Vec<Value> = open.iter().map(|row| row_json(ledger, row)).collect();
     let workflows: Vec<Value> = workflows.iter().map(workflow_json).collect();
     let json = json!({ "open": open, "open_more": more, "ended": ended, "workflows": workflows });
     Ok(Answer::new(Outcome::Passed, text, json))
@@ -141,6 +138,13 @@ fn workflow_json(workflow: &UnderWay) -> Value {
         "not_judged": workflow.not_judged,
         "changed_at": rfc3339(workflow.changed_ms),
     })
+}
+
+/// A review as a row for programs, with whether anybody performs it.
+pub fn row_json(ledger: &Ledger, row: &Row) -> Value {
+    let mut value = review_json(row);
+    value["interrupted"] = json!(is_interrupted(ledger, row));
+    value
 }
 
 /// Whether a round is under way that nobody performs any more.

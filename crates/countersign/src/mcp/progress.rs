@@ -2,10 +2,11 @@
 
 use super::tools::Call;
 use crate::cli::Failure;
+use crate::resident::{Followed, LOOK, counted, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
 use countersign_engine::engine::Happening;
-use countersign_engine::ledger::{Ledger, Stored, is_alive};
+use countersign_engine::ledger::{Ledger, Stored};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use std::collections::BTreeSet;
@@ -15,8 +16,6 @@ use tokio::time::Instant;
 
 /// How often a client hears that a review is still under way, whatever happens.
 const BEAT: Duration = Duration::from_secs(5);
-/// How often somebody who waits looks whether the one that performs still lives.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// Tells a client how far its call is.
 pub struct Progress {
@@ -61,25 +60,6 @@ impl Progress {
     }
 }
 
-/// How a review stands when nobody waits for it any longer.
-pub enum Followed {
-    /// It waits for whoever handed it in, or it is over.
-    Stands(Stored),
-    /// It is under way.
-    Running(Stored),
-    /// Nobody performs it any more: the same files have to be handed in again.
-    Interrupted(Stored),
-}
-
-impl Followed {
-    /// The review.
-    pub fn stored(&self) -> &Stored {
-        match self {
-            Self::Stands(stored) | Self::Running(stored) | Self::Interrupted(stored) => stored,
-        }
-    }
-}
-
 /// Follows a review until it stands, or for so long, and tells the client of it. A cancelled call is an error.
 pub async fn follow(
     call: &Call,
@@ -115,11 +95,11 @@ pub async fn follow(
                         call.progress.tell(done.max(news.done), total, &words).await;
                     }
                 }
-                () = tokio::time::sleep_until(deadline) => return running(call, ledger, stored).await,
+                () = tokio::time::sleep_until(deadline) => return Followed::of(&call.server, ledger, stored).await,
                 () = changes.changed(), if readable => break,
                 _ = look.tick() => {
-                    if !is_performed(call, ledger, &stored).await {
-                        return running(call, ledger, stored).await;
+                    if !is_performed(&call.server, ledger, &stored).await {
+                        return Followed::of(&call.server, ledger, stored).await;
                     }
                     if Instant::now() >= next_beat {
                         next_beat = Instant::now() + BEAT;
@@ -129,35 +109,6 @@ pub async fn follow(
             }
         }
     }
-}
-
-/// How many questions are answered, of how many.
-pub fn counted(stored: &Stored) -> (usize, usize) {
-    let Some(round) = stored.review.round() else { return (0, 0) };
-    let done = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
-    (done.count(), round.assignments.len())
-}
-
-/// A review that did not stand when it was read: somebody performs it, or nobody, or it stands by now.
-pub async fn running(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Followed, Failure> {
-    if is_performed(call, ledger, &stored).await {
-        return Ok(Followed::Running(stored));
-    }
-    // Whoever performed it wrote what there was to write before that showed.
-    let stored = ledger.review(&stored.review.id).await?.unwrap_or(stored);
-    Ok(match stored.review.standing() {
-        Some(_) => Followed::Stands(stored),
-        None => Followed::Interrupted(stored),
-    })
-}
-
-async fn is_performed(call: &Call, ledger: &Ledger, stored: &Stored) -> bool {
-    // Who waits here for another to perform it takes over at once where that one is gone.
-    if call.server.performs(&stored.review.id) {
-        return true;
-    }
-    let alive = |holder: &str| is_alive(ledger.dir(), holder);
-    !call.server.holds(stored).await && stored.holder.as_deref().is_some_and(alive)
 }
 
 /// What happens in this process, in words.

@@ -3,6 +3,7 @@
 use super::handler::{Handler, Receipts};
 use super::server::Server;
 use crate::cli::Failure;
+use crate::loopback::MESSAGE_LIMIT_BYTES;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
@@ -12,9 +13,6 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-
-/// The longest message that is taken.
-pub const MESSAGE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Serves one client until it hangs up.
 pub async fn serve(server: &Server) -> Result<(), Failure> {

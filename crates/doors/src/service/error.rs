@@ -24,6 +24,20 @@ pub enum ServiceError {
         /// What to do.
         hint: String,
     },
+    /// There is no such task.
+    #[error("there is no task {typed}")]
+    NoTask {
+        /// What was typed, to be shown.
+        typed: String,
+    },
+    /// Another task has this id.
+    #[error("there is a task `{id}` already, called {title}")]
+    Taken {
+        /// The id.
+        id: String,
+        /// The title of the one that has it, to be shown.
+        title: String,
+    },
     /// A person has to look at it first.
     #[error("task {id} is blocked: {why}")]
     Blocked {
@@ -71,8 +85,7 @@ impl ServiceError {
 
     /// There is no such task.
     pub fn no_task(typed: &str) -> Self {
-        let message = format!("there is no task {}", quoted(typed));
-        Self::usage(message, "`countersign task list` lists the tasks there are")
+        Self::NoTask { typed: quoted(typed) }
     }
 
     /// Something typed wrong.

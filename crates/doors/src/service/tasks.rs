@@ -116,10 +116,7 @@ impl Tasks {
                 task.title == new.title && task.scope == new.scope && task.acceptance == new.acceptance;
             return match same {
                 true => Ok(task),
-                false => Err(ServiceError::usage(
-                    format!("there is a task `{id}` already, called {}", quoted(&task.title)),
-                    "choose another id with --id",
-                )),
+                false => Err(ServiceError::Taken { id: id.to_owned(), title: quoted(&task.title) }),
             };
         }
         let body = serde_json::to_string(new).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::{Engine, EngineError, Ticket, now_ms};
 use crate::ledger::{Ledger, Stored};
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
-use countersign_core::review::{Actor, Decision, Input, State, Verb, step};
+use countersign_core::review::{Actor, Decision, Input, Refused, State, Verb, step};
 use tokio_util::sync::CancellationToken;
 
 impl Engine {
@@ -79,18 +79,52 @@ impl Engine {
 
     /// Somebody lets a stopped review go on.
     pub async fn lift(&self, id: &ReviewId, by: Actor, reason: String) -> Result<Stored, EngineError> {
-        self.one(id, Input::Lifted { by, reason: self.hide(&reason) }).await
+        self.lift_about(id, None, by, reason).await
+    }
+
+    /// The same, refused where it is about other work by now than they had before them.
+    pub async fn lift_about(
+        &self,
+        id: &ReviewId,
+        digest: Option<&Digest>,
+        by: Actor,
+        reason: String,
+    ) -> Result<Stored, EngineError> {
+        self.one_about(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
     }
 
     /// Whoever handed it in takes it back.
     pub async fn withdraw(&self, id: &ReviewId, by: Actor) -> Result<Stored, EngineError> {
-        self.one(id, Input::Withdrawn(by)).await
+        self.withdraw_about(id, None, by).await
+    }
+
+    /// The same, refused where it is about other work by now than they had before them.
+    pub async fn withdraw_about(
+        &self,
+        id: &ReviewId,
+        digest: Option<&Digest>,
+        by: Actor,
+    ) -> Result<Stored, EngineError> {
+        self.one_about(id, digest, Input::Withdrawn(by)).await
     }
 
     /// One input whose refusal the caller wants to know.
     pub(super) async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
+        self.one_about(id, None, input).await
+    }
+
+    /// The same; with a digest, about that work and no other.
+    async fn one_about(
+        &self,
+        id: &ReviewId,
+        about: Option<&Digest>,
+        input: Input,
+    ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
+        if about.is_some() && about != stored.review.digest() {
+            return Err(Refused::Stale.into());
+        }
         let events = step(&stored.review, input)?;
         let stored = transaction.append(stored, &events, now_ms()).await?;
         transaction.commit().await?;

@@ -211,6 +211,11 @@ impl Ledger {
         projection::list(&mut *self.reader().await?, filter).await
     }
 
+    /// The same for one subject.
+    pub async fn list_for(&self, subject: &Subject, filter: Filter) -> Result<Vec<Row>, LedgerError> {
+        projection::list_for(&mut *self.reader().await?, subject, filter).await
+    }
+
     /// How many reviews stand how.
     pub async fn counts(&self) -> Result<Vec<Count>, LedgerError> {
         projection::counts(&mut *self.reader().await?).await

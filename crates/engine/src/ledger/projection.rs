@@ -180,6 +180,20 @@ pub(super) async fn list(connection: &mut SqliteConnection, filter: Filter) -> R
     rows.iter().map(Row::read).collect()
 }
 
+/// A page of the reviews of a subject, newest first.
+pub(super) async fn list_for(
+    connection: &mut SqliteConnection,
+    subject: &Subject,
+    filter: Filter,
+) -> Result<Vec<Row>, LedgerError> {
+    const SQL: &str = "SELECT * FROM reviews WHERE subject = $1 AND opened_seq < $2
+        AND ($3 = 0 OR state <> 'settled') ORDER BY opened_seq DESC LIMIT $4";
+    let before = filter.before.map_or(i64::MAX, u64::cast_signed);
+    let query =
+        sqlx::query(SQL).bind(subject.as_str()).bind(before).bind(filter.open_only).bind(filter.limit);
+    query.fetch_all(connection).await?.iter().map(Row::read).collect()
+}
+
 /// How many reviews stand how.
 pub(super) async fn counts(connection: &mut SqliteConnection) -> Result<Vec<Count>, LedgerError> {
     const SQL: &str = "SELECT state, outcome, COUNT(*) AS reviews FROM reviews GROUP BY state, outcome";

@@ -2,16 +2,16 @@
 
 pub mod arguments;
 mod panel;
-mod words;
+mod reviewing;
+pub mod words;
 
 pub use panel::two_call;
+pub use reviewing::{Begun, Ready, Reviewed, When, begin};
 
 use super::{Failure, Global};
-use crate::change::{self, OWN_STATE};
-use crate::notify::{self, About, Told};
+use crate::change;
 use crate::output::{Answer, Printer, rfc3339};
 use crate::project::{self, Project};
-use crate::wanted::built_in_rules;
 use arguments::{AddOptions, NamedOptions, ReviewTaskOptions, TaskCommand, TaskOptions};
 use countersign_core::ids::{ID_LETTERS, ReviewId, letters};
 use countersign_core::outcome::Outcome;
@@ -19,12 +19,10 @@ use countersign_doors::service::context::SESSION_LOG_BYTES;
 use countersign_doors::service::decided::{after_decision, task_of};
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
-use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule};
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Home, Task, TaskStatus, completed};
+use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
-use countersign_engine::config::{Flags, Pipeline, Source, Trigger};
-use countersign_engine::git::Git;
+use countersign_engine::config::Flags;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -53,7 +51,8 @@ async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, Ledger::open(&project.ledger_dir()).await?)
 }
 
-fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
+/// The same in a ledger that is open.
+pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
     // The plan is left out of what is judged, so it must not be able to stand for anything else.
@@ -66,7 +65,13 @@ fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Fail
 
 async fn add(global: &Global, plan: &str, options: AddOptions) -> Result<Answer, Failure> {
     let tasks = tasks(&Project::find(global, None)?, plan).await?;
-    let id = match options.id {
+    let new = NewTask { title: options.title, scope: options.scope, acceptance: options.acceptance };
+    added(&tasks, options.id, &new).await
+}
+
+/// Adds a task; without an id it gets one.
+pub async fn added(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<Answer, Failure> {
+    let id = match id {
         Some(id) => id,
         None => {
             let mut random = [0; ID_LETTERS];
@@ -74,45 +79,55 @@ async fn add(global: &Global, plan: &str, options: AddOptions) -> Result<Answer,
             format!("t-{}", letters(random))
         }
     };
-    let new = NewTask { title: options.title, scope: options.scope, acceptance: options.acceptance };
-    let task = tasks.add(&id, &new, now().0).await?;
+    let task = tasks.add(&id, new, now().0).await?;
     Ok(words::moved(&task, "added"))
 }
 
-/// The tasks for those who only look: where nothing was ever written down there are those of the plan.
-async fn to_look_at(global: &Global, plan: &str) -> Result<Result<Tasks, Vec<Task>>, Failure> {
+async fn list(global: &Global, plan: &str) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
-    match project.existing_ledger().await? {
-        Some(ledger) => tasks_in(&project, plan, ledger).map(Ok),
-        None => {
-            let read = read_plan(&project.root.path().join(plan))?;
-            let found = read.map(|reading| reading.valid().map_err(ServiceError::Plan)).transpose()?;
-            let found = found.map(|found| found.tasks).unwrap_or_default();
-            Ok(Err(found.iter().map(|task| planned(plan, task)).collect()))
-        }
-    }
+    let ledger = project.existing_ledger().await?;
+    listed(&project, plan, ledger).await
 }
 
-async fn list(global: &Global, plan: &str) -> Result<Answer, Failure> {
-    let tasks = match to_look_at(global, plan).await? {
-        Ok(tasks) => tasks,
-        Err(planned) => return Ok(words::listed(&planned, &vec![false; planned.len()])),
+/// All tasks, for those who only look: where nothing was ever written down there are those of the plan.
+pub async fn listed(project: &Project, plan: &str, ledger: Option<Ledger>) -> Result<Answer, Failure> {
+    let Some(ledger) = ledger else {
+        let planned = planned_only(project, plan)?;
+        return Ok(words::listed(&planned, &vec![false; planned.len()]));
     };
+    let tasks = tasks_in(project, plan, ledger)?;
     let all = tasks.list().await?;
     let active: Vec<bool> = all.iter().map(|task| tasks.is_reviewed_now(task)).collect();
     Ok(words::listed(&all, &active))
 }
 
+fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
+    let read = read_plan(&project.root.path().join(plan))?;
+    let found = read.map(|reading| reading.valid().map_err(ServiceError::Plan)).transpose()?;
+    let found = found.map(|found| found.tasks).unwrap_or_default();
+    Ok(found.iter().map(|task| planned(plan, task)).collect())
+}
+
 async fn show(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
-    let tasks = match to_look_at(global, plan).await? {
-        Ok(tasks) => tasks,
-        Err(planned) => {
-            let found = planned.iter().find(|task| task.id == options.id || task.title == options.id);
-            let found = found.ok_or_else(|| ServiceError::no_task(&options.id))?;
-            return Ok(words::shown(found, None, false));
-        }
+    let project = Project::find(global, None)?;
+    let ledger = project.existing_ledger().await?;
+    shown(&project, plan, ledger, &options.id).await
+}
+
+/// One task, for those who only look.
+pub async fn shown(
+    project: &Project,
+    plan: &str,
+    ledger: Option<Ledger>,
+    typed: &str,
+) -> Result<Answer, Failure> {
+    let Some(ledger) = ledger else {
+        let planned = planned_only(project, plan)?;
+        let found = planned.iter().find(|task| task.id == typed || task.title == typed);
+        return Ok(words::shown(found.ok_or_else(|| ServiceError::no_task(typed))?, None, false));
     };
-    let task = tasks.find(&options.id).await?;
+    let tasks = tasks_in(project, plan, ledger)?;
+    let task = tasks.find(typed).await?;
     let subject = tasks.subject(&task);
     let latest = event::latest(event::all(&tasks.ledger).await?);
     let last = latest.into_iter().find(|event| event.happened().subject == subject.as_str());
@@ -120,11 +135,15 @@ async fn show(global: &Global, plan: &str, options: &NamedOptions) -> Result<Ans
 }
 
 async fn start(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
-    let tasks = tasks(&Project::find(global, None)?, plan).await?;
-    let mut task = tasks.find(&options.id).await?;
+    started(&tasks(&Project::find(global, None)?, plan).await?, &options.id).await
+}
+
+/// Somebody begins to work on a task.
+pub async fn started(tasks: &Tasks, typed: &str) -> Result<Answer, Failure> {
+    let mut task = tasks.find(typed).await?;
     match task.status {
-        TaskStatus::Blocked if is_stopped(&tasks, &task).await? => {
-            return Err(blocked(&tasks, &task).await?);
+        TaskStatus::Blocked if is_stopped(tasks, &task).await? => {
+            return Err(blocked(tasks, &task).await?);
         }
         TaskStatus::Skipped => return Err(is_skipped(&task)),
         _ => tasks.set(&mut task, TaskStatus::InProgress, None, now().0).await?,
@@ -162,20 +181,7 @@ async fn done(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let base = base(global, &options).await?;
-    let tasks = tasks(&base.project, plan).await?;
-    let mut task = tasks.find(&options.id).await?;
-    match task.status {
-        TaskStatus::Complete => return Ok(words::moved(&task, "is complete already")),
-        TaskStatus::Skipped => return Err(is_skipped(&task)),
-        _ => {}
-    }
-    let settings = &base.project.config.service;
-    if settings.enabled && settings.trigger != Trigger::ScriptCompletion {
-        tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
-        return Ok(words::waits(&task, settings.trigger));
-    }
-    reviewed(base, tasks, task, &options, printer, cancel).await
+    began(global, plan, options, When::Triggered, printer, cancel).await
 }
 
 /// The work is reviewed now, whatever the trigger.
@@ -186,13 +192,24 @@ pub async fn review(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
+    began(global, plan, options, When::Now, printer, cancel).await
+}
+
+async fn began(
+    global: &Global,
+    plan: &str,
+    options: ReviewTaskOptions,
+    when: When,
+    printer: &Printer,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
     let base = base(global, &options).await?;
     let tasks = tasks(&base.project, plan).await?;
-    let task = tasks.find(&options.id).await?;
-    if task.status == TaskStatus::Skipped {
-        return Err(is_skipped(&task));
+    let log = session_log(&base.project, &options)?;
+    match begin(base, tasks, &options.id, log, when).await? {
+        Begun::Answered(answer) => Ok(answer),
+        Begun::Ready(ready) => concluded(*ready, printer, cancel).await,
     }
-    reviewed(base, tasks, task, &options, printer, cancel).await
 }
 
 /// The project under the configuration of the commit the work is compared with.
@@ -202,101 +219,18 @@ async fn base(global: &Global, options: &ReviewTaskOptions) -> Result<change::Ba
     change::base(here, &flags, &environment, options.base.as_deref(), false).await
 }
 
-async fn reviewed(
-    base: change::Base,
-    tasks: Tasks,
-    mut task: Task,
-    options: &ReviewTaskOptions,
-    printer: &Printer,
-    cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
-    let project = &base.project;
-    let settings = project.config.service.clone();
-    if !settings.enabled {
-        tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
-        return Ok(words::moved(&task, "is complete: reviews are switched off (`review.enabled`)"));
-    }
-    let mut warnings: Vec<String> = base.edited().into_iter().collect();
-    if options.session_log.is_some() && !settings.context.session_log {
-        warnings.push("`context.session_log` is off: the log is not shown to the reviewer".to_owned());
-    }
-    warnings.extend(rewritten(&base, &tasks, &task).await?);
-    if !settings.context.diff {
-        warnings.push("`context.diff` is off: the reviewer does not see the change".to_owned());
-    }
-    let (rules, planner) = match settings.pipeline {
-        Pipeline::TwoCall => {
-            let panel = two_call(project, base.commit()).await?;
-            (vec![free_rule()], project.planner_for(panel)?)
-        }
-        Pipeline::Structured if project.config.rules.is_empty() => {
-            (built_in_rules()?, project.planner(None)?)
-        }
-        Pipeline::Structured => (project.config.rules.clone(), project.planner(None)?),
-    };
-    let mut environment: Vec<_> = std::env::vars_os().collect();
-    environment.push(("COUNTERSIGN_CALL".into(), "task".into()));
-    let engine = project.engine(planner).await?;
-    let reviewing = Reviewing {
-        engine: engine.clone(),
-        rules,
-        policy: project.config.policy.clone(),
-        session_log: session_log(project, options)?,
-        base: base.commit().map(str::to_owned),
-        left_out: left_out(&tasks)?,
-        guard: project::guard_program()?,
-        settings,
-        tasks,
-        environment,
-        now,
-    };
-    let finished = printer.progress().during(&engine, reviewing.review(task, cancel)).await?;
-    tell(project, engine.ledger(), &finished).await;
-    let mut answer = words::finished(&finished);
-    answer.warnings = warnings;
+/// Reviews, prints the answer and notes that it was read.
+async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
+    let engine = ready.project().engine(ready.planner()).await?;
+    let Reviewed { mut answer, ticket } =
+        printer.progress().during(&engine, ready.review(engine.clone(), cancel)).await?;
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same work gets it again.
-    if let (true, Some((ticket, _))) = (printer.print(&answer) && !cancel.is_cancelled(), &finished.judged) {
+    if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &ticket) {
         engine.delivered(ticket).await?;
     }
     engine.ledger().clone().close().await;
     Ok(answer)
-}
-
-/// Tells people what came of a review, where that is for them.
-async fn tell(project: &Project, ledger: &Ledger, finished: &Finished) {
-    let Finished { task, happened, .. } = finished;
-    let (about, notification) = match (&happened.notification, task.status) {
-        (Some(notification), _) => (About::ReviewFailed, notification.clone()),
-        (None, TaskStatus::Complete) => (About::TaskComplete, completed(&task.title)),
-        (None, _) => return,
-    };
-    let (subject, review) = (happened.subject.clone(), happened.review.id.clone());
-    notify::tell(project, ledger, Told { about, subject, review, notification }).await;
-}
-
-/// What is no part of anybody's work: our own state, and the plan, whose statuses we write.
-fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
-    let plan = (!tasks.read()?.tasks.is_empty()).then(|| tasks.plan.clone());
-    Ok([OWN_STATE.to_owned()].into_iter().chain(plan).collect())
-}
-
-/// What to say when the work rewrites what the task asks for: the plan is not part of what the reviewer judges.
-async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Option<String>, Failure> {
-    let (Some(commit), Home::Plan { file }) = (base.commit(), &task.home) else { return Ok(None) };
-    let found = Git::at(&tasks.root).file_at(commit, file).await;
-    let Some(text) = found.ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return Ok(None);
-    };
-    let before = plan::parse(&Source::new(file, &text)).plan;
-    let before = before.find(&task.title).map(|before| (before.scope.clone(), before.acceptance.clone()));
-    let is_other = before.is_some_and(|before| before != (task.scope.clone(), task.acceptance.clone()));
-    Ok(is_other.then(|| {
-        format!(
-            "scope or acceptance of task {} are not what they were: look at what changed in {file} yourself",
-            task.id
-        )
-    }))
 }
 
 /// The latest review of the task somebody means by a place in the plan or by the id it was added by.
@@ -314,17 +248,17 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
     let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
     match latest {
         Some(stored) => Ok(Some(stored.review.id)),
-        None => Err(Failure::usage(format!("task {} was never reviewed", task.id))
+        None => Err(not_found(format!("task {} was never reviewed", task.id))
             .hint(format!("countersign task review {}", task.id))),
     }
 }
 
 /// Moves a task after somebody has decided about its review.
-pub async fn decided(global: &Global, stored: &Stored) -> Result<(), Failure> {
+pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
     if stored.review.subject.door() != "service" {
         return Ok(());
     }
-    let tasks = tasks(&Project::find(global, None)?, plan::FILE).await?;
+    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
     if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
         after_decision(&tasks, &mut task, &stored.review, now()).await?;
     }
@@ -357,6 +291,10 @@ fn now() -> (i64, String) {
     (ms, rfc3339(ms - ms.rem_euclid(1000)).unwrap_or_default())
 }
 
+fn not_found(words: String) -> Failure {
+    Failure { code: "not_found", ..Failure::usage(words) }
+}
+
 impl From<ServiceError> for Failure {
     fn from(error: ServiceError) -> Self {
         let words = error.to_string();
@@ -366,6 +304,12 @@ impl From<ServiceError> for Failure {
                 Self::usage(words).hint("`countersign validate` says what is wrong with the plan")
             }
             ServiceError::Usage { message, hint } => Self::usage(message).hint(hint),
+            ServiceError::NoTask { .. } => {
+                not_found(words).hint("`countersign task list` lists the tasks there are")
+            }
+            ServiceError::Taken { .. } => {
+                Self { code: "taken", ..Self::usage(words) }.hint("choose another id with --id")
+            }
             ServiceError::Blocked { review, .. } => {
                 use countersign_core::outcome::Stop;
                 Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words)

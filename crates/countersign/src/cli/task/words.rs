@@ -22,6 +22,14 @@ pub fn task_json(task: &Task, reviewed_now: bool) -> Value {
     })
 }
 
+/// One task for programs, with what is known only where a review has just ended.
+fn one(task: &Task, reviewed_now: bool, review: Option<&TaskReview>, next: &[String]) -> Value {
+    json!({
+        "task": task_json(task, reviewed_now), "review": review, "max_revisions": null, "notification": null,
+        "next": next,
+    })
+}
+
 /// A task in a line.
 fn line(task: &Task) -> String {
     format!("{} {} [{}]", visible_line(&task.id), visible_line(&task.title), task.status.word())
@@ -30,7 +38,7 @@ fn line(task: &Task) -> String {
 /// A task that moved.
 pub fn moved(task: &Task, words: &str) -> Answer {
     let text = format!("{}: {words}\n", line(task));
-    Answer::new(Outcome::Passed, text, json!({ "task": task_json(task, false), "review": null, "next": [] }))
+    Answer::new(Outcome::Passed, text, one(task, false, None, &[]))
 }
 
 /// A task that waits for somebody to ask for its review.
@@ -42,8 +50,7 @@ pub fn waits(task: &Task, trigger: Trigger) -> Answer {
         trigger.word(),
         dim(&format!("next: {next}"))
     );
-    let json = json!({ "task": task_json(task, false), "review": null, "next": [next] });
-    Answer::new(Outcome::AwaitingPerson, text, json)
+    Answer::new(Outcome::AwaitingPerson, text, one(task, false, None, &[next]))
 }
 
 fn typed(id: &str) -> String {
@@ -81,8 +88,7 @@ pub fn shown(task: &Task, last: Option<&ServiceEvent>, reviewed_now: bool) -> An
     if let Some(review) = review {
         text.push_str(&review_text(review));
     }
-    let json = json!({ "task": task_json(task, reviewed_now), "review": review, "next": [] });
-    Answer::new(Outcome::Passed, text, json)
+    Answer::new(Outcome::Passed, text, one(task, reviewed_now, review, &[]))
 }
 
 fn review_text(review: &TaskReview) -> String {
@@ -138,9 +144,8 @@ pub fn finished(finished: &Finished) -> Answer {
         text.push_str(&format!("{}: {}\n", bold(&visible_line(&told.title)), visible_line(&told.message)));
     }
     text.extend(next.iter().map(|next| format!("{}\n", dim(&format!("next: {next}")))));
-    let json = json!({
-        "task": task_json(task, false), "review": review, "max_revisions": max_revisions,
-        "notification": happened.notification, "next": next,
-    });
+    let mut json = one(task, false, Some(review), &next);
+    json["max_revisions"] = json!(max_revisions);
+    json["notification"] = json!(happened.notification);
     Answer::new(*outcome, text, json)
 }

@@ -3,9 +3,9 @@
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::author;
 use crate::cli::Failure;
-use crate::mcp::options::Options;
-use crate::mcp::progress::{Followed, follow};
-use crate::project::{Project, environment};
+use crate::mcp::progress::follow;
+use crate::project::Project;
+use crate::resident::Followed;
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
@@ -276,9 +276,8 @@ fn results(given: SelfReview) -> SelfReviewResults {
 
 /// The project as the workflows of this server see it: with their runner, or with the author as reviewer.
 fn project(call: &Call) -> Result<Project, Failure> {
-    let Options { folder, global, external_runner, .. } = call.server.options();
-    let reviewer = external_runner.clone().unwrap_or_else(|| SELF.to_owned());
-    let mut project = Project::find_at(folder.clone(), global, Some(reviewer), &environment())?;
+    let reviewer = call.server.options().external_runner.clone().unwrap_or_else(|| SELF.to_owned());
+    let mut project = call.server.project_for(Some(reviewer))?;
     project.author = author::of_client(&call.client).or(project.author);
     Ok(project)
 }

@@ -1,11 +1,14 @@
 //! The general tools: hand work in, wait for the verdict, look, decide.
 
-use super::review_submit::{Submit, submit};
-use super::{Call, Hints, Reply, Running, Tool, bad_argument, schema};
+use super::review_submit::submit;
+use super::{Call, Hints, Reply, Running, Tool, schema};
 use crate::cli::{Failure, find_review, no_ledger};
-use crate::mcp::progress::{Followed, counted, follow, running};
+use crate::given::{at_most, filled};
+use crate::handing_in::{NAME_MAX_BYTES, Submit};
+use crate::mcp::progress::follow;
 use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
 use crate::project::Project;
+use crate::resident::{Followed, counted};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, Verb};
 use countersign_core::text::visible_line;
@@ -15,8 +18,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The longest name or handle.
-pub(super) const NAME_MAX_BYTES: usize = 200;
 const REASON_MAX_BYTES: usize = 4 * 1024;
 const DEFAULT_WAIT_SECONDS: u64 = 45;
 const LONGEST_WAIT_SECONDS: u64 = 3600;
@@ -178,21 +179,13 @@ async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Value, Failure>
     let mut answer = verdict_json(stored, &spent, &next(ledger, followed));
     let (answered, questions) = counted(stored);
     answer["schema"] = json!(SCHEMA);
-    answer["state"] = json!(state_name(followed));
+    answer["state"] = json!(followed.state());
     answer["passed"] = json!(standing.is_some_and(|outcome| outcome.exit_code() == 0));
     answer["outcome"] = json!(standing.map(Outcome::name));
     answer["reason"] = json!(standing.and_then(Outcome::reason));
     answer["exit_code"] = json!(standing.map(Outcome::exit_code));
     answer["progress"] = json!({ "answered": answered, "questions": questions });
     Ok(answer)
-}
-
-fn state_name(followed: &Followed) -> &'static str {
-    match followed {
-        Followed::Stands(_) => "done",
-        Followed::Running(_) => "running",
-        Followed::Interrupted(_) => "interrupted",
-    }
 }
 
 fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
@@ -246,15 +239,12 @@ async fn open_reviews(call: &Call, ledger: &Ledger) -> Result<Reply, Failure> {
 
 async fn one_row(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Value, Failure> {
     let (answered, questions) = counted(&stored);
-    let followed = match stored.review.standing() {
-        Some(_) => Followed::Stands(stored),
-        None => running(call, ledger, stored).await?,
-    };
+    let followed = Followed::of(&call.server, ledger, stored).await?;
     let Stored { review, opened_ms, changed_ms, .. } = followed.stored();
     Ok(json!({
         "id": review.id,
         "subject": review.subject,
-        "state": state_name(&followed),
+        "state": followed.state(),
         "outcome": review.standing().map(Outcome::name),
         "reason": review.standing().and_then(Outcome::reason),
         "round": review.round().map_or(0, |round| round.n),
@@ -282,10 +272,7 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
         DecideVerb::Unblock => engine.lift(&id, by, reason).await?,
         DecideVerb::Withdraw => engine.withdraw(&id, by).await?,
     };
-    let followed = match stored.review.standing() {
-        Some(_) => Followed::Stands(stored),
-        None => running(&call, engine.ledger(), stored).await?,
-    };
+    let followed = Followed::of(&call.server, engine.ledger(), stored).await?;
     Reply::new(&verdict(engine.ledger(), &followed).await?)
 }
 
@@ -306,20 +293,6 @@ fn actor(call: &Call, project: &Project, verb: DecideVerb, review: &str) -> Resu
              reject, skip, unblock) in a terminal, or allow agents to with `agents_may_decide: true` in their own \
              file, ~/.config/countersign/config.yml"
         )))
-}
-
-pub(super) fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
-    if text.trim().is_empty() {
-        return Err(bad_argument(format!("`{name}` is empty")));
-    }
-    at_most(name, text.len(), max_bytes, "bytes")
-}
-
-pub(super) fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
-    match given > max {
-        true => Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken"))),
-        false => Ok(()),
-    }
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -1,116 +1,29 @@
 //! `review_submit`: files or a change, by criteria of one's own or the project's rules.
 
-use super::review::{NAME_MAX_BYTES, at_most, filled};
-use super::{Call, Reply, bad_argument};
+use super::{Call, Reply};
+use crate::author;
 use crate::cli::Failure;
-use crate::mcp::progress::counted;
+use crate::handing_in::{HandedIn, Submit, Way, hand_in};
 use crate::output::SCHEMA;
-use crate::project::Project;
-use crate::wanted::{Wanted, Words};
-use countersign_core::criterion::{Criterion, Severity};
-use countersign_core::digest::Parts;
-use countersign_core::ids::Subject;
+use crate::resident::counted;
 use countersign_core::outcome::Outcome;
-use countersign_core::review::Route;
-use countersign_engine::engine::Prepared;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
-use std::path::PathBuf;
-
-const FILES_MAX: usize = 10_000;
-const CRITERIA_MAX: usize = 100;
-const PATH_MAX_BYTES: usize = 4096;
-const QUESTION_MAX_BYTES: usize = 16 * 1024;
-const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
-
-/// The arguments.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Submit {
-    /// Files and folders to judge, relative to the served folder. They must be inside the project.
-    #[schemars(length(max = FILES_MAX))]
-    files: Option<Vec<String>>,
-    /// Judge everything that changed, instead of files: {} for all since the default branch.
-    change: Option<Since>,
-    /// What to judge by, instead of the rules of countersign.yml. Needs `files` or `change`.
-    #[schemars(length(max = CRITERIA_MAX))]
-    criteria: Option<Vec<Question>>,
-    /// A name of the task that stays the same over retries. Makes it a loop with counted attempts.
-    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
-    subject: Option<String>,
-    /// What reviewers should know about this piece of work: decisions, what was left out and why. Part of what is judged.
-    notes: Option<String>,
-    /// With `criteria`: background for the reviewer, such as conventions to hold the work against.
-    #[schemars(length(max = GUIDANCE_MAX_BYTES))]
-    guidance: Option<String>,
-    /// With `criteria`: ask about each file on its own instead of all together.
-    each_file: Option<bool>,
-}
-
-/// What a change is against.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Since {
-    /// The commit to compare with, instead of where HEAD left the default branch.
-    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
-    base: Option<String>,
-}
-
-/// A criterion.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    /// A short name, such as "Complete".
-    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
-    name: String,
-    /// The question a reviewer answers with pass or fail, such as "Is every step spelled out?".
-    #[schemars(length(min = 1, max = QUESTION_MAX_BYTES))]
-    ask: String,
-    /// How much it weighs: `must` and `should` block, `may` is advice. `must` unless given.
-    severity: Option<Weight>,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Weight {
-    Must,
-    Should,
-    May,
-}
 
 /// Hands in, and lets it be performed in the background.
 pub async fn submit(mut call: Call) -> Result<Reply, Failure> {
-    let mut arguments = call.arguments::<Submit>()?;
-    let since = arguments.change.take();
-    let mut wanted = arguments.wanted(since.as_ref())?;
-    let is_loop = wanted.is_loop;
-    let mut warnings = vec![];
-    let project = match since {
-        None => call.project()?,
-        Some(since) => {
-            let base = call.server.base(since.base.as_deref()).await?;
-            wanted.change = Some(base.change(&mut warnings).await?);
-            call.by_client(base.project)
-        }
-    };
-    let engine = call.server.engine(&project).await?;
-    let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
-    if !is_loop {
-        prepared.request.subject = unnamed(&project, &prepared);
-    }
-    let ticket = engine.submit(prepared).await?;
-    let (review, round, route) = (ticket.review.clone(), ticket.round, ticket.route);
-    call.server.perform(&engine, ticket);
-    let stored = engine.get(&review).await?;
+    let given = call.arguments::<Submit>()?;
+    let author = author::of_client(&call.client);
+    let HandedIn { stored, round, attached, warnings, .. } =
+        hand_in(&call.server, given, author, Way::Mcp).await?;
     let standing = stored.review.standing();
     let (answered, questions) = counted(&stored);
+    let review = &stored.review.id;
     Reply::new(&json!({
         "schema": SCHEMA,
         "review": review,
         "subject": stored.review.subject,
         "round": round,
-        "attached": route == Route::Attach,
+        "attached": attached,
         "state": if standing.is_some() { "done" } else { "running" },
         "outcome": standing.map(Outcome::name),
         "reason": standing.and_then(Outcome::reason),
@@ -119,69 +32,4 @@ pub async fn submit(mut call: Call) -> Result<Reply, Failure> {
         "warnings": warnings,
         "next": [format!("call review_wait with review {review}")],
     }))
-}
-
-impl Submit {
-    fn wanted(self, since: Option<&Since>) -> Result<Wanted, Failure> {
-        let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
-        at_most("files", files.len(), FILES_MAX, "entries")?;
-        at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
-        for (n, file) in files.iter().enumerate() {
-            filled(&format!("files[{n}]"), file, PATH_MAX_BYTES)?;
-        }
-        if since.is_some() && !files.is_empty() {
-            return Err(bad_argument("`files` and `change` exclude each other"));
-        }
-        if let Some(base) = since.and_then(|since| since.base.as_ref()) {
-            filled("change.base", base, NAME_MAX_BYTES)?;
-        }
-        if let Some(subject) = &self.subject {
-            filled("subject", subject, NAME_MAX_BYTES)?;
-        }
-        let guidance_bytes = self.guidance.as_ref().map_or(0, String::len);
-        at_most("guidance", guidance_bytes, GUIDANCE_MAX_BYTES, "bytes")?;
-        if criteria.is_empty() && (self.guidance.is_some() || self.each_file == Some(true)) {
-            return Err(bad_argument("`guidance` and `each_file` go with `criteria`"));
-        }
-        let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
-        Ok(Wanted {
-            paths: files.into_iter().map(PathBuf::from).collect(),
-            change: None,
-            criteria: criteria.collect::<Result<_, _>>()?,
-            each_file: self.each_file.unwrap_or(false),
-            guidance: self.guidance,
-            notes: self.notes,
-            is_loop: self.subject.is_some(),
-            subject: Subject::new("mcp", [self.subject.as_deref().unwrap_or_default().trim()]),
-            fresh: false,
-            words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
-        })
-    }
-}
-
-impl Question {
-    fn criterion(self, n: usize) -> Result<Criterion, Failure> {
-        filled(&format!("criteria[{n}].name"), &self.name, NAME_MAX_BYTES)?;
-        filled(&format!("criteria[{n}].ask"), &self.ask, QUESTION_MAX_BYTES)?;
-        let severity = match self.severity.unwrap_or(Weight::Must) {
-            Weight::Must => Severity::Must,
-            Weight::Should => Severity::Should,
-            Weight::May => Severity::May,
-        };
-        Ok(Criterion { severity, ..Criterion::must(self.name.trim(), self.ask.trim()) })
-    }
-}
-
-/// Unnamed work is named after itself: the same question about the same files again, such as after a call that was
-/// cut, joins what is under way.
-fn unnamed(project: &Project, prepared: &Prepared) -> Subject {
-    let mut parts = Parts::new("mcp subject");
-    parts.text(&project.root.path().to_string_lossy());
-    parts.text(&json!(prepared.request.rules).to_string());
-    parts.text(&json!(prepared.request.notes).to_string());
-    parts.text(&json!(prepared.request.files).to_string());
-    if let Some(change) = &prepared.submission.change {
-        parts.maybe(change.base.as_deref());
-    }
-    Subject::new("mcp", [parts.digest().short()])
 }

@@ -1,4 +1,4 @@
-//! The token of the HTTP server: in a file that only its owner can read, shown once.
+//! The token of a server: in a file that only its owner can read, shown once.
 
 use crate::cli::Failure;
 use countersign_engine::ledger::Ledger;
@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-const FILE: &str = "mcp-token";
 const BYTES: usize = 32;
 
 /// A token. It can be compared, and not printed by accident.
@@ -26,21 +25,21 @@ impl Token {
     }
 }
 
-/// The token of a project: kept, so that agents need to be told once; made where there is none that is
-/// nobody else's to read.
-pub fn provide(folder: &Path) -> Result<Token, Failure> {
-    let path = folder.join(FILE);
+/// The token in a file of this folder: kept, so that clients need to be told once; made where there is none that is
+/// nobody else's to read. `server` says who needs it.
+pub fn provide(server: &str, folder: &Path, file: &str) -> Result<Token, Failure> {
+    let path = folder.join(file);
     let failure = |error: io::Error| {
         Failure::internal(format!("the token in `{}` cannot be kept: {error}", path.display()))
     };
     if let Some(token) = kept(&path) {
-        eprintln!("countersign mcp: clients need the token in {}", path.display());
+        eprintln!("{server}: clients need the token in {}", path.display());
         return Ok(token);
     }
     Ledger::make_folder(folder)?;
     let token = make()?;
     write(&path, &token).map_err(failure)?;
-    eprintln!("countersign mcp: clients need this token, kept in {}: {token}", path.display());
+    eprintln!("{server}: clients need this token, kept in {}: {token}", path.display());
     Ok(Token(token))
 }
 
@@ -105,6 +104,8 @@ mod tests {
 
     #[test]
     fn a_token_is_kept_unless_others_can_read_it() {
+        const FILE: &str = "a-token";
+        let provide = |folder: &Path| provide("a server", folder, FILE);
         let folder = tempfile::tempdir().unwrap();
         let first = provide(folder.path()).unwrap().0;
         let path = folder.path().join(FILE);

@@ -1,0 +1,133 @@
+//! What a program hands in as JSON: read, bounded and described, the same on every way in.
+
+use crate::cli::Failure;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The longest string is taken.
+pub const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
+
+/// What is handed in, as the type that is needed. What does not fit is named.
+pub fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failure> {
+    bounded("", &given)?;
+    serde_path_to_error::deserialize(given).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { format!("`{path}`: ") };
+        bad_argument(format!("{place}{}", error.inner()))
+    })
+}
+
+/// An argument that cannot be used.
+pub fn bad_argument(message: impl Into<String>) -> Failure {
+    Failure { code: "arguments", ..Failure::usage(message) }
+        .hint("the tool's input schema describes every argument; nothing was changed")
+}
+
+/// Refuses what nobody has a use for, wherever it stands.
+fn bounded(path: &str, value: &Value) -> Result<(), Failure> {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::String(text) if text.len() > TEXT_LIMIT_BYTES => Err(bad_argument(format!(
+            "`{path}` has {} bytes, at most {TEXT_LIMIT_BYTES} are taken",
+            text.len()
+        ))),
+        Value::String(text) if text.contains('\0') => {
+            Err(bad_argument(format!("`{path}` holds a NUL character")))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(n, item)| bounded(&format!("{path}[{n}]"), item))
+        }
+        Value::Object(map) => map.iter().try_for_each(|(key, item)| {
+            // A key is named in what follows, so it must be fit to be shown.
+            match key.len() > 200 || key.contains('\0') {
+                true => Err(bad_argument("there is no argument with such a name")),
+                false => bounded(&below(key), item),
+            }
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a text that is empty or too long.
+pub fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        return Err(bad_argument(format!("`{name}` is empty")));
+    }
+    at_most(name, text.len(), max_bytes, "bytes")
+}
+
+/// Refuses what is too much.
+pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
+    match given > max {
+        true => Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken"))),
+        false => Ok(()),
+    }
+}
+
+/// The JSON schema of arguments.
+pub fn schema<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = whole::<T>(SchemaSettings::draft2020_12());
+    schema.values_mut().for_each(without_null);
+    schema
+}
+
+/// The JSON schema of an answer: every key is there, and what is absent is null.
+pub fn answer_schema<T: JsonSchema>() -> Map<String, Value> {
+    whole::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+/// The JSON schema of a type, in one piece: clients do not all follow references.
+fn whole<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let mut schema = match settings.into_generator().into_root_schema_for::<T>().to_value() {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    schema.remove("title");
+    schema.remove("description");
+    schema
+}
+
+/// What may be left out need not be offered as null: not every model's service takes a list of types.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        Value::Object(map) => {
+            if let Some(kind) = map.get_mut("type")
+                && let Value::Array(types) = kind
+            {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    *kind = only.clone();
+                }
+            }
+            if let Some(Value::Array(values)) = map.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            map.values_mut().for_each(without_null);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_nobody_has_a_use_for_is_refused() {
+        let long = "x".repeat(TEXT_LIMIT_BYTES + 1);
+        for (value, says) in [
+            (json!({ "a": long }), "`a` has 1048577 bytes"),
+            (json!({ "a": ["b", "c\0"] }), "`a[1]` holds a NUL character"),
+            (json!({ "a": { "b": "\0" } }), "`a.b` holds a NUL"),
+            (json!({ "a\0": 1 }), "no argument with such a name"),
+        ] {
+            assert!(bounded("", &value).unwrap_err().message.contains(says), "{says}");
+        }
+        assert!(bounded("", &json!({ "a": ["b", { "c": 1 }], "d": null })).is_ok());
+    }
+}

@@ -1,0 +1,211 @@
+//! Handing work in to a server: files or a change, by criteria of one's own or the project's rules.
+
+use crate::cli::Failure;
+use crate::given::{at_most, bad_argument, filled};
+use crate::project::Project;
+use crate::resident::Resident;
+use crate::wanted::{Wanted, Words};
+use countersign_core::criterion::{Criterion, Severity};
+use countersign_core::digest::Parts;
+use countersign_core::ids::Subject;
+use countersign_core::review::Route;
+use countersign_engine::engine::{Engine, Prepared};
+use countersign_engine::ledger::Stored;
+use countersign_engine::programs::Vendor;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The longest name or handle.
+pub const NAME_MAX_BYTES: usize = 200;
+const FILES_MAX: usize = 10_000;
+const CRITERIA_MAX: usize = 100;
+const PATH_MAX_BYTES: usize = 4096;
+const QUESTION_MAX_BYTES: usize = 16 * 1024;
+const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
+
+/// Which way work came in: it names the subjects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By a tool of the MCP server.
+    Mcp,
+    /// Over HTTP.
+    Http,
+}
+
+impl Way {
+    /// The first part of the subjects.
+    fn door(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// What can be handed in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Submit {
+    /// Files and folders to judge, relative to the served folder. They must be inside the project.
+    #[schemars(length(max = FILES_MAX))]
+    files: Option<Vec<String>>,
+    /// Judge everything that changed, instead of files: {} for all since the default branch.
+    change: Option<Since>,
+    /// What to judge by, instead of the rules of countersign.yml. Needs `files` or `change`.
+    #[schemars(length(max = CRITERIA_MAX))]
+    criteria: Option<Vec<Question>>,
+    /// A name of the task that stays the same over retries. Makes it a loop with counted attempts.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    subject: Option<String>,
+    /// What reviewers should know about this piece of work: decisions, what was left out and why. Part of what is judged.
+    notes: Option<String>,
+    /// With `criteria`: background for the reviewer, such as conventions to hold the work against.
+    #[schemars(length(max = GUIDANCE_MAX_BYTES))]
+    guidance: Option<String>,
+    /// With `criteria`: ask about each file on its own instead of all together.
+    each_file: Option<bool>,
+}
+
+/// What a change is against.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Since {
+    /// The commit to compare with, instead of where HEAD left the default branch.
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    base: Option<String>,
+}
+
+/// A criterion.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// A short name, such as "Complete".
+    #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
+    name: String,
+    /// The question a reviewer answers with pass or fail, such as "Is every step spelled out?".
+    #[schemars(length(min = 1, max = QUESTION_MAX_BYTES))]
+    ask: String,
+    /// How much it weighs: `must` and `should` block, `may` is advice. `must` unless given.
+    severity: Option<Weight>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Weight {
+    Must,
+    Should,
+    May,
+}
+
+/// What was handed in, and is performed in the background.
+pub struct HandedIn {
+    /// The review as it stood right afterwards.
+    pub stored: Stored,
+    /// The round that is about it.
+    pub round: u32,
+    /// Whether this joined what was under way already.
+    pub attached: bool,
+    /// What people should know beside it.
+    pub warnings: Vec<String>,
+    /// The engine that performs it.
+    pub engine: Engine,
+}
+
+/// Hands in, and lets it be performed in the background. `author` is whose model wrote the work, where that is known.
+pub async fn hand_in(
+    resident: &Resident,
+    mut given: Submit,
+    author: Option<Vendor>,
+    way: Way,
+) -> Result<HandedIn, Failure> {
+    let since = given.change.take();
+    let mut wanted = given.wanted(since.as_ref(), way)?;
+    let is_loop = wanted.is_loop;
+    let mut warnings = vec![];
+    let mut project = match since {
+        None => resident.project()?,
+        Some(since) => {
+            let base = resident.base(since.base.as_deref()).await?;
+            wanted.change = Some(base.change(&mut warnings).await?);
+            base.project
+        }
+    };
+    project.author = author.or(project.author);
+    let engine = resident.engine(&project).await?;
+    let mut prepared = wanted.prepare(&project, engine.planner(), &mut warnings).await?;
+    if !is_loop {
+        prepared.request.subject = unnamed(&project, &prepared, way);
+    }
+    let ticket = engine.submit(prepared).await?;
+    let (review, round, attached) = (ticket.review.clone(), ticket.round, ticket.route == Route::Attach);
+    resident.perform(&engine, ticket);
+    let stored = engine.get(&review).await?;
+    Ok(HandedIn { stored, round, attached, warnings, engine })
+}
+
+impl Submit {
+    fn wanted(self, since: Option<&Since>, way: Way) -> Result<Wanted, Failure> {
+        let (files, criteria) = (self.files.unwrap_or_default(), self.criteria.unwrap_or_default());
+        at_most("files", files.len(), FILES_MAX, "entries")?;
+        at_most("criteria", criteria.len(), CRITERIA_MAX, "entries")?;
+        for (n, file) in files.iter().enumerate() {
+            filled(&format!("files[{n}]"), file, PATH_MAX_BYTES)?;
+        }
+        if since.is_some() && !files.is_empty() {
+            return Err(bad_argument("`files` and `change` exclude each other"));
+        }
+        if let Some(base) = since.and_then(|since| since.base.as_ref()) {
+            filled("change.base", base, NAME_MAX_BYTES)?;
+        }
+        if let Some(subject) = &self.subject {
+            filled("subject", subject, NAME_MAX_BYTES)?;
+        }
+        let guidance_bytes = self.guidance.as_ref().map_or(0, String::len);
+        at_most("guidance", guidance_bytes, GUIDANCE_MAX_BYTES, "bytes")?;
+        if criteria.is_empty() && (self.guidance.is_some() || self.each_file == Some(true)) {
+            return Err(bad_argument("`guidance` and `each_file` go with `criteria`"));
+        }
+        let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
+        Ok(Wanted {
+            paths: files.into_iter().map(PathBuf::from).collect(),
+            change: None,
+            criteria: criteria.collect::<Result<_, _>>()?,
+            each_file: self.each_file.unwrap_or(false),
+            guidance: self.guidance,
+            notes: self.notes,
+            is_loop: self.subject.is_some(),
+            subject: Subject::new(way.door(), [self.subject.as_deref().unwrap_or_default().trim()]),
+            fresh: false,
+            words: Words { criteria: "`criteria`", criteria_example: "`criteria`", paths: "`files`" },
+        })
+    }
+}
+
+impl Question {
+    fn criterion(self, n: usize) -> Result<Criterion, Failure> {
+        filled(&format!("criteria[{n}].name"), &self.name, NAME_MAX_BYTES)?;
+        filled(&format!("criteria[{n}].ask"), &self.ask, QUESTION_MAX_BYTES)?;
+        let severity = match self.severity.unwrap_or(Weight::Must) {
+            Weight::Must => Severity::Must,
+            Weight::Should => Severity::Should,
+            Weight::May => Severity::May,
+        };
+        Ok(Criterion { severity, ..Criterion::must(self.name.trim(), self.ask.trim()) })
+    }
+}
+
+/// Unnamed work is named after itself: the same question about the same files again, such as after a call that was
+/// cut, joins what is under way.
+fn unnamed(project: &Project, prepared: &Prepared, way: Way) -> Subject {
+    let mut parts = Parts::new("mcp subject");
+    parts.text(&project.root.path().to_string_lossy());
+    parts.text(&json!(prepared.request.rules).to_string());
+    parts.text(&json!(prepared.request.notes).to_string());
+    parts.text(&json!(prepared.request.files).to_string());
+    if let Some(change) = &prepared.submission.change {
+        parts.maybe(change.base.as_deref());
+    }
+    Subject::new(way.door(), [parts.digest().short()])
+}

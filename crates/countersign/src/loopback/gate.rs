@@ -1,0 +1,102 @@
+//! Who is let in: `Host` and `Origin` must be ours, then the token must be right.
+
+use super::Token;
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+
+/// The names of this machine to itself.
+const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What `Host` may be.
+pub fn hosts(port: u16) -> [String; 3] {
+    NAMES.map(|name| format!("{name}:{port}"))
+}
+
+/// What `Origin` may be, where there is one.
+pub fn origins(port: u16) -> [String; 3] {
+    NAMES.map(|name| format!("http://{name}:{port}"))
+}
+
+/// Looks at the head of every request.
+pub struct Gate {
+    hosts: [String; 3],
+    origins: [String; 3],
+    token: Option<Token>,
+}
+
+/// Why a request is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It does not say, or not in one way, whom it is for.
+    NoHost,
+    /// It is for another name, or comes from a page that is not ours.
+    Foreign,
+    /// It does not bring the token.
+    NoToken,
+}
+
+impl Gate {
+    /// A gate before a port; without a token everybody on this machine is let in.
+    pub fn new(port: u16, token: Option<Token>) -> Self {
+        Self { hosts: hosts(port), origins: origins(port), token }
+    }
+
+    /// Whether a request is let in. `open` is for what everybody on this machine may ask.
+    pub fn admits(&self, headers: &HeaderMap, open: bool) -> Result<(), Refused> {
+        let host = only(headers, HOST)
+            .and_then(|host| host.filter(|host| !host.is_empty()).ok_or(Refused::NoHost))?;
+        if !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)) {
+            return Err(Refused::Foreign);
+        }
+        if let Some(origin) = only(headers, ORIGIN).map_err(|_| Refused::Foreign)?
+            && !self.origins.iter().any(|own| own == origin)
+        {
+            return Err(Refused::Foreign);
+        }
+        let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
+        match &self.token {
+            Some(token) if !open && !token.admits(given) => Err(Refused::NoToken),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The value of a header that stands at most once.
+fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| Refused::NoHost),
+        _ => Err(Refused::NoHost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    #[test]
+    fn only_who_names_us_is_let_in() {
+        let gate = Gate::new(80, None);
+        let table: [(&[(&str, &str)], Result<(), Refused>); 11] = [
+            (&[("host", "127.0.0.1:80")], Ok(())),
+            (&[("host", "LOCALHOST:80")], Ok(())),
+            (&[("host", "[::1]:80"), ("origin", "http://localhost:80")], Ok(())),
+            (&[], Err(Refused::NoHost)),
+            (&[("host", "")], Err(Refused::NoHost)),
+            (&[("host", "127.0.0.1:80"), ("host", "127.0.0.1:80")], Err(Refused::NoHost)),
+            (&[("host", "127.0.0.1")], Err(Refused::Foreign)),
+            (&[("host", "evil.example:80")], Err(Refused::Foreign)),
+            (&[("host", "127.0.0.1:80"), ("origin", "null")], Err(Refused::Foreign)),
+            (&[("host", "127.0.0.1:80"), ("origin", "https://127.0.0.1:80")], Err(Refused::Foreign)),
+            (&[("host", "127.0.0.1:80"), ("origin", "http://evil.example:80")], Err(Refused::Foreign)),
+        ];
+        for (given, expected) in table {
+            let mut headers = HeaderMap::new();
+            for (name, value) in given {
+                headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            }
+            assert_eq!(gate.admits(&headers, false), expected, "{given:?}");
+        }
+    }
+}
