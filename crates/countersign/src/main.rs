@@ -15,6 +15,7 @@ mod panel;
 mod project;
 mod resident;
 mod run_project;
+mod serve;
 mod terminal;
 mod tui;
 mod wanted;

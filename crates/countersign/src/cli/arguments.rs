@@ -88,6 +88,8 @@ pub enum Command {
     Config(ConfigOptions),
     /// Serve agents over MCP: tools to hand work in, and to work through jobs
     Mcp(McpOptions),
+    /// Offer reviews, tasks, decisions and events over HTTP on this machine
+    Serve(ServeOptions),
     /// A review in items, for planning agents: decompose, verify, fix, in one state file
     Qr(Box<QrOptions>),
     /// See a submission judged, sent back, fixed and passed, without any model
@@ -131,6 +133,7 @@ impl Command {
             Self::Validate(_) => "validate",
             Self::Config(_) => "config",
             Self::Mcp(_) => "mcp",
+            Self::Serve(_) => "serve",
             Self::Qr(options) => options.command.name(),
             Self::Demo(_) => "demo",
             Self::Tui(_) => "tui",
@@ -394,6 +397,23 @@ pub enum Transport {
     Stdio,
     /// Streamable HTTP on 127.0.0.1: any number of clients
     Http,
+}
+
+const SERVE_HELP: &str = "\
+Examples:
+  countersign serve                    on port 7332; shows the token the first time
+  curl -H \"Authorization: Bearer $(cat .countersign/serve-token)\" http://127.0.0.1:7332/v1/status
+  curl http://127.0.0.1:7332/openapi.json           every request there is
+
+On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name, so give it to programs
+of yours and to no agent. It is in .countersign/serve-token, readable by you alone; delete the file to have a new one.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct ServeOptions {
+    /// The port on 127.0.0.1; 0 takes a free one and says which
+    #[arg(long, value_name = "N", default_value_t = 7332)]
+    pub port: u16,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod review;
 mod review_preview;
 mod rule;
 mod run;
+mod serve;
 mod show;
 mod status;
 pub mod task;
@@ -97,6 +98,7 @@ async fn dispatch(
         Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
         Command::Config(options) => config::run(&global, &options),
         Command::Mcp(options) => mcp::run(global, options, cancel).await,
+        Command::Serve(options) => serve::run(global, options, cancel).await,
         Command::Demo(options) => demo::run(options, printer, cancel).await,
         #[cfg(debug_assertions)]
         Command::AskFixture(options) => ask_fixture::run(&options, cancel).await,

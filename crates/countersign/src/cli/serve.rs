@@ -1,0 +1,29 @@
+//! `countersign serve`: reviews, tasks, decisions and events over HTTP.
+
+use super::arguments::ServeOptions;
+use super::{Failure, Global};
+use crate::author;
+use crate::output::Answer;
+use crate::project::current_folder;
+use crate::serve;
+use countersign_core::outcome::Outcome;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// Serves until a signal comes.
+pub async fn run(
+    global: Global,
+    options: ServeOptions,
+    cancel: &CancellationToken,
+) -> Result<Answer, Failure> {
+    // Its token stands for a person; an agent that could start it would have one.
+    if author::is_agent() {
+        let words = "`serve` is for people: whoever has its token decides like a person";
+        return Err(Failure { code: "people_only", ..Failure::usage(words) }
+            .hint("have a person start it; agents have `countersign mcp`"));
+    }
+    serve::serve(current_folder()?, global, options.port, cancel).await?;
+    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
+    answer.printed = true;
+    Ok(answer)
+}

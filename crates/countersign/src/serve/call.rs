@@ -1,0 +1,110 @@
+//! One request at work, and what it gives.
+
+use super::body::Afterwards;
+use super::parameter::Parameters;
+use super::refusal::Refusal;
+use super::route::Route;
+use crate::cli::Failure;
+use crate::given;
+use crate::output::{Answer, Printer};
+use crate::resident::Resident;
+use countersign_engine::ledger::Ledger;
+use hyper::StatusCode;
+use hyper::body::Bytes;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// One request.
+pub struct Call {
+    /// What all requests share.
+    pub resident: Resident,
+    /// Its route.
+    pub route: &'static Route,
+    /// What stands behind the `?`, and in headers that the route takes.
+    pub parameters: Parameters,
+    /// Ends when the client hangs up, or the server stops.
+    pub gone: CancellationToken,
+    pub(super) parts: Vec<String>,
+    pub(super) body: Option<Value>,
+}
+
+impl Call {
+    /// What stands for the part in braces.
+    pub fn id(&self) -> &str {
+        self.parts.first().map_or("", String::as_str)
+    }
+
+    /// The body, as the route needs it.
+    pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
+        let body = self.body.take().unwrap_or_default();
+        given::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })
+    }
+
+    /// How long the client wants to wait.
+    pub fn patience(&self) -> Option<Duration> {
+        self.parameters.whole("wait").filter(|seconds| *seconds > 0).map(Duration::from_secs)
+    }
+
+    /// The ledger to write to: the first who needs it makes it.
+    pub async fn ledger(&self) -> Result<Ledger, Failure> {
+        Ok(self.resident.engine(&self.resident.project()?).await?.ledger().clone())
+    }
+
+    /// The object of the route's command.
+    pub fn reply(&self, status: StatusCode, answer: &Answer) -> Reply {
+        let printer = Printer::json(self.route.command);
+        let json = printer.envelope(answer.outcome, &Value::Null, &answer.warnings, &answer.json);
+        Reply::json(status, json)
+    }
+
+    /// The same where nobody knows yet how it ends.
+    pub fn pending(&self, warnings: &[String], own: &Map<String, Value>) -> Reply {
+        let outcome = countersign_core::outcome::Outcome::Passed;
+        let mut json = Printer::json(self.route.command).envelope(outcome, &Value::Null, warnings, own);
+        for unknown in ["outcome", "reason", "exit_code"] {
+            json[unknown] = Value::Null;
+        }
+        Reply::json(StatusCode::ACCEPTED, json)
+    }
+}
+
+/// What a request gets.
+pub struct Reply {
+    pub status: StatusCode,
+    pub content: Content,
+    /// Where what was made can be found.
+    pub location: Option<String>,
+    /// Runs once the answer was given to a client that was still there.
+    pub afterwards: Option<Afterwards>,
+}
+
+/// What an answer holds.
+pub enum Content {
+    Json(Value),
+    /// Events as they happen.
+    Events(mpsc::Receiver<Bytes>),
+}
+
+impl Reply {
+    pub fn json(status: StatusCode, json: Value) -> Self {
+        Self { status, content: Content::Json(json), location: None, afterwards: None }
+    }
+
+    pub fn events(events: mpsc::Receiver<Bytes>) -> Self {
+        let content = Content::Events(events);
+        Self { status: StatusCode::OK, content, location: None, afterwards: None }
+    }
+
+    /// The same, saying where what was made can be found.
+    pub fn at(self, location: String) -> Self {
+        Self { location: Some(location), ..self }
+    }
+
+    /// The same, with what is to be done once it was given.
+    pub fn delivered(self, afterwards: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { afterwards: Some(Box::pin(afterwards)), ..self }
+    }
+}

@@ -1,0 +1,54 @@
+//! `countersign serve`: reviews, tasks, decisions and events over HTTP on loopback, for whoever has the token.
+//!
+//! Every answer is the object that the same command prints with `--json`. A route is a row in a table of `routes/`;
+//! the description at `/openapi.json` is made from the same rows, so a route that is not described does not exist.
+//!
+//! The token stands for a person: what is decided here is decided by whoever runs the server.
+
+mod answer;
+mod body;
+mod call;
+mod openapi;
+mod parameter;
+mod refusal;
+mod route;
+mod routes;
+mod shapes;
+
+use crate::cli::{Failure, Global};
+use crate::loopback::{self, Gate, Listener};
+use crate::resident::Resident;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+const NAME: &str = "countersign serve";
+const TOKEN_FILE: &str = "serve-token";
+
+/// Serves until a signal comes. Reviews that run then are left resumable.
+pub async fn serve(
+    folder: PathBuf,
+    global: Global,
+    port: u16,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    let resident = Resident::new(NAME, folder, global, cancel.child_token());
+    let served = listen(&resident, port).await;
+    resident.stop().await;
+    served
+}
+
+async fn listen(resident: &Resident, port: u16) -> Result<(), Failure> {
+    let project = resident.project()?;
+    let listener = Listener::bind(NAME, port).await?;
+    let token = loopback::provide_token(NAME, &project.ledger_dir(), TOKEN_FILE)?;
+    eprintln!("{NAME}: http://127.0.0.1:{}", listener.port);
+    let gate = Arc::new(Gate::new(listener.port, Some(token)));
+    let own = resident.clone();
+    let answer = move |request| {
+        let (resident, gate) = (own.clone(), gate.clone());
+        async move { answer::answer(&resident, &gate, request).await }
+    };
+    listener.serve(resident.tasks(), resident.stopping(), answer).await;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! The description of everything that is served, made from the tables of routes.
+
+use super::parameter::{Kind, Parameter, Place};
+use super::refusal::STATUSES;
+use super::route::{Content, Given, Route, all};
+use super::shapes;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The part of a path in braces.
+const ID: Parameter = Parameter {
+    name: "id",
+    place: Place::Query,
+    kind: Kind::Text { max_chars: 1000 },
+    words: "Which one; percent-encoded.",
+};
+
+/// OpenAPI 3.1, whose schemas are those of JSON Schema 2020-12.
+pub fn description() -> Value {
+    let mut schemas = Schemas::new();
+    let mut paths = Map::new();
+    for route in all() {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &mut schemas);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Countersign",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Reviews, tasks, decisions and events of one project, on loopback. Every answer is the object \
+                            that the command it names prints with `--json`; keys may be added, what is unknown is null.",
+        },
+        "security": [{ "token": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "token": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The token in .countersign/serve-token. It stands for the person who runs the server.",
+            } },
+            "schemas": schemas.definitions(),
+        },
+    })
+}
+
+/// What comes and what goes has schemas of its own: what may be left out of one is always there in the other.
+struct Schemas {
+    taken: SchemaGenerator,
+    given: SchemaGenerator,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Self { given: settings.clone().for_serialize().into_generator(), taken: settings.into_generator() }
+    }
+
+    fn definitions(mut self) -> Map<String, Value> {
+        let mut all = self.taken.take_definitions(true);
+        all.extend(self.given.take_definitions(true));
+        all
+    }
+}
+
+fn operation(route: &Route, schemas: &mut Schemas) -> Value {
+    let in_path = route.path.contains('{').then(|| {
+        json!({ "name": ID.name, "in": "path", "required": true, "description": ID.words, "schema": ID.kind.schema() })
+    });
+    let parameters: Vec<Value> = in_path.into_iter().chain(route.parameters.iter().map(parameter)).collect();
+    let mut operation = json!({
+        "operationId": route.name,
+        "summary": route.summary,
+        "description": route.description,
+        "parameters": parameters,
+        "responses": responses(route, schemas),
+    });
+    if route.open {
+        operation["security"] = json!([]);
+    }
+    if let Some(schema) = route.body {
+        operation["requestBody"] = json!({
+            "required": true,
+            "content": { "application/json": { "schema": schema(&mut schemas.taken) } },
+        });
+    }
+    operation
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let place = match parameter.place {
+        Place::Query => "query",
+        Place::Header => "header",
+    };
+    json!({
+        "name": parameter.name, "in": place, "required": false, "description": parameter.words,
+        "schema": parameter.kind.schema(),
+    })
+}
+
+fn responses(route: &Route, schemas: &mut Schemas) -> Value {
+    let mut responses = Map::new();
+    for Given { status, words, content } in route.answers {
+        let (kind, schema) = match content {
+            Content::Json(schema) => ("application/json", json!(schema(&mut schemas.given))),
+            Content::Events => ("text/event-stream", json!({ "type": "string" })),
+        };
+        let mut response = json!({ "description": words, "content": { kind: { "schema": schema } } });
+        if matches!(status, 201 | 202) && route.body.is_some() {
+            let words = "The path of what was made.";
+            response["headers"] =
+                json!({ "Location": { "description": words, "schema": { "type": "string" } } });
+        }
+        responses.insert(status.to_string(), response);
+    }
+    for (status, words) in STATUSES.iter().filter(|(status, _)| can_be(route, *status)) {
+        let schema = shapes::refusal(&mut schemas.given);
+        let content = json!({ "application/json": { "schema": schema } });
+        responses.insert(status.to_string(), json!({ "description": words, "content": content }));
+    }
+    Value::Object(responses)
+}
+
+/// Whether a route can be refused like this.
+fn can_be(route: &Route, status: u16) -> bool {
+    match status {
+        401 => !route.open,
+        404 => route.path.contains('{'),
+        // Told for the path rather than for a route of it.
+        405 => false,
+        408 | 413 | 415 => route.body.is_some(),
+        409 => route.method == hyper::Method::POST || route.path.contains('{'),
+        422 => !route.open,
+        _ => true,
+    }
+}

@@ -1,0 +1,75 @@
+//! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
+
+use super::route::Route;
+use crate::cli::Failure;
+use crate::output::{Printer, failure_json};
+use countersign_core::outcome::Outcome;
+use hyper::StatusCode;
+use serde_json::{Map, Value};
+
+/// Every status of a refusal, and when it comes.
+pub const STATUSES: &[(u16, &str)] = &[
+    (400, "The request is malformed: a parameter, the body, or the `Host` header."),
+    (401, "The token is missing or wrong."),
+    (403, "`Host` or `Origin` is not this server."),
+    (404, "There is no such thing."),
+    (405, "The path is there for other methods; `Allow` names them."),
+    (408, "The body took too long."),
+    (409, "It stands otherwise by now: the work has changed, the review is over, the id is taken."),
+    (413, "The body is too large."),
+    (415, "The body is not `application/json`."),
+    (422, "The request is understood, and cannot be done in this project as it is."),
+    (500, "Our own fault, or that of the disk."),
+    (503, "The server stops."),
+];
+
+/// A request that is refused. Nothing was changed.
+#[derive(Debug)]
+pub struct Refusal {
+    pub status: StatusCode,
+    pub failure: Failure,
+}
+
+impl Refusal {
+    /// A refusal with its status.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, failure: Failure { code, ..Failure::usage(message) } }
+    }
+
+    /// A request that says nothing that could be done.
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "arguments", message)
+    }
+
+    /// The same with what to do.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { failure: self.failure.hint(hint), ..self }
+    }
+
+    /// The object that says it.
+    pub fn json(&self, route: Option<&Route>) -> Value {
+        let Failure { code, hint, .. } = &self.failure;
+        let mut error = failure_json(&self.failure);
+        if *code == "arguments" || hint.is_none() && self.status == StatusCode::BAD_REQUEST {
+            error["hint"] = "/openapi.json describes every request; nothing was changed".into();
+        }
+        let command = route.map_or("", |route| route.command);
+        Printer::json(command).envelope(self.failure.outcome, &error, &[], &Map::new())
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self { status: status(&failure), failure }
+    }
+}
+
+fn status(failure: &Failure) -> StatusCode {
+    match (failure.code, failure.outcome) {
+        ("not_found", _) => StatusCode::NOT_FOUND,
+        ("refused" | "cooling_off" | "blocked" | "taken" | "ambiguous", _) => StatusCode::CONFLICT,
+        (_, Outcome::Interrupted) => StatusCode::SERVICE_UNAVAILABLE,
+        (_, Outcome::Internal | Outcome::Integrity) => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}

@@ -1,0 +1,26 @@
+//! The tables of routes. A row here is a route, and its description.
+
+mod decision;
+mod events;
+mod general;
+mod reviews;
+mod tasks;
+
+use super::parameter::{Kind, Parameter, Place};
+use super::route::Route;
+
+/// Every table there is.
+pub static TABLES: &[&[Route]] =
+    &[general::ROUTES, reviews::ROUTES, decision::ROUTES, tasks::ROUTES, events::ROUTES];
+
+/// The longest a request waits.
+const LONGEST_WAIT_SECONDS: u64 = 600;
+
+/// For what takes its time.
+const WAIT: Parameter = Parameter {
+    name: "wait",
+    place: Place::Query,
+    kind: Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
+    words: "How many seconds to wait for the end before answering how it stands. An answer that somebody waited for \
+            counts as delivered: the same work handed in again is the next attempt.",
+};

@@ -1,0 +1,236 @@
+//! Reviews: the list, one of them, its events, and handing work in.
+
+use super::WAIT;
+use crate::cli::{Failure, history, meant_review, no_ledger, review_row, shown_review};
+use crate::handing_in::{HandedIn, Submit, Way, hand_in};
+use crate::output::Answer;
+use crate::resident::{Followed, until_it_stands};
+use crate::serve::call::{Call, Reply};
+use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
+use crate::serve::refusal::Refusal;
+use crate::serve::route::{Content, Given, Route, Running};
+use crate::serve::shapes::{self, Events, Reviews, Verdict};
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::outcome::Outcome;
+use countersign_engine::engine::Engine;
+use countersign_engine::ledger::{Filter, Ledger, Stored};
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const PAGE: u64 = 50;
+const PAGE_MAX: u64 = 200;
+
+const LIMIT: Parameter = Parameter {
+    name: "limit",
+    place: Place::Query,
+    kind: Kind::Whole { min: 1, max: PAGE_MAX },
+    words: "The most that are listed: 50 unless given.",
+};
+
+/// The table.
+pub const ROUTES: &[Route] = &[
+    Route {
+        method: Method::GET,
+        path: "/v1/reviews",
+        name: "list_reviews",
+        command: "log",
+        summary: "Reviews, newest first",
+        description: "A page of reviews. `next_before` is the `before` of the next page; pages do not shift when \
+                      reviews are added.",
+        open: false,
+        parameters: &[
+            LIMIT,
+            Parameter {
+                name: "before",
+                place: Place::Query,
+                kind: Kind::Whole { min: 1, max: WHOLE_MAX },
+                words: "Begin behind this place: `next_before` of the page before.",
+            },
+            Parameter {
+                name: "open",
+                place: Place::Query,
+                kind: Kind::Flag,
+                words: "Only those that are not over.",
+            },
+            Parameter {
+                name: "subject",
+                place: Place::Query,
+                kind: Kind::Text { max_chars: 1000 },
+                words: "Only those of this subject, such as `cli/guides`.",
+            },
+        ],
+        body: None,
+        answers: &[Given {
+            status: 200,
+            words: "A page.",
+            content: Content::Json(shapes::answer::<Reviews>),
+        }],
+        run: |call| -> Running { Box::pin(list(call)) },
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/reviews",
+        name: "start_review",
+        command: "review",
+        summary: "Hand work in",
+        description: "Hands in `files`, a `change`, or without either everything the project's rules are for, and \
+                      answers at once; the review goes on in the server. The same work again joins what is under way, \
+                      and unchanged work is not judged twice. Do not edit the files until it stands: the verdict is \
+                      about exactly these bytes.",
+        open: false,
+        parameters: &[WAIT],
+        body: Some(shapes::body::<Submit>),
+        answers: &[
+            Given {
+                status: 200,
+                words: "It stands: the verdict, as `countersign review --json` gives it.",
+                content: Content::Json(shapes::answer::<Verdict>),
+            },
+            Given {
+                status: 202,
+                words: "It is under way: `Location` leads to it.",
+                content: Content::Json(shapes::answer::<Verdict>),
+            },
+        ],
+        run: |call| -> Running { Box::pin(start(call)) },
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/reviews/{id}",
+        name: "show_review",
+        command: "show",
+        summary: "One review as it stands",
+        description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or what a \
+                      task is called. The object of `countersign show --json`, with `state` beside it.",
+        open: false,
+        parameters: &[WAIT],
+        body: None,
+        answers: &[Given {
+            status: 200,
+            words: "The review. `review.outcome` is null while a round is under way.",
+            content: Content::Json(shapes::answer::<Verdict>),
+        }],
+        run: |call| -> Running { Box::pin(show(call)) },
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/reviews/{id}/events",
+        name: "review_events",
+        command: "log",
+        summary: "What happened to a review, in order",
+        description: "For what happens from now on see `/v1/events`.",
+        open: false,
+        parameters: &[
+            LIMIT,
+            Parameter {
+                name: "after",
+                place: Place::Query,
+                kind: Kind::Whole { min: 0, max: WHOLE_MAX },
+                words: "Only those after this number `n`.",
+            },
+        ],
+        body: None,
+        answers: &[Given { status: 200, words: "Events.", content: Content::Json(shapes::answer::<Events>) }],
+        run: |call| -> Running { Box::pin(events(call)) },
+    },
+];
+
+async fn list(call: Call) -> Result<Reply, Refusal> {
+    let project = call.resident.project()?;
+    let limit = limit(&call);
+    let subject = call.parameters.text("subject").map(Subject::from_text);
+    let filter =
+        Filter { open_only: call.parameters.flag("open"), before: call.parameters.whole("before"), limit };
+    let (rows, more, next) = match call.resident.ledger(&project).await? {
+        None => (vec![], false, None),
+        Some(ledger) => {
+            let (rows, more) = history::page(&ledger, subject.as_ref(), filter).await?;
+            let next = rows.last().filter(|_| more).map(|row| row.opened_seq);
+            (rows.iter().map(|row| review_row(&ledger, row)).collect::<Vec<_>>(), more, next)
+        }
+    };
+    let own = json!({ "reviews": rows, "more": more, "next_before": next });
+    Ok(call.reply(StatusCode::OK, &Answer::new(Outcome::Passed, "", own)))
+}
+
+fn limit(call: &Call) -> u32 {
+    u32::try_from(call.parameters.whole("limit").unwrap_or(PAGE)).unwrap_or(u32::MAX)
+}
+
+/// The review that is meant, and the ledger it is in.
+async fn meant(call: &Call) -> Result<(Ledger, ReviewId), Failure> {
+    let project = call.resident.project()?;
+    let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
+    let id = meant_review(&project, &ledger, call.id()).await?;
+    Ok((ledger, id))
+}
+
+async fn show(call: Call) -> Result<Reply, Refusal> {
+    let (ledger, id) = meant(&call).await?;
+    let patience = call.patience();
+    let followed =
+        until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
+    let reply = call.reply(StatusCode::OK, &stated(&ledger, &followed).await?);
+    match (&followed, patience) {
+        (Followed::Stands(stored), Some(_)) => {
+            let engine = call.resident.engine(&call.resident.project()?).await?;
+            Ok(noted(reply, engine, stored))
+        }
+        _ => Ok(reply),
+    }
+}
+
+/// A review as `show` has it, and whether anybody performs it.
+async fn stated(ledger: &Ledger, followed: &Followed) -> Result<Answer, Failure> {
+    let mut answer = shown_review(ledger, followed.stored()).await?;
+    answer.json.insert("state".to_owned(), followed.state().into());
+    Ok(answer)
+}
+
+/// Somebody waited for the answer: once they have it, the same work again is the next attempt.
+fn noted(reply: Reply, engine: Engine, stored: &Stored) -> Reply {
+    let Some(round) = stored.review.round().map(|round| round.n) else { return reply };
+    let id = stored.review.id.clone();
+    reply.delivered(async move {
+        // Not noted means that the same submission gets the same answer once more, which does no harm.
+        if let Err(error) = engine.delivered_round(&id, round).await {
+            eprintln!("{}: review {id}: {error}", crate::serve::NAME);
+        }
+    })
+}
+
+async fn start(mut call: Call) -> Result<Reply, Refusal> {
+    let given: Submit = call.body()?;
+    let HandedIn { stored, round, warnings, engine, .. } =
+        hand_in(&call.resident, given, None, Way::Http).await?;
+    let (ledger, id) = (engine.ledger(), stored.review.id);
+    let patience = call.patience().unwrap_or(Duration::ZERO);
+    let followed = until_it_stands(&call.resident, ledger, &id, patience, &call.gone).await?;
+    let now = followed.stored().review.round().map(|round| round.n);
+    if now != Some(round) {
+        // A verdict is that of its own round, and of nobody else's work.
+        let words =
+            format!("round {round} of review {id} was superseded by other work under the same subject");
+        return Err(Refusal::new(StatusCode::CONFLICT, "refused", words));
+    }
+    let mut answer = stated(ledger, &followed).await?;
+    answer.warnings = warnings;
+    let reply = match (&followed, followed.stored().review.standing()) {
+        (Followed::Stands(stored), Some(outcome)) => {
+            let reply = call.reply(StatusCode::OK, &Answer { outcome, ..answer });
+            if call.patience().is_some() { noted(reply, engine.clone(), stored) } else { reply }
+        }
+        _ => call.pending(&answer.warnings, &answer.json),
+    };
+    Ok(reply.at(format!("/v1/reviews/{id}")))
+}
+
+async fn events(call: Call) -> Result<Reply, Refusal> {
+    let (ledger, id) = meant(&call).await?;
+    let after = call.parameters.whole("after").unwrap_or(0);
+    let (entries, more) = history::event_page(&ledger, &id, after, limit(&call)).await?;
+    let events: Vec<Value> = entries.iter().map(history::event_json).collect();
+    let own = json!({ "events": events, "more": more });
+    Ok(call.reply(StatusCode::OK, &Answer::new(Outcome::Passed, "", own)))
+}

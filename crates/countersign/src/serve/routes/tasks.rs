@@ -1,0 +1,244 @@
+//! Tasks: those of the plan and those added, and the reviews of their work.
+
+use super::WAIT;
+use crate::cli::{Failure, task};
+use crate::output::Answer;
+use crate::serve::call::{Call, Reply};
+use crate::serve::parameter::{Kind, Parameter, Place};
+use crate::serve::refusal::Refusal;
+use crate::serve::route::{Content, Given, Route, Running};
+use crate::serve::shapes::{self, OneTask};
+use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
+use countersign_doors::service::plan;
+use countersign_doors::service::tasks::{NewTask, Tasks};
+use countersign_engine::engine::Engine;
+use hyper::{Method, StatusCode};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use task::{Begun, Ready, Reviewed, When};
+use tokio::sync::oneshot;
+
+const BASE: Parameter = Parameter {
+    name: "base",
+    place: Place::Query,
+    kind: Kind::Text { max_chars: 200 },
+    words: "The commit to compare with, instead of where HEAD left the default branch.",
+};
+
+const GIVES_TASK: Given =
+    Given { status: 200, words: "The task.", content: Content::Json(shapes::answer::<OneTask>) };
+
+const REVIEWED: &[Given] = &[
+    Given {
+        status: 200,
+        words: "The task as it stands, with the review that was waited for.",
+        content: Content::Json(shapes::answer::<OneTask>),
+    },
+    Given {
+        status: 202,
+        words: "Its review is under way.",
+        content: Content::Json(shapes::answer::<OneTask>),
+    },
+];
+
+/// The table.
+pub const ROUTES: &[Route] = &[
+    Route {
+        method: Method::GET,
+        path: "/v1/tasks",
+        name: "list_tasks",
+        command: "task list",
+        summary: "All tasks",
+        description: "Those of `PLAN.md` and those that were added; the object of `countersign task list --json`.",
+        open: false,
+        parameters: &[],
+        body: None,
+        answers: &[Given {
+            status: 200,
+            words: "The tasks.",
+            content: Content::Json(shapes::answer::<shapes::Tasks>),
+        }],
+        run: |call| -> Running { Box::pin(list(call)) },
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/tasks",
+        name: "add_task",
+        command: "task add",
+        summary: "Add a task",
+        description: "A task that is in no plan. The same again is the same task.",
+        open: false,
+        parameters: &[],
+        body: Some(shapes::body::<AddTask>),
+        answers: &[Given {
+            status: 201,
+            words: "The task: `Location` leads to it.",
+            content: Content::Json(shapes::answer::<OneTask>),
+        }],
+        run: |call| -> Running { Box::pin(add(call)) },
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/tasks/{id}",
+        name: "show_task",
+        command: "task show",
+        summary: "One task, with its last review",
+        description: "`id` is what it was added by, its place in the plan (`1.2`) or its title there.",
+        open: false,
+        parameters: &[],
+        body: None,
+        answers: &[GIVES_TASK],
+        run: |call| -> Running { Box::pin(show(call)) },
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/tasks/{id}/start",
+        name: "start_task",
+        command: "task start",
+        summary: "Somebody begins to work on a task",
+        description: "",
+        open: false,
+        parameters: &[],
+        body: None,
+        answers: &[GIVES_TASK],
+        run: |call| -> Running { Box::pin(start(call)) },
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/tasks/{id}/done",
+        name: "finish_task",
+        command: "task done",
+        summary: "The work on a task is done",
+        description: "It is reviewed at once under `trigger: script_completion`, in the server; otherwise the task waits \
+                      for its review.",
+        open: false,
+        parameters: &[WAIT, BASE],
+        body: None,
+        answers: REVIEWED,
+        run: |call| -> Running { Box::pin(review(call, When::Triggered)) },
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/tasks/{id}/review",
+        name: "review_task",
+        command: "task review",
+        summary: "Review the work on a task now",
+        description: "Whatever the trigger. It goes on in the server. Where a review of the task is under way already, \
+                      it is that one.",
+        open: false,
+        parameters: &[WAIT, BASE],
+        body: None,
+        answers: REVIEWED,
+        run: |call| -> Running { Box::pin(review(call, When::Now)) },
+    },
+];
+
+/// A task that is added.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AddTask {
+    /// What it is called: one line.
+    #[schemars(length(min = 1, max = 16384))]
+    title: String,
+    /// What to call it by later: letters, digits, `-`, `_` and `.`. Without one it gets one.
+    #[schemars(length(min = 1, max = 64))]
+    id: Option<String>,
+    /// What belongs to it.
+    #[schemars(length(max = 16384))]
+    scope: Option<String>,
+    /// When it is done.
+    #[schemars(length(max = 16384))]
+    acceptance: Option<String>,
+}
+
+async fn list(call: Call) -> Result<Reply, Refusal> {
+    let project = call.resident.project()?;
+    let ledger = call.resident.ledger(&project).await?;
+    Ok(call.reply(StatusCode::OK, &task::listed(&project, plan::FILE, ledger).await?))
+}
+
+async fn show(call: Call) -> Result<Reply, Refusal> {
+    let project = call.resident.project()?;
+    let ledger = call.resident.ledger(&project).await?;
+    Ok(call.reply(StatusCode::OK, &task::shown(&project, plan::FILE, ledger, call.id()).await?))
+}
+
+/// The tasks, to be written to.
+async fn tasks(call: &Call) -> Result<Tasks, Failure> {
+    task::tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
+}
+
+async fn add(mut call: Call) -> Result<Reply, Refusal> {
+    let AddTask { title, id, scope, acceptance } = call.body()?;
+    let new = NewTask { title, scope, acceptance };
+    let answer = task::added(&tasks(&call).await?, id, &new).await?;
+    let location = answer.json["task"]["id"].as_str().map(|id| format!("/v1/tasks/{id}"));
+    Ok(call.reply(StatusCode::CREATED, &answer).at(location.unwrap_or_default()))
+}
+
+async fn start(call: Call) -> Result<Reply, Refusal> {
+    Ok(call.reply(StatusCode::OK, &task::started(&tasks(&call).await?, call.id()).await?))
+}
+
+async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
+    let base = call.resident.base(call.parameters.text("base")).await?;
+    let tasks = task::tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
+    let ready = match task::begin(base, tasks, call.id(), None, when).await? {
+        Begun::Answered(answer) => return Ok(call.reply(StatusCode::OK, &answer)),
+        Begun::Ready(ready) => *ready,
+    };
+    let under_way = task::words::moved(&ready.task().clone(), "is being reviewed");
+    let pending = pending(&call, &ready, under_way);
+    if ready.is_under_way() {
+        return Ok(pending);
+    }
+    let engine = call.resident.engine_for(ready.project(), ready.planner()).await?;
+    let ended = perform(&call, ready, engine.clone());
+    let Some(patience) = call.patience() else { return Ok(pending) };
+    let ended = tokio::select! {
+        ended = tokio::time::timeout(patience, ended) => ended,
+        () = call.gone.cancelled() => return Ok(pending),
+    };
+    match ended {
+        Ok(Ok(Ok(Reviewed { answer, ticket }))) => {
+            let reply = call.reply(StatusCode::OK, &answer);
+            Ok(match ticket {
+                None => reply,
+                Some(ticket) => reply.delivered(async move {
+                    if let Err(error) = engine.delivered(&ticket).await {
+                        eprintln!("{}: review {}: {error}", crate::serve::NAME, ticket.review);
+                    }
+                }),
+            })
+        }
+        Ok(Ok(Err(failure))) => Err(failure.into()),
+        Ok(Err(_)) => Err(Failure::internal("the review broke off").into()),
+        Err(_) => Ok(pending),
+    }
+}
+
+fn pending(call: &Call, ready: &Ready, mut answer: Answer) -> Reply {
+    answer.json["task"]["review_running"] = json!(true);
+    call.pending(ready.warnings(), &answer.json)
+}
+
+/// Has a review performed, whether or not anybody waits for it.
+fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Result<Reviewed, Failure>> {
+    let (tell, told) = oneshot::channel();
+    let resident = call.resident.clone();
+    call.resident.spawn(async move {
+        let id = ready.task().id.clone();
+        let ended = ready.review(engine, resident.stopping()).await;
+        if let Err(failure) = &ended
+            && failure.outcome != Outcome::Interrupted
+        {
+            let words = failure.words();
+            eprintln!("{}: task {}: {}", crate::serve::NAME, visible_line(&id), visible_line(&words));
+        }
+        // Nobody waits any more.
+        let _ = tell.send(ended);
+    });
+    told
+}
