@@ -10,10 +10,10 @@ Usage: cargo xtask <command> [options]
 
 Commands:
   test             Everything CI checks, in order: format, clippy, unit and integration tests,
-                   documentation tests, documentation. Agent programs are installed from npm under
-                   target/, once. Missing programs that the tests start are
+                   documentation tests, documentation. Agent programs are installed from npm and
+                   Schemathesis from PyPI under target/, once. Missing programs that the tests start are
                    installed when run as root on Debian, otherwise named. Ends with the slowest tests.
-  test --quick     Without tests that have `slow_` or `real_` (agent programs) in their path,
+  test --quick     Without tests that have `slow_` or `real_` (programs of others) in their path,
                    documentation tests and documentation.
   test --real-model
                    Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
@@ -21,6 +21,7 @@ Commands:
   bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
+  schemathesis     Install Schemathesis from PyPI, which tests hold `serve` against, and say where it is.
   schema           Write the published JSON schema again after a configuration type changed.
 
 Options:
@@ -47,6 +48,8 @@ pub enum Request {
     Bench(Vec<OsString>),
     /// Install the agent programs.
     Agents,
+    /// Install Schemathesis.
+    Schemathesis,
     /// Publish the schema.
     Schema,
 }
@@ -64,20 +67,21 @@ pub enum Amount {
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
     let mut args = args.into_iter();
     let Some(command) = args.next() else {
-        return Err("no command given, expected one of: test, bench, agents, schema".into());
+        return Err("no command given, expected one of: test, bench, agents, schemathesis, schema".into());
     };
     let rest: Vec<OsString> = args.collect();
     let wants_help = rest.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--help" || arg == "-h");
     match command.to_str() {
         Some("--help" | "-h" | "help") => Ok(Request::Help),
-        Some("test" | "bench" | "agents" | "schema") if wants_help => Ok(Request::Help),
+        Some("test" | "bench" | "agents" | "schemathesis" | "schema") if wants_help => Ok(Request::Help),
         Some("test") if rest == ["--real-model"] => Ok(Request::RealModel),
         Some("test") => amount(&rest).map(Request::Test),
         Some("bench") => Ok(Request::Bench(without_separator(rest))),
         Some("agents") => alone("agents", &rest, Request::Agents),
+        Some("schemathesis") => alone("schemathesis", &rest, Request::Schemathesis),
         Some("schema") => alone("schema", &rest, Request::Schema),
         _ => Err(format!(
-            "unknown command `{}`, expected one of: test, bench, agents, schema",
+            "unknown command `{}`, expected one of: test, bench, agents, schemathesis, schema",
             command.display()
         )),
     }
@@ -140,6 +144,7 @@ mod tests {
             ("bench -h", Request::Help),
             ("bench -- --help", bench(&["--help"])),
             ("agents", Request::Agents),
+            ("schemathesis", Request::Schemathesis),
             ("schema", Request::Schema),
         ];
         for (line, expected) in table {
@@ -151,7 +156,7 @@ mod tests {
     fn command_lines_that_are_refused_name_the_word() {
         let table = [
             ("", "no command given"),
-            ("tset", "unknown command `tset`, expected one of: test, bench, agents, schema"),
+            ("tset", "unknown command `tset`, expected one of: test, bench, agents, schemathesis, schema"),
             ("test --fast", "unknown option `--fast` of `test`, expected --quick"),
             ("test --quick --real-model", "expected --quick or --real-model alone"),
             ("test name", "unknown option `name` of `test`"),

@@ -10,6 +10,7 @@ mod bench;
 mod cargo;
 mod failure;
 mod libtest;
+mod python;
 mod real_model;
 mod schema;
 mod setup;
@@ -44,6 +45,9 @@ fn run() -> Result<(), Failure> {
         Request::RealModel => real_model::run(&workspace),
         Request::Bench(extra) => bench::run(&workspace, &extra),
         Request::Agents => agents::run(&workspace).map(|folder| println!("{}", folder.display())),
+        Request::Schemathesis => {
+            python::schemathesis(&workspace).map(|folder| println!("{}", folder.display()))
+        }
         Request::Schema => schema::run(&workspace),
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Python packages bring both. They are kept under the digest of their versions, like the agent programs.
 
-use crate::agents::{digest, problem};
+use crate::agents::problem;
 use crate::cargo::{self, Workspace, cannot_start};
 use crate::failure::Failure;
+use crate::python;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// The variable that tells the tests where the server is.
@@ -15,48 +16,13 @@ const URL_VARIABLE: &str = "COUNTERSIGN_REAL_MODEL";
 
 /// Installs what is missing, starts the server, runs the tests, stops the server.
 pub fn run(workspace: &Workspace) -> Result<(), Failure> {
-    let folder = cargo::step("real model", || provide(workspace.root()))?;
+    let folder = cargo::step("real model", || python::provide(workspace.root(), "real-model"))?;
     let server = cargo::step("llama.cpp server", || Server::start(workspace.root(), &folder))?;
     let step = "cargo test --locked --package countersign --test real_model -- --ignored --nocapture";
     let mut command = workspace.cargo(["test", "--locked", "--package", "countersign"]);
     command.args(["--test", "real_model", "--", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env(URL_VARIABLE, &server.url);
     cargo::run(step, command)
-}
-
-fn provide(root: &Path) -> Result<PathBuf, Failure> {
-    let requirements = root.join("xtask/real-model/requirements.txt");
-    let versions = fs::read(&requirements).map_err(|error| problem("read", &requirements, &error))?;
-    let all = root.join("target/real-model");
-    let folder = all.join(digest(&[versions]));
-    if folder.is_dir() {
-        println!("    found {}", folder.display());
-        return Ok(folder);
-    }
-    let new = all.join(format!("new-{}", std::process::id()));
-    fs::create_dir_all(&all).map_err(|error| problem("create", &all, &error))?;
-    let made = install(&requirements, &new)
-        .and_then(|()| fs::rename(&new, &folder).map_err(|error| problem("name", &folder, &error)));
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&new);
-    }
-    made.map(|()| folder)
-}
-
-fn install(requirements: &Path, new: &Path) -> Result<(), Failure> {
-    let mut environment = Command::new("python3");
-    environment.args(["-m", "venv"]).arg(new);
-    quietly("python3 -m venv", environment)?;
-    let mut pip = Command::new(new.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    pip.args(["--only-binary", ":all:", "--requirement"]).arg(requirements);
-    quietly("pip install", pip)
-}
-
-fn quietly(step: &str, mut command: Command) -> Result<(), Failure> {
-    println!("    {step}");
-    let status = command.stdin(Stdio::null()).status();
-    cargo::succeeded(step, status.map_err(|error| cannot_start(step, &error))?)
 }
 
 /// The running server. It ends with this value, and by itself when we are gone.

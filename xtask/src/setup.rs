@@ -29,16 +29,19 @@ const NEEDED: &[Needed] = &[
     Needed { program: "unshare", debian_package: "util-linux" },
 ];
 
-/// What brings the agent programs, where tests drive them.
-const NPM: Needed = Needed { program: "npm", debian_package: "npm" };
+/// What brings the programs of others, where tests drive them.
+const BRINGING: &[Needed] = &[
+    Needed { program: "npm", debian_package: "npm" },
+    Needed { program: "python3", debian_package: "python3-venv" },
+];
 
 /// The parts of the toolchain that a minimal installation lacks: the cargo command and rustup's name for it.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
 /// Makes sure that everything is there, or says what is missing and how to get it.
 pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
-    let npm: &[Needed] = if amount == Amount::Full { &[NPM] } else { &[] };
-    cargo::step("setup", || provide(workspace, &[NEEDED, npm].concat()))
+    let bringing: &[Needed] = if amount == Amount::Full { BRINGING } else { &[] };
+    cargo::step("setup", || provide(workspace, &[NEEDED, bringing].concat()))
 }
 
 fn provide(workspace: &Workspace, needed: &[Needed]) -> Result<(), Failure> {

@@ -15,6 +15,7 @@ mod project;
 mod ran;
 mod repository;
 mod responses;
+mod served;
 mod terminal;
 mod wire;
 
@@ -27,5 +28,6 @@ pub use project::Project;
 pub use ran::{Ran, Running, eventually};
 pub use repository::Repository;
 pub use responses::{Responses, ResponsesApi};
+pub use served::{Answered, Served};
 pub use terminal::Terminal;
 pub use wire::Asked;

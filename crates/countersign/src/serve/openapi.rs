@@ -1,6 +1,6 @@
 //! The description of everything that is served, made from the tables of routes.
 
-use super::parameter::{Kind, Parameter, Place};
+use super::parameter::{Kind, Parameter, Place, WITHOUT_NUL};
 use super::refusal::STATUSES;
 use super::route::{Content, Given, Route, all};
 use super::shapes;
@@ -62,9 +62,29 @@ impl Schemas {
 
     fn definitions(mut self) -> Map<String, Value> {
         let mut all = self.taken.take_definitions(true);
+        all.values_mut().for_each(without_nul);
         all.extend(self.given.take_definitions(true));
         all
     }
+}
+
+/// Says of every text that is taken that it holds no NUL.
+fn without_nul(schema: &mut Value) {
+    let Value::Object(map) = schema else {
+        if let Value::Array(all) = schema {
+            all.iter_mut().for_each(without_nul);
+        }
+        return;
+    };
+    let is_text = match map.get("type") {
+        Some(Value::String(kind)) => kind == "string",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+        _ => false,
+    };
+    if is_text && !map.contains_key("enum") {
+        map.entry("pattern").or_insert_with(|| WITHOUT_NUL.into());
+    }
+    map.values_mut().for_each(without_nul);
 }
 
 fn operation(route: &Route, schemas: &mut Schemas) -> Value {
@@ -136,5 +156,45 @@ fn can_be(route: &Route, status: u16) -> bool {
         409 => route.method == hyper::Method::POST || route.path.contains('{'),
         422 => !route.open,
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_route_is_described_with_all_it_takes_and_gives() {
+        let all_of_it = description();
+        for route in all() {
+            let method = route.method.as_str().to_ascii_lowercase();
+            let described = &all_of_it["paths"][route.path][&method];
+            assert_eq!(described["operationId"], route.name);
+            for given in route.answers {
+                assert!(described["responses"].get(given.status.to_string()).is_some(), "{}", route.name);
+            }
+            assert_eq!(described.get("requestBody").is_some(), route.body.is_some(), "{}", route.name);
+            assert_eq!(described.get("security").is_some(), route.open, "{}", route.name);
+        }
+    }
+
+    /// A name for two shapes would describe one of them wrongly.
+    #[test]
+    fn every_shape_has_a_name_of_its_own() {
+        let mut schemas = Schemas::new();
+        for route in all() {
+            operation(route, &mut schemas);
+        }
+        let names = |definitions: Map<String, Value>| {
+            definitions.into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>()
+        };
+        let (taken, given) =
+            (names(schemas.taken.take_definitions(true)), names(schemas.given.take_definitions(true)));
+        assert_eq!(taken.intersection(&given).collect::<Vec<_>>(), Vec::<&String>::new());
+        assert!(
+            taken.iter().chain(&given).all(|name| name.chars().all(char::is_alphabetic)),
+            "{taken:?} {given:?}"
+        );
     }
 }

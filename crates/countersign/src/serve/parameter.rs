@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// The largest number that every program can read.
 pub const WHOLE_MAX: u64 = (1 << 53) - 1;
 
+/// What no text may hold, as a pattern of a schema.
+pub const WITHOUT_NUL: &str = r"^[^\u0000]*$";
+
 /// A parameter of a route.
 pub struct Parameter {
     pub name: &'static str,
@@ -37,7 +40,9 @@ impl Kind {
         match self {
             Self::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
             Self::Flag => json!({ "type": "boolean" }),
-            Self::Text { max_chars } => json!({ "type": "string", "minLength": 1, "maxLength": max_chars }),
+            Self::Text { max_chars } => {
+                json!({ "type": "string", "minLength": 1, "maxLength": max_chars, "pattern": WITHOUT_NUL })
+            }
         }
     }
 

@@ -204,7 +204,7 @@ struct Review {
     digest: Option<String>,
     rule_changes: u32,
     lifts: Vec<Lift>,
-    decisions: Vec<Decision>,
+    decisions: Vec<Taken>,
     opened_at: Option<String>,
     changed_at: Option<String>,
 }
@@ -217,7 +217,8 @@ struct Lift {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Decision {
+#[schemars(rename = "TakenDecision")]
+struct Taken {
     /// approve, reject, skip or fix.
     verb: String,
     by: String,

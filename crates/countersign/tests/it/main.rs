@@ -24,6 +24,7 @@ mod replies;
 mod reuse;
 mod reviewers;
 mod run;
+mod serve;
 mod services;
 mod shells;
 mod stale;

@@ -20,7 +20,7 @@ const PLAN: &str = "# Plan\r\n\r\n### Phase 1: Ground\r\n\r\n- [ ] **Build walls
 
 /// A project with a commit, a plan, changed work, and a judge whose two voices are files: `.review` is what it says of
 /// the work, `.parsed` what it reads out of a review. Every question is kept.
-fn started(more: &str) -> (Project, Repository, Judge) {
+pub fn started(more: &str) -> (Project, Repository, Judge) {
     let project = project();
     let repository = Repository::at(project.root());
     project.write("a.md", "one\n").write(".gitignore", ".asked*\n.brief*\n.review\n.parsed*\n");
@@ -42,7 +42,7 @@ esac"#,
 }
 
 /// What the judge says from now on.
-fn says(project: &Project, review: &str, parsed: &str) {
+pub fn says(project: &Project, review: &str, parsed: &str) {
     project.write(".review", review).write(".parsed", parsed);
 }
 

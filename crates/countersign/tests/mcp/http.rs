@@ -2,121 +2,54 @@
 
 use crate::client::NEWEST;
 use crate::{judged, recorded};
-use countersign_testkit::{Project, eventually};
+use countersign_testkit::{Answered, Project, Served, eventually};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// A server on a port of its own.
-pub struct Server {
-    child: Child,
-    pub port: u16,
-    said: Vec<String>,
-}
+pub struct Server(Served);
 
 impl Server {
     pub fn start(project: &Project, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = project.command(&[&["mcp", "--transport", "http", "--port", "0"], args].concat());
-        command
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut said = vec![];
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let port = loop {
-            let line = lines.next().expect("it says where it is").unwrap();
-            let port =
-                line.split("http://127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()?.parse().ok());
-            said.push(line);
-            if let Some(port) = port {
-                break port;
-            }
-        };
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, port, said }
+        Self(Served::start(command.envs(variables.iter().copied())))
     }
 
-    pub fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let own = format!("127.0.0.1:{}", self.port);
-        let mut head =
-            format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
-        let has = |name: &str| headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
-        if !has("Host") {
-            head.push_str(&format!("Host: {own}\r\n"));
-        }
-        for (name, value) in
-            [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")]
-        {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
-        // One that is refused early does not read the rest.
-        let _ = stream
-            .write_all(format!("{head}\r\n").as_bytes())
-            .and_then(|()| stream.write_all(body.as_bytes()));
-        let mut bytes = vec![];
-        let _ = stream.read_to_end(&mut bytes);
-        Answer::of(&String::from_utf8_lossy(&bytes))
+    pub fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answered {
+        let own = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+        self.0.send(method, "/mcp", &[&own, headers].concat(), body)
     }
 
-    pub fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answer {
+    pub fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answered {
         self.send("POST", headers, &message.to_string())
     }
 
     /// Ends it as a service manager would.
-    fn terminate(mut self) -> i32 {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let mut out = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        assert_eq!(out, "");
-        self.child.wait().unwrap().code().unwrap_or(-1)
+    fn terminate(self) -> i32 {
+        self.0.ends(rustix::process::Signal::TERM)
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Deref for Server {
+    type Target = Served;
+
+    fn deref(&self) -> &Served {
+        &self.0
     }
 }
 
-#[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    head: String,
-    body: String,
-}
-
-impl Answer {
-    fn of(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Self { status, head: head.to_owned(), body: body.to_owned() }
-    }
-
-    fn header(&self, name: &str) -> Option<String> {
-        let line =
-            self.head.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}:")))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    }
-
-    /// The message in it, whether it came alone or as an event.
-    pub fn message(&self) -> Value {
-        let line = self
-            .body
-            .lines()
-            .map(|line| line.trim_start_matches("data:").trim())
-            .rfind(|line| line.starts_with('{'));
-        serde_json::from_str(line.unwrap_or_default()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
+/// The message in an answer, whether it came alone or as an event.
+pub fn message(answer: &Answered) -> Value {
+    let line = answer
+        .body
+        .lines()
+        .map(|line| line.trim_start_matches("data:").trim())
+        .rfind(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_default()).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
 
 pub fn newest(method: &str, name: Option<&str>, params: Value) -> (Value, Vec<(&'static str, String)>) {
@@ -207,22 +140,22 @@ fn a_review_over_http_without_a_session() {
     let server = Server::start(&project, &["--no-token"], &[]);
     let call = |name: &str, arguments: Value, token: Option<&str>| {
         let mut params = json!({ "name": name, "arguments": arguments });
-        let (mut message, headers) = newest("tools/call", Some(name), params.take());
-        message["params"]["name"] = json!(name);
-        message["params"]["arguments"] = arguments.clone();
+        let (mut asked, headers) = newest("tools/call", Some(name), params.take());
+        asked["params"]["name"] = json!(name);
+        asked["params"]["arguments"] = arguments.clone();
         if let Some(token) = token {
-            message["params"]["_meta"]["progressToken"] = json!(token);
+            asked["params"]["_meta"]["progressToken"] = json!(token);
         }
-        server.post(&with(&[], &headers), &message)
+        server.post(&with(&[], &headers), &asked)
     };
-    let handle = call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None).message();
+    let handle = message(&call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None));
     let review = handle["result"]["structuredContent"]["review"].clone();
     let answer = call("review_wait", json!({ "review": review }), Some("tok"));
-    assert_eq!(answer.message()["result"]["structuredContent"]["outcome"], "needs_work", "{answer:?}");
+    assert_eq!(message(&answer)["result"]["structuredContent"]["outcome"], "needs_work", "{answer:?}");
     assert!(answer.header("mcp-session-id").is_none());
     // The answer counts as given, so the same again is the next attempt.
     eventually("the next round", || {
-        let again = call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None).message();
+        let again = message(&call("review_submit", json!({ "files": ["a.md"], "subject": "s" }), None));
         again["result"]["structuredContent"]["round"] == 2
     });
     assert_eq!(server.terminate(), 0);
@@ -236,13 +169,13 @@ fn older_versions_have_sessions() {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "tester", "version": "1" } } });
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {} });
     let begun = server.post(&[], &initialize);
-    assert_eq!(begun.message()["result"]["protocolVersion"], "2025-06-18", "{begun:?}");
+    assert_eq!(message(&begun)["result"]["protocolVersion"], "2025-06-18", "{begun:?}");
     let session = begun.header("mcp-session-id").unwrap();
     let version = ("MCP-Protocol-Version", "2025-06-18");
     let own = [("Mcp-Session-Id", session.as_str()), version];
     let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(server.post(&own, &note).status, 202);
-    assert_eq!(server.post(&own, &list).message()["result"]["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(message(&server.post(&own, &list))["result"]["tools"].as_array().unwrap().len(), 9);
     assert_eq!(server.post(&[("Mcp-Session-Id", "nobody"), version], &list).status, 404);
     assert!((400..500).contains(&server.post(&[version], &list).status));
     assert!((200..300).contains(&server.send("DELETE", &own, "").status));

@@ -98,7 +98,7 @@ impl Reviewing {
             }
         };
         self.close_interrupted(&task).await?;
-        self.refuse_stopped(&task).await?;
+        refuse_stopped(&self.tasks, &task).await?;
         if let Some(finished) = self.decided(&mut task).await? {
             return Ok(finished);
         }
@@ -151,19 +151,6 @@ impl Reviewing {
             }
         }
         Ok(())
-    }
-
-    /// What was stopped is nobody's to review again before a person has looked at it.
-    async fn refuse_stopped(&self, task: &Task) -> Result<(), ServiceError> {
-        let Some(latest) = self.latest(task).await? else { return Ok(()) };
-        match latest.review.state {
-            State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => Err(ServiceError::Blocked {
-                id: task.id.clone(),
-                why: Outcome::Stopped(why).to_string(),
-                review: latest.review.id.to_string(),
-            }),
-            _ => Ok(()),
-        }
     }
 
     /// A person may have let a blocked task pass meanwhile.
@@ -303,6 +290,19 @@ impl Reviewing {
         let said: Vec<String> = of_round.filter_map(|call| call.report.reply).collect();
         let said = said.join("\n\n");
         Ok((!said.is_empty()).then(|| text::cut_noted(&said, RAW_BYTES_MAX).into_owned()))
+    }
+}
+
+/// What was stopped is nobody's to review again before a person has looked at it.
+pub async fn refuse_stopped(tasks: &Tasks, task: &Task) -> Result<(), ServiceError> {
+    let Some(latest) = tasks.ledger.latest_for(&tasks.subject(task)).await? else { return Ok(()) };
+    match latest.review.state {
+        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => Err(ServiceError::Blocked {
+            id: task.id.clone(),
+            why: Outcome::Stopped(why).to_string(),
+            review: latest.review.id.to_string(),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::output::Answer;
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
 use countersign_core::rule::Rule;
-use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule};
+use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Home, Task, TaskStatus, completed};
 use countersign_doors::service::tasks::Tasks;
@@ -79,6 +79,8 @@ pub async fn begin(
         let words = "is complete: reviews are switched off (`review.enabled`)";
         return Ok(Begun::Answered(words::moved(&task, words)));
     }
+    // Said at once, also to those who do not wait for the end.
+    refuse_stopped(&tasks, &task).await?;
     let warnings = warnings(&base, &tasks, &task, session_log.is_some()).await?;
     let (rules, planner) = asked(&base).await?;
     Ok(Begun::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))

@@ -1,7 +1,7 @@
 //! Long reviews, clients that vanish, and the same call once more.
 
 use super::*;
-use crate::http::{Server, newest, with};
+use crate::http::{Server, message, newest, with};
 use countersign_testkit::eventually;
 use std::io::Write;
 
@@ -95,10 +95,10 @@ fn who_hangs_up_over_http_gets_the_recorded_answer() {
     let judge = slow(&project);
     let server = Server::start(&project, &["--no-token", "--external-runner", "command:./judge.sh"], &[]);
     let call = |name: &str, arguments: Value| {
-        let (message, headers) =
+        let (asked, headers) =
             newest("tools/call", Some(name), json!({ "name": name, "arguments": arguments }));
-        let answer = server.post(&with(&[], &headers), &message);
-        answer.message()["result"].clone()
+        let answer = server.post(&with(&[], &headers), &asked);
+        message(&answer)["result"].clone()
     };
     let begin = || {
         let started = call("start_workflow", started_with("guide"));

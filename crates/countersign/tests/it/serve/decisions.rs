@@ -1,0 +1,73 @@
+//! People decide: about exactly what they saw, once.
+
+use super::{Server, events_of, handed_in, judged, noted};
+use serde_json::{Value, json};
+
+fn decide(server: &Server, review: &Value, verb: &str, digest: &Value) -> (u16, Value) {
+    let path = format!("/v1/reviews/{}/decision", review["id"].as_str().unwrap());
+    let answer = server.post(&path, &json!({ "verb": verb, "digest": digest, "reason": "because ghp_abcdefghijklmnopqrstuvwxyz0123456789" }));
+    (answer.status, answer.json())
+}
+
+#[test]
+fn a_decision_is_that_of_the_person_who_serves() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    for (verb, outcome) in [("approve", "overridden"), ("skip", "skipped"), ("reject", "stopped")] {
+        let review = handed_in(&server, verb)["review"].clone();
+        let (status, json) = decide(&server, &review, verb, &review["digest"]);
+        assert_eq!((status, &json["review"]["outcome"]), (200, &json!(outcome)), "{json}");
+        let decision = &json["review"]["decisions"][0];
+        assert_eq!(
+            (&decision["by"], &decision["person"], &decision["verb"]),
+            (&json!("ada"), &json!(true), &json!(verb))
+        );
+        assert!(!json.to_string().contains("ghp_abc"), "a secret in a reason is kept back: {json}");
+        let mut shown = project.run(&["show", review["id"].as_str().unwrap(), "--json"]).exits(0).json();
+        shown["command"] = json!("decide");
+        assert_eq!(json, shown);
+    }
+    let review = handed_in(&server, "reject")["review"].clone();
+    let (status, json) = decide(&server, &review, "unblock", &review["digest"]);
+    assert_eq!((status, &json["review"]["lifts"][0]["person"]), (200, &json!(true)), "{json}");
+    let (status, json) = decide(&server, &review, "withdraw", &review["digest"]);
+    assert_eq!((status, &json["review"]["reason"]), (200, &json!("withdrawn")), "{json}");
+}
+
+#[test]
+fn about_other_work_nothing_is_decided() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let seen = handed_in(&server, "s")["review"].clone();
+    project.write("a.md", "another BAD text\n");
+    let now = handed_in(&server, "s")["review"].clone();
+    assert_eq!(seen["id"], now["id"]);
+    noted(&server, &now);
+    let before = events_of(&project);
+    for verb in ["approve", "skip", "reject", "fix", "unblock", "withdraw"] {
+        let (status, json) = decide(&server, &seen, verb, &seen["digest"]);
+        assert_eq!((status, &json["error"]["code"]), (409, &json!("refused")), "{verb}: {json}");
+        assert!(json["error"]["message"].as_str().unwrap().contains("changed"), "{json}");
+    }
+    assert_eq!(events_of(&project), before);
+    assert_eq!(decide(&server, &now, "approve", &now["digest"]).0, 200);
+}
+
+#[test]
+fn of_many_who_decide_at_once_one_does() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let review = handed_in(&server, "s")["review"].clone();
+    let verbs = ["approve", "skip", "approve", "skip", "approve", "skip", "approve", "skip"];
+    let mut answers: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = verbs
+            .iter()
+            .map(|verb| scope.spawn(|| decide(&server, &review, verb, &review["digest"]).0))
+            .collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    answers.sort_unstable();
+    assert_eq!(answers, [200, 409, 409, 409, 409, 409, 409, 409]);
+    let shown = server.get(&format!("/v1/reviews/{}", review["id"].as_str().unwrap())).json();
+    assert_eq!(shown["review"]["decisions"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,69 @@
+//! What is looked at is what the commands print.
+
+use super::{Server, handed_in, judged};
+use countersign_testkit::Project;
+use serde_json::{Value, json};
+
+fn printed(project: &Project, args: &[&str]) -> Value {
+    project.run(&[args, &["--json"]].concat()).exits(0).json()
+}
+
+#[test]
+fn answers_are_those_of_the_commands() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    // Looking makes no ledger.
+    assert_eq!(server.get("/v1/reviews").json()["reviews"], json!([]));
+    assert_eq!(server.get("/v1/status").json(), printed(&project, &["status"]));
+    assert_eq!(server.get("/v1/tasks").json(), printed(&project, &["task", "list"]));
+    assert_eq!(server.get("/v1/reviews/rv-1").status, 404);
+    assert!(!project.path(".countersign/ledger.db").exists());
+    let id = handed_in(&server, "guide")["review"]["id"].as_str().unwrap().to_owned();
+    for name in [id.as_str(), &id[..6], &id[3..8], "http%2Fguide"] {
+        let mut json = server.get(&format!("/v1/reviews/{name}")).json();
+        assert_eq!(json.as_object_mut().unwrap().remove("state"), Some(json!("done")));
+        assert_eq!(json, printed(&project, &["show", &id]), "{name}");
+    }
+    assert_eq!(server.get("/v1/status").json(), printed(&project, &["status"]));
+    let events = server.get(&format!("/v1/reviews/{id}/events")).json();
+    assert_eq!(events["events"], printed(&project, &["log", &id, "-n", "200"])["events"]);
+    let later = server.get(&format!("/v1/reviews/{id}/events?after=2&limit=1")).json();
+    assert_eq!((&later["events"][0], &later["more"]), (&events["events"][2], &json!(true)));
+}
+
+#[test]
+fn reviews_are_listed_page_by_page() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let mut made: Vec<Value> = ["a", "b", "c", "a%2Fb", "d"]
+        .iter()
+        .map(|subject| handed_in(&server, subject)["review"]["id"].clone())
+        .collect();
+    made.reverse();
+    let (mut listed, mut before) = (vec![], String::new());
+    loop {
+        let page = server.get(&format!("/v1/reviews?limit=2{before}")).json();
+        let rows = page["reviews"].as_array().unwrap();
+        assert!(rows.len() <= 2);
+        listed.extend(rows.iter().map(|row| row["id"].clone()));
+        assert_eq!(page["more"].as_bool().unwrap(), page["next_before"].is_number());
+        match page["next_before"].as_u64() {
+            Some(next) => before = format!("&before={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(listed, made);
+    let of = |query: &str| {
+        let page = server.get(&format!("/v1/reviews?{query}")).json();
+        page["reviews"].as_array().unwrap().iter().map(|row| row["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("subject=http%2Fb"), [made[3].clone()]);
+    assert_eq!(of("subject=http%2Fnone"), Vec::<Value>::new());
+    assert_eq!(of("open=true").len(), 5);
+    let show = server.get(&format!("/v1/reviews/{}", made[3].as_str().unwrap())).json();
+    let withdraw = json!({ "verb": "reject", "digest": show["review"]["digest"], "reason": "no" });
+    let path = format!("/v1/reviews/{}/decision", made[3].as_str().unwrap());
+    assert_eq!(server.post(&path, &withdraw).status, 200);
+    assert_eq!(of("open=true").len(), 4);
+    assert_eq!((of("open=true&subject=http%2Fb").len(), of("open=false&subject=http%2Fb").len()), (0, 1));
+}

@@ -1,0 +1,124 @@
+//! A server of ours on loopback, and requests to it byte by byte.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// No answer takes longer; one that does has hung.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A running server. It ends with this value.
+pub struct Served {
+    child: Child,
+    /// Its port.
+    pub port: u16,
+    /// What it said until it said where it is.
+    pub said: Vec<String>,
+}
+
+impl Served {
+    /// Starts a server that says on standard error where it is.
+    pub fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = vec![];
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let port = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it says where it is: {said:?}")).unwrap();
+            let port =
+                line.split("http://127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()?.parse().ok());
+            said.push(line);
+            if let Some(port) = port {
+                break port;
+            }
+        };
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, port, said }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A connection to it.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream
+    }
+
+    /// Sends a request and reads the answer to its end. `Host` is the server unless given.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answered {
+        let mut stream = self.connect();
+        let mut head =
+            format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("Host")) {
+            head.push_str(&format!("Host: 127.0.0.1:{}\r\n", self.port));
+        }
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        // One that is refused early does not read the rest.
+        let _ = stream
+            .write_all(format!("{head}\r\n").as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()));
+        let mut bytes = vec![];
+        let _ = stream.read_to_end(&mut bytes);
+        Answered::of(&String::from_utf8_lossy(&bytes))
+    }
+
+    /// Ends it with a signal, as a terminal or a service manager would; it has said nothing on standard output.
+    pub fn ends(mut self, signal: rustix::process::Signal) -> i32 {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(out, "");
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+
+    /// Kills it at once.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answered {
+    /// Its status; 0 where there was none.
+    pub status: u16,
+    /// Everything before its body.
+    pub head: String,
+    /// Its body.
+    pub body: String,
+}
+
+impl Answered {
+    fn of(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// A header, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let line =
+            self.head.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}:")))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
