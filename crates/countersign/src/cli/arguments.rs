@@ -402,7 +402,7 @@ pub enum Transport {
 const SERVE_HELP: &str = "\
 Examples:
   countersign serve                    on port 7332; shows the token the first time
-  curl -H \"Authorization: Bearer $(cat .countersign/serve-token)\" http://127.0.0.1:7332/v1/status
+  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") http://127.0.0.1:7332/v1/status
   curl http://127.0.0.1:7332/openapi.json           every request there is
 
 On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name, so give it to programs

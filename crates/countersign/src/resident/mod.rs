@@ -6,7 +6,7 @@ pub use followed::{Followed, LOOK, counted, is_performed, until_it_stands};
 
 use crate::change::{self, Base};
 use crate::cli::{Failure, Global};
-use crate::project::{Project, environment};
+use crate::project::{Project, environment, guard_program};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -36,11 +36,30 @@ struct Inner {
     global: Global,
     /// Ends with the server.
     stopping: CancellationToken,
-    /// The engine, once a call needed it.
-    engine: tokio::sync::Mutex<Option<Engine>>,
+    /// What was opened, once a call needed it.
+    opened: tokio::sync::Mutex<Opened>,
     /// Rounds that are performed here now.
     performed: Mutex<HashSet<(ReviewId, u32)>>,
     tasks: TaskTracker,
+}
+
+/// What stays open from one call to the next.
+#[derive(Default)]
+struct Opened {
+    ledger: Option<Ledger>,
+    engine: Option<Engine>,
+}
+
+impl Opened {
+    /// The ledger to write to: the first who needs it makes it.
+    async fn ledger(&mut self, project: &Project) -> Result<Ledger, Failure> {
+        let ledger = match self.ledger.take() {
+            Some(ledger) => ledger,
+            None => Ledger::open(&project.ledger_dir()).await?,
+        };
+        self.ledger = Some(ledger.clone());
+        Ok(ledger)
+    }
 }
 
 impl Resident {
@@ -51,7 +70,7 @@ impl Resident {
             folder,
             global,
             stopping,
-            engine: tokio::sync::Mutex::default(),
+            opened: tokio::sync::Mutex::default(),
             performed: Mutex::default(),
             tasks: TaskTracker::new(),
         }))
@@ -95,10 +114,15 @@ impl Resident {
 
     /// The ledger for looking, where there is one: a look makes none.
     pub async fn ledger(&self, project: &Project) -> Result<Option<Ledger>, Failure> {
-        if let Some(engine) = &*self.0.engine.lock().await {
-            return Ok(Some(engine.ledger().clone()));
+        if let Some(ledger) = &self.0.opened.lock().await.ledger {
+            return Ok(Some(ledger.clone()));
         }
         project.existing_ledger().await
+    }
+
+    /// The ledger to write to, also where nobody could be asked for a review.
+    pub async fn ledger_to_write(&self, project: &Project) -> Result<Ledger, Failure> {
+        self.0.opened.lock().await.ledger(project).await
     }
 
     /// The engine with the panel this project has now. The first call opens the ledger.
@@ -108,12 +132,12 @@ impl Resident {
 
     /// The engine with a planner of the caller's.
     pub async fn engine_for(&self, project: &Project, planner: Planner) -> Result<Engine, Failure> {
-        let mut kept = self.0.engine.lock().await;
-        let engine = match &*kept {
+        let mut opened = self.0.opened.lock().await;
+        let engine = match &opened.engine {
             Some(engine) => engine.replanned(planner),
-            None => project.engine(planner).await?,
+            None => Engine::new(planner, opened.ledger(project).await?, guard_program()?)?,
         };
-        *kept = Some(engine.clone());
+        opened.engine = Some(engine.clone());
         Ok(engine)
     }
 
@@ -148,12 +172,12 @@ impl Resident {
 
     /// Whether a review is this server's to perform.
     pub async fn holds(&self, stored: &Stored) -> bool {
-        self.0.engine.lock().await.as_ref().is_some_and(|engine| engine.holds(stored))
+        self.0.opened.lock().await.engine.as_ref().is_some_and(|engine| engine.holds(stored))
     }
 
     /// What happens from now on, where anything can.
     pub async fn happenings(&self) -> Option<broadcast::Receiver<Happening>> {
-        self.0.engine.lock().await.as_ref().map(Engine::watch)
+        self.0.opened.lock().await.engine.as_ref().map(Engine::watch)
     }
 
     fn performed(&self) -> std::sync::MutexGuard<'_, HashSet<(ReviewId, u32)>> {
@@ -165,8 +189,9 @@ impl Resident {
         self.0.stopping.cancel();
         self.0.tasks.close();
         let _ = tokio::time::timeout(ENDING, self.0.tasks.wait()).await;
-        if let Some(engine) = self.0.engine.lock().await.take() {
-            let _ = tokio::time::timeout(ENDING, engine.ledger().clone().close()).await;
+        let Opened { ledger, .. } = std::mem::take(&mut *self.0.opened.lock().await);
+        if let Some(ledger) = ledger {
+            let _ = tokio::time::timeout(ENDING, ledger.close()).await;
         }
     }
 }

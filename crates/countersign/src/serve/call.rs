@@ -50,7 +50,7 @@ impl Call {
 
     /// The ledger to write to: the first who needs it makes it.
     pub async fn ledger(&self) -> Result<Ledger, Failure> {
-        Ok(self.resident.engine(&self.resident.project()?).await?.ledger().clone())
+        self.resident.ledger_to_write(&self.resident.project()?).await
     }
 
     /// The object of the route's command.

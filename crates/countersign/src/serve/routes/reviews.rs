@@ -172,12 +172,11 @@ async fn show(call: Call) -> Result<Reply, Refusal> {
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
     let reply = call.reply(StatusCode::OK, &stated(&ledger, &followed).await?);
-    match (&followed, patience) {
-        (Followed::Stands(stored), Some(_)) => {
-            let engine = call.resident.engine(&call.resident.project()?).await?;
-            Ok(noted(reply, engine, stored))
-        }
-        _ => Ok(reply),
+    let (Followed::Stands(stored), Some(_)) = (&followed, patience) else { return Ok(reply) };
+    // A verdict is told also where nobody could be asked any more.
+    match call.resident.engine(&call.resident.project()?).await {
+        Ok(engine) => Ok(noted(reply, engine, stored)),
+        Err(_) => Ok(reply),
     }
 }
 

@@ -63,7 +63,7 @@ fn files_criteria_and_changes_are_judged_like_those_of_agents() {
     assert_eq!((&answer["outcome"], &answer["findings"][0]["file"]), (&json!("needs_work"), &json!("a.md")));
     let nothing = server.post("/v1/reviews", &json!({ "change": {} }));
     assert_eq!((nothing.status, &nothing.json()["outcome"]), (422, &json!("no_verdict")), "{nothing:?}");
-    project.write("a.md", "fine\n");
+    project.write("b.md", "fine\n");
     let change = server.post("/v1/reviews?wait=100", &json!({ "change": { "base": "HEAD" } })).json();
     assert_eq!(change["outcome"], "passed", "{change}");
     assert_eq!(judge.asked().len(), 2);
