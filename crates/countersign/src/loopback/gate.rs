@@ -75,10 +75,12 @@ mod tests {
     use super::*;
     use hyper::header::HeaderValue;
 
+    type Headers = &'static [(&'static str, &'static str)];
+
     #[test]
     fn only_who_names_us_is_let_in() {
         let gate = Gate::new(80, None);
-        let table: [(&[(&str, &str)], Result<(), Refused>); 11] = [
+        let table: [(Headers, Result<(), Refused>); 11] = [
             (&[("host", "127.0.0.1:80")], Ok(())),
             (&[("host", "LOCALHOST:80")], Ok(())),
             (&[("host", "[::1]:80"), ("origin", "http://localhost:80")], Ok(())),

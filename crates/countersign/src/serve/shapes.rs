@@ -204,6 +204,7 @@ struct Review {
     digest: Option<String>,
     rule_changes: u32,
     lifts: Vec<Lift>,
+    disputes: Vec<Dispute>,
     decisions: Vec<Taken>,
     opened_at: Option<String>,
     changed_at: Option<String>,
@@ -214,6 +215,21 @@ struct Lift {
     by: String,
     person: bool,
     reason: String,
+}
+
+/// A finding that was judged again.
+#[derive(Serialize, JsonSchema)]
+struct Dispute {
+    finding: String,
+    criterion: String,
+    /// Whether the finding stands.
+    upheld: bool,
+    /// Where it was judged again.
+    review: String,
+    reviewer: String,
+    by: String,
+    person: bool,
+    feedback: String,
 }
 
 #[derive(Serialize, JsonSchema)]

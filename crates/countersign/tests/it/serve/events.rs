@@ -137,7 +137,7 @@ fn ten_readers(many: u64, between: Duration) {
                     let mut seen = vec![];
                     while seen.last() != Some(&many) {
                         seen.push(reader.next().unwrap().id);
-                        if seen.len() as u64 % (7 + n) == 0 {
+                        if (seen.len() as u64).is_multiple_of(7 + n) {
                             reader = Reader::connect(server, "", seen.last().copied());
                         }
                     }

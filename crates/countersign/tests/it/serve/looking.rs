@@ -31,6 +31,24 @@ fn answers_are_those_of_the_commands() {
     assert_eq!((&later["events"][0], &later["more"]), (&events["events"][2], &json!(true)));
 }
 
+/// Everything a review can have is described: [`Server::get`] would say otherwise.
+#[test]
+fn a_review_with_a_dispute_a_lift_and_a_decision_is_as_it_is_described() {
+    let (project, judge) = judged();
+    let server = Server::start(&project);
+    let review = handed_in(&server, "s");
+    let (id, finding) =
+        (review["review"]["id"].as_str().unwrap(), review["findings"][0]["id"].as_str().unwrap());
+    project.run(&["dispute", finding, "--evidence", "look again", "--reviewer", judge.name()]).exits(1);
+    for verb in ["reject", "unblock", "approve"] {
+        let decision = json!({ "verb": verb, "digest": review["review"]["digest"], "reason": "so it is" });
+        assert_eq!(server.post(&format!("/v1/reviews/{id}/decision"), &decision).status, 200, "{verb}");
+    }
+    let shown = server.get(&format!("/v1/reviews/{id}")).json()["review"].clone();
+    let many = |key: &str| shown[key].as_array().unwrap().len();
+    assert_eq!((many("disputes"), many("lifts"), many("decisions")), (1, 1, 2), "{shown}");
+}
+
 #[test]
 fn reviews_are_listed_page_by_page() {
     let (project, _) = judged();
