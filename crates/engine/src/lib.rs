@@ -1,7 +1,8 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
-//! `process`, `scratch`, `shell`, `git`, `programs` and `yaml` are the ground floor that every room may call. What decides anything is in `countersign_core`.
+//! `process`, `scratch`, `shell`, `git`, `http`, `webhook`, `programs` and `yaml` are the ground floor that every room
+//! may call. What decides anything is in `countersign_core`.
 //! `fault` lets a test end the process at a chosen write.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
@@ -9,6 +10,7 @@ pub mod config;
 pub mod engine;
 mod fault;
 pub mod git;
+mod http;
 pub mod ledger;
 pub mod process;
 pub mod programs;
@@ -16,6 +18,7 @@ pub mod quality_gate;
 pub mod reviewer;
 pub mod scratch;
 pub mod shell;
+pub mod webhook;
 pub mod worker;
 pub mod workspace;
 pub mod yaml;

@@ -1,5 +1,6 @@
 //! What one file contributes: its rules, its reviewers, and the settings it gives.
 
+use super::notify::WrittenNotify;
 use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
@@ -24,6 +25,7 @@ pub(super) struct Layer {
     pub redaction: WrittenRedaction,
     pub qr: WrittenQr,
     pub service: WrittenService,
+    pub notify: WrittenNotify,
     pub agents_may_decide: Given<bool>,
     pub reviewers: GivenReviewers,
     pub rules: Vec<(Rule, RuleSource)>,
@@ -57,7 +59,8 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     }
     let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
     let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
-    let layer = layer.redacting(written.redaction).with_qr(written.qr).with_service(WrittenService {
+    let layer = layer.redacting(written.redaction).with_qr(written.qr).notifying(written.notify);
+    let layer = layer.with_service(WrittenService {
         review: written.review.and_then(|at| at.value).unwrap_or_default(),
         context: written.context.and_then(|at| at.value).unwrap_or_default(),
         commands: written.commands.and_then(|at| at.value).unwrap_or_default(),
@@ -71,7 +74,8 @@ pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     explain_project_keys(&mut sink);
     let Some(written) = value else { return Ok(Layer::empty(Owner::User, sink)) };
     let agents_may_decide = written.agents_may_decide;
-    let layer = Layer { agents_may_decide, ..Layer::empty(Owner::User, sink) }.redacting(written.redaction);
+    let layer = Layer { agents_may_decide, ..Layer::empty(Owner::User, sink) };
+    let layer = layer.redacting(written.redaction).notifying(written.notify);
     Ok(layer.filled(written.reviewers, written.policy, written.limits))
 }
 
@@ -123,6 +127,7 @@ impl Layer {
             redaction: WrittenRedaction::default(),
             qr: WrittenQr::default(),
             service: WrittenService::default(),
+            notify: WrittenNotify::default(),
             agents_may_decide: Given::default(),
             reviewers: GivenReviewers::None,
             rules: Vec::new(),

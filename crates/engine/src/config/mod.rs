@@ -8,9 +8,11 @@
 //! What is YAML about it is in `yaml`. Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
 //! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
+mod address;
 mod dollars;
 mod find;
 mod layer;
+mod notify;
 mod redaction;
 mod resolve;
 mod reviewers;
@@ -25,6 +27,7 @@ pub use crate::yaml::{
     Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,
 };
 pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather};
+pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
 pub use reviewers::{

@@ -2,6 +2,7 @@
 
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, GivenReviewers, Layer};
+use super::notify::NotifyConfig;
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
@@ -41,6 +42,8 @@ pub struct Config {
     pub qr: QrConfig,
     /// When and how the work on a task is reviewed.
     pub service: ServiceConfig,
+    /// Who is told when a review needs somebody, and how.
+    pub notify: NotifyConfig,
     /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
     pub agents_may_decide: bool,
     settings: Vec<Setting>,
@@ -85,6 +88,7 @@ pub fn resolve(
     let (limits, redaction) = (merge.limits(), merge.redaction());
     let qr = merge.qr();
     let service = merge.service();
+    let notify = merge.notify();
     let settings = merge.settings;
     if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
         problems.extend(unknown_reviewers(&layers, reviewers));
@@ -123,6 +127,7 @@ pub fn resolve(
         redaction,
         qr,
         service,
+        notify,
         agents_may_decide,
         settings,
     })

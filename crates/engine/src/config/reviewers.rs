@@ -1,12 +1,12 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
+use super::address::{address, variable};
 use super::written::{WrittenPrice, WrittenReviewer, WrittenSees, WrittenUse};
 use crate::programs::{Api, Program};
 use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::cost::{MICRO, Price};
 use std::ops::Range;
 use std::path::PathBuf;
-use url::Url;
 
 /// How many questions a program gets at once unless it says otherwise.
 const PROGRAM_CONCURRENCY: u32 = 4;
@@ -378,34 +378,16 @@ fn price(sink: &mut Sink, written: Option<&At<WrittenPrice>>) -> Option<Option<P
     Some(Some(Price { input_microusd: input?, output_microusd: output? }))
 }
 
-/// The address of a service, without a slash at its end. Whatever could hold a secret or change what is asked
-/// for has no place in it.
+/// The address of a service, without a slash at its end. What would change what is asked for has no place in it.
 fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
     let Some(given) = text(sink, written.base_url.as_ref(), "base_url")? else { return Some(None) };
     let span = written.base_url.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-    let mut report = |code, message: &str, hint: &str| {
-        sink.report_with_hint(code, &span, message, hint);
-        None
-    };
-    let Ok(url) = Url::parse(&given) else {
-        return report("bad-address", "`base_url` is no address", "for example `http://127.0.0.1:8080/v1`");
-    };
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return report(
-            "bad-address",
-            "`base_url` begins with `http://` or `https://`",
-            "for example `http://127.0.0.1:8080/v1`",
-        );
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return report(
-            "sign-in-in-address",
-            "`base_url` holds a sign-in",
-            "name the variable that holds the key in `key_env`",
-        );
-    }
+    let example = "for example `http://127.0.0.1:8080/v1`";
+    let url = address(sink, ("base_url", &span), &given, (example, "key_env"))?;
     if url.query().is_some() || url.fragment().is_some() {
-        return report("bad-address", "`base_url` ends before any `?` or `#`", "leave away what follows");
+        let message = "`base_url` ends before any `?` or `#`";
+        sink.report_with_hint("bad-address", &span, message, "leave away what follows");
+        return None;
     }
     // As whoever connects reads it: one place has one address, and what is added goes behind the path.
     Some(Some(url.as_str().trim_end_matches('/').to_owned()))
@@ -413,19 +395,8 @@ fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>
 
 fn key_env(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
     let Some(name) = text(sink, written.key_env.as_ref(), "key_env")? else { return Some(None) };
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_name || name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
-        let span = written.key_env.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-        // What is there may be the key itself, so it is not repeated.
-        sink.report_with_hint(
-            "bad-variable",
-            &span,
-            "`key_env` is the name of a variable, with letters, digits and `_`",
-            "write the key into a variable or a file, never here",
-        );
-        return None;
-    }
-    Some(Some(name))
+    let span = written.key_env.as_ref().map(|at| at.span.clone()).unwrap_or_default();
+    variable(sink, ("key_env", &span), name).map(Some)
 }
 
 fn key(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<KeySource>> {
@@ -447,7 +418,7 @@ fn key(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<KeySource>> 
     }
 }
 
-fn argv_problem(owner: Owner, argv: &[String]) -> Option<String> {
+pub(super) fn argv_problem(owner: Owner, argv: &[String]) -> Option<String> {
     let Some(program) = argv.first().filter(|program| !program.trim().is_empty()) else {
         return Some("`command` names no program".into());
     };

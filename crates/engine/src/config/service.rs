@@ -264,11 +264,16 @@ impl Merge<'_> {
         }
     }
 
-    fn switch(&mut self, name: &'static str, key: fn(&Layer) -> &Given<bool>, default: bool) -> bool {
+    pub(super) fn switch(
+        &mut self,
+        name: &'static str,
+        key: fn(&Layer) -> &Given<bool>,
+        default: bool,
+    ) -> bool {
         self.pick(name, key, default, |value| *value, bool::to_string)
     }
 
-    fn maybe(&mut self, name: &'static str, key: fn(&Layer) -> &Given<String>) -> Option<String> {
+    pub(super) fn maybe(&mut self, name: &'static str, key: fn(&Layer) -> &Given<String>) -> Option<String> {
         let show = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
         self.pick(name, key, None, |text| Some(text.trim().to_owned()), show)
     }

@@ -4,6 +4,7 @@
 //! `required` mark is for the published schema.
 
 use super::dollars::Dollars;
+use super::notify::WrittenNotify;
 use super::reviewers::DEFAULT_REPLY_TOKENS;
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
@@ -45,6 +46,8 @@ pub(super) struct WrittenProject {
     pub context: Option<At<WrittenContext>>,
     /// Commands of the project.
     pub commands: Option<At<WrittenCommands>>,
+    /// Who is told when a review needs somebody, and how.
+    pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
     pub run: Option<At<OfDoor>>,
@@ -84,6 +87,7 @@ pub(super) struct WrittenUser {
     pub policy: Option<At<WrittenPolicy>>,
     pub limits: Option<At<WrittenLimits>>,
     pub redaction: Option<At<WrittenRedaction>>,
+    pub notify: Option<At<WrittenNotify>>,
     /// Whether agents that are connected over MCP may decide like people. Here only: a project must not be able
     /// to let the agents that work on it overrule its gate.
     #[serde(default)]

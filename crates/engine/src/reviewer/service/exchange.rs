@@ -1,9 +1,10 @@
 //! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
 
 use super::reading::{self, Reading, Then};
-use super::retry::{self, Next};
 use super::sse::Events;
-use super::{Api, Key, Place, Question, Service, chat, client, messages, refusal};
+use super::{Api, Key, Question, Service, chat, messages, refusal};
+use crate::http::retry::{self, Next};
+use crate::http::{Place, chain, client};
 use crate::programs::{Heard, Kind, Problem, Said};
 use crate::reviewer::Brief;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
@@ -153,7 +154,7 @@ impl Exchange<'_> {
             Api::OpenAi => ("chat/completions", chat::body(self.question, with_schema)),
         };
         let url = format!("{}/{path}", self.service.base_url);
-        let request = client::client(self.place)?.post(url);
+        let request = client(self.place)?.post(url);
         let request = request.header(CONTENT_TYPE, "application/json").body(Value::to_string(&body));
         signed(request, self.service.api, self.key)
     }
@@ -175,7 +176,7 @@ impl Exchange<'_> {
             };
             let chunk = timeout(silence, response.chunk()).await.map_err(|_| silent(silence))?;
             let chunk = chunk.map_err(|error| {
-                Problem::new(Kind::Connection, &format!("its reply broke off: {}", client::chain(&error)))
+                Problem::new(Kind::Connection, &format!("its reply broke off: {}", chain(&error)))
             })?;
             let Some(chunk) = chunk else { return Ok(()) };
             let so_far = heard_bytes.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
@@ -257,7 +258,7 @@ fn no_stream(response: &Response) -> Option<Problem> {
 }
 
 fn unreached(error: &reqwest::Error) -> Tried {
-    let words = client::chain(error);
+    let words = chain(error);
     match error.is_connect() {
         true => {
             let problem = Problem::new(Kind::NotStarted, &words);

@@ -1,26 +1,24 @@
 //! A service as a reviewer: one question, one request over HTTP.
 //!
-//! `messages` and `chat` say what is asked and what a reply means, `retry` and `refusal` what comes of
+//! `messages` and `chat` say what is asked and what a reply means, `refusal` what comes of
 //! a reply that is none; all of them pure. `exchange` does the talking.
 
 mod chat;
-mod client;
 mod exchange;
 mod messages;
 mod place;
 mod probe;
 mod reading;
 mod refusal;
-mod retry;
 mod schema;
 mod sse;
 
 use super::agent::told;
 use super::{Asks, Brief, Failed, Told};
+use crate::http::Place;
 use crate::programs::{self, Heard, Kind, Problem, Said, Usage};
 use countersign_core::outcome::NoVerdict;
 use exchange::{Exchange, Silence};
-use place::Place;
 use serde_json::Value;
 use std::fmt;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,8 @@
 //! Whether a service is there and takes its key, without a question that costs anything.
 
+use super::Service;
 use super::exchange::signed;
-use super::{Service, client};
+use crate::http::{chain, client};
 use crate::programs::Problem;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ impl Service {
             Ok(way) => way,
             Err(words) => return Probed::Unusable(words),
         };
-        let request = client::client(&place).map(|client| client.get(format!("{}/models", self.base_url)));
+        let request = client(&place).map(|client| client.get(format!("{}/models", self.base_url)));
         let request = match request.and_then(|request| signed(request, self.api, key)) {
             Ok(request) => request,
             Err(words) => return Probed::Unusable(words),
@@ -39,7 +40,7 @@ impl Service {
         };
         match tokio::time::timeout(LIMIT, request.send()).await {
             Err(_) => unreached(&format!("no answer within {} s", LIMIT.as_secs())),
-            Ok(Err(error)) => unreached(&client::chain(&error)),
+            Ok(Err(error)) => unreached(&chain(&error)),
             Ok(Ok(response)) => match response.status().as_u16() {
                 401 | 403 => {
                     let problem = Problem::new(crate::programs::Kind::NotSignedIn, "");

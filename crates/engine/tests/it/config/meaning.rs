@@ -239,6 +239,18 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "context.session_log = false (default)",
             "commands.test = none (default)",
             "commands.lint = none (default)",
+            "notify.enabled = true (default)",
+            "notify.desktop = true (default)",
+            "notify.bell = true (default)",
+            "notify.sound_enabled = false (default)",
+            "notify.sound_name = none (default)",
+            "notify.on_review_failed = true (default)",
+            "notify.on_no_verdict = true (default)",
+            "notify.on_task_complete = false (default)",
+            "notify.quiet_hours_start = none (default)",
+            "notify.quiet_hours_end = none (default)",
+            "notify.webhook = none (default)",
+            "notify.command = none (default)",
         ]
     );
 }

@@ -5,6 +5,7 @@ mod bounds;
 mod find;
 mod meaning;
 mod messages;
+mod notify;
 mod published;
 mod rule_messages;
 

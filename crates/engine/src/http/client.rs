@@ -1,6 +1,6 @@
-//! The connections: one set for the whole process, so that questions share them.
+//! The connections: one set for the whole process, so that requests share them.
 
-use super::place::Place;
+use super::Place;
 use reqwest::{Client, redirect, retry};
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whether a service is asked again after it turned us away, and when. Pure: time is an argument.
+//! Whether somebody is asked again who turned us away, and when. Pure: time is an argument.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,0 +1,8 @@
+//! Whoever is reached over HTTP: where they are, the connections to them, and when to try again.
+
+mod client;
+mod place;
+pub(crate) mod retry;
+
+pub(crate) use client::{chain, client};
+pub(crate) use place::Place;
