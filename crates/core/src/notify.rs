@@ -78,6 +78,9 @@ pub fn is_sound_name(name: &str) -> bool {
 pub struct TimeOfDay(u16);
 
 impl TimeOfDay {
+    /// When a day begins.
+    pub const MIDNIGHT: Self = Self(0);
+
     /// The time at this hour and minute, if there is one.
     pub fn at(hour: u16, minute: u16) -> Option<Self> {
         (hour < 24 && minute < 60).then_some(Self(hour * 60 + minute))

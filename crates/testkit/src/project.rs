@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 16] = [
+const FOREIGN: [&str; 22] = [
     "RUST_BACKTRACE",
     "RUST_LIB_BACKTRACE",
     "COUNTERSIGN_ROOT",
@@ -23,6 +23,13 @@ const FOREIGN: [&str; 16] = [
     "CODEX_SANDBOX",
     "CLICOLOR_FORCE",
     "NO_COLOR",
+    // Nobody who runs tests wants to be told of what happens in them.
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
 ];
 
 /// A folder with a project in it. Gone with this value.

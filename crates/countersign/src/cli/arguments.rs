@@ -96,6 +96,8 @@ pub enum Command {
     Demo(DemoOptions),
     /// Watch the tasks of a run, and decide about those that wait for a person
     Tui(TuiOptions),
+    /// See whether you would be told: a test notification by every way that is switched on
+    Notify(NotifyOptions),
     /// Print what happens in this project, live
     Watch(WatchOptions),
     /// The human gate alone, for tests
@@ -137,6 +139,7 @@ impl Command {
             Self::Qr(options) => options.command.name(),
             Self::Demo(_) => "demo",
             Self::Tui(_) => "tui",
+            Self::Notify(_) => "notify",
             Self::Watch(_) => "watch",
             #[cfg(debug_assertions)]
             Self::AskFixture(_) => "__ask",
@@ -467,6 +470,21 @@ pub struct DisputeOptions {
     /// Who judges it again; otherwise the first who did not make the finding
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
+}
+
+const NOTIFY_HELP: &str = "\
+Examples:
+  countersign notify --test    desktop, bell, sound, webhook and command, as `notify:` of countersign.yml has them
+
+Quiet hours and switches of events do not matter to a test, and it is not recorded.
+Exit codes: 0 whatever is there works, 4 a way that is switched on does not.";
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTIFY_HELP)]
+pub struct NotifyOptions {
+    /// Tell a test message
+    #[arg(long, required = true)]
+    pub test: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ mod init;
 pub mod installed;
 pub mod log;
 mod mcp;
+mod notify;
 mod qr;
 mod review;
 mod review_preview;
@@ -92,6 +93,7 @@ async fn dispatch(
         Command::Stop(options) => run::stop(&global, &options),
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Tui(options) => tui::run(&global, &options, cancel).await,
+        Command::Notify(options) => notify::run(&global, options).await,
         Command::Watch(options) => watch::run(&global, options, printer, cancel).await,
         Command::Validate(options) => validate::run(&global, &options),
         Command::Task(options) => task::run(&global, *options, printer, cancel).await,

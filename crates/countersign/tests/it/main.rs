@@ -15,6 +15,7 @@ mod init;
 mod init_agents;
 mod jobs_files;
 mod json;
+mod notify;
 mod paths;
 mod people;
 mod process;

@@ -3,6 +3,7 @@
 mod flow;
 mod replies;
 mod together;
+mod told;
 
 use crate::project;
 use countersign_engine::ledger::Ledger;

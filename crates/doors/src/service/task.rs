@@ -107,6 +107,12 @@ pub fn completed(title: &str) -> Notification {
     Notification { title: format!("Task Complete: {title}"), message, sound: SOUND.to_owned() }
 }
 
+/// What people are told when a review came to no verdict.
+pub fn no_verdict(title: &str, why: &str) -> Notification {
+    let message = format!("The review could not be completed: {why}");
+    Notification { title: format!("No Verdict: {title}"), message, sound: SOUND.to_owned() }
+}
+
 /// What a review concluded, as the door needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conclusion<'a> {

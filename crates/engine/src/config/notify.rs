@@ -225,6 +225,6 @@ impl Merge<'_> {
     }
 
     fn time(&mut self, name: &'static str, key: fn(&Layer) -> &Given<String>) -> Option<TimeOfDay> {
-        self.pick(name, key, None, |text| TimeOfDay::parse(text), |time| shown(time))
+        self.pick(name, key, None, |text| TimeOfDay::parse(text), shown)
     }
 }

@@ -13,7 +13,8 @@ use crate::output::{Answer, Printer};
 use crate::project::{Project, guard_program};
 use countersign_core::outcome::Outcome;
 use countersign_engine::process::GuardProgram;
-use line::{Line, State};
+pub use line::Line;
+use line::State;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +52,8 @@ struct Asking<'a> {
     cancel: &'a CancellationToken,
 }
 
-fn answer(lines: &[Line]) -> Answer {
+/// All lines, and how the command ends.
+pub fn answer(lines: &[Line]) -> Answer {
     let failed = lines.iter().filter_map(|line| match line.state {
         State::Fail(outcome) => Some(outcome),
         State::Ok | State::Warn => None,

@@ -222,12 +222,16 @@ async fn base(global: &Global, options: &ReviewTaskOptions) -> Result<change::Ba
 /// Reviews, prints the answer and notes that it was read.
 async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let engine = ready.project().engine(ready.planner()).await?;
-    let Reviewed { mut answer, ticket } =
+    let Reviewed { mut answer, ticket, telling } =
         printer.progress().during(&engine, ready.review(engine.clone(), cancel)).await?;
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same work gets it again.
     if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &ticket) {
         engine.delivered(ticket).await?;
+    }
+    // Last, because it may take a while: the answer is there already.
+    if let Some(telling) = telling {
+        telling.tell(engine.ledger()).await;
     }
     engine.ledger().clone().close().await;
     Ok(answer)

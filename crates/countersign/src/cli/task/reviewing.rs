@@ -10,7 +10,7 @@ use crate::wanted::built_in_rules;
 use countersign_core::rule::Rule;
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Home, Task, TaskStatus, completed};
+use countersign_doors::service::task::{Home, Task, TaskStatus, completed, no_verdict};
 use countersign_doors::service::tasks::Tasks;
 use countersign_engine::config::{Pipeline, Source, Trigger};
 use countersign_engine::engine::{Engine, Planner, Ticket};
@@ -51,6 +51,21 @@ pub struct Reviewed {
     pub answer: Answer,
     /// What to note once the answer reached somebody.
     pub ticket: Option<Ticket>,
+    /// What people are told, once the answer is out: telling may take a while.
+    pub telling: Option<Telling>,
+}
+
+/// Something people are told.
+pub struct Telling {
+    project: Project,
+    told: Told,
+}
+
+impl Telling {
+    /// Tells them.
+    pub async fn tell(self, ledger: &Ledger) {
+        notify::tell(&self.project, ledger, self.told).await;
+    }
 }
 
 /// Begins a review of a task.
@@ -165,22 +180,25 @@ impl Ready {
             now,
         };
         let finished = reviewing.review(task, cancel).await?;
-        tell(project, engine.ledger(), &finished).await;
         let answer = Answer { warnings, ..words::finished(&finished) };
-        Ok(Reviewed { answer, ticket: finished.judged.map(|(ticket, _)| ticket) })
+        let telling = told(&finished).map(|told| Telling { project: base.project, told });
+        Ok(Reviewed { answer, ticket: finished.judged.map(|(ticket, _)| ticket), telling })
     }
 }
 
-/// Tells people what came of a review, where that is for them.
-async fn tell(project: &Project, ledger: &Ledger, finished: &Finished) {
-    let Finished { task, happened, .. } = finished;
-    let (about, notification) = match (&happened.notification, task.status) {
-        (Some(notification), _) => (About::ReviewFailed, notification.clone()),
-        (None, TaskStatus::Complete) => (About::TaskComplete, completed(&task.title)),
-        (None, _) => return,
+/// What people are told of a review, where that is for them.
+fn told(finished: &Finished) -> Option<Told> {
+    let Finished { task, happened, judged, .. } = finished;
+    // What another process reviewed, that process tells; what a person decided, that person knows.
+    judged.as_ref()?;
+    let (about, notification) = match (&happened.notification, &happened.review.error, task.status) {
+        (Some(notification), ..) => (About::ReviewFailed, notification.clone()),
+        (None, Some(why), _) => (About::NoVerdict, no_verdict(&task.title, why)),
+        (None, None, TaskStatus::Complete) => (About::TaskComplete, completed(&task.title)),
+        (None, None, _) => return None,
     };
     let (subject, review) = (happened.subject.clone(), happened.review.id.clone());
-    notify::tell(project, ledger, Told { about, subject, review, notification }).await;
+    Some(Told { about, subject, review, notification })
 }
 
 /// What is no part of anybody's work: our own state, and the plan, whose statuses we write.

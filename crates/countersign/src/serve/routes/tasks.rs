@@ -202,7 +202,7 @@ async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
         () = call.gone.cancelled() => return Ok(pending),
     };
     match ended {
-        Ok(Ok(Ok(Reviewed { answer, ticket }))) => {
+        Ok(Ok(Ok(Reviewed { answer, ticket, .. }))) => {
             let reply = call.reply(StatusCode::OK, &answer);
             Ok(match ticket {
                 None => reply,
@@ -230,15 +230,19 @@ fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Resul
     let resident = call.resident.clone();
     call.resident.spawn(async move {
         let id = ready.task().id.clone();
-        let ended = ready.review(engine, resident.stopping()).await;
+        let mut ended = ready.review(engine.clone(), resident.stopping()).await;
         if let Err(failure) = &ended
             && failure.outcome != Outcome::Interrupted
         {
             let words = failure.words();
             eprintln!("{}: task {}: {}", crate::serve::NAME, visible_line(&id), visible_line(&words));
         }
-        // Nobody waits any more.
+        let telling = ended.as_mut().ok().and_then(|reviewed| reviewed.telling.take());
+        // Nobody may wait any more.
         let _ = tell.send(ended);
+        if let Some(telling) = telling {
+            telling.tell(engine.ledger()).await;
+        }
     });
     told
 }

@@ -5,7 +5,7 @@ use crate::people::typed;
 use countersign_testkit::{Project, eventually};
 
 /// A judge that waits for `.go` before it says anything.
-fn waits(project: &Project) {
+pub fn waits(project: &Project) {
     let script = project.read("judge.sh");
     let root = project.root().display().to_string();
     let wait = format!("while [ ! -e {root}/.asked-go ]; do sleep 0.05; done\ncase \"$brief\" in");

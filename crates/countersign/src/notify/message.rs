@@ -1,0 +1,124 @@
+//! What people are told, made harmless: the words come from plans and reviewers.
+
+use super::{About, Told};
+use crate::cli::Failure;
+use crate::output::SCHEMA;
+use crate::project::Project;
+use countersign_core::ids::{ID_LETTERS, letters};
+use countersign_core::text::{cut, visible_line};
+use countersign_doors::service::task::{Notification, SOUND};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+
+/// Longer titles are cut.
+const TITLE_BYTES: usize = 200;
+/// Longer messages are cut: nobody reads more in a corner of the screen.
+const MESSAGE_BYTES: usize = 1000;
+/// Longer names are cut.
+const NAME_BYTES: usize = 500;
+
+/// What a test is about.
+const TEST: &str = "test";
+
+/// A notification that can be shown anywhere: one line each, nothing in it that steers, no secrets, bounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What whoever gets it twice knows it by.
+    pub id: String,
+    /// When it is told, UTC.
+    pub at: String,
+    /// What it is about.
+    pub about: &'static str,
+    /// The project: the name of its folder.
+    pub project: String,
+    /// The subject of the review.
+    pub subject: String,
+    /// The review, where there is one.
+    pub review: Option<String>,
+    /// In a few words.
+    pub title: String,
+    /// In a sentence.
+    pub message: String,
+    /// The name of the sound.
+    pub sound: String,
+}
+
+impl Message {
+    /// What is told in a project.
+    pub fn new(project: &Project, told: &Told) -> Result<Self, Failure> {
+        let redaction = project.redaction()?;
+        let harmless = |text: &str, max_bytes| line(&redaction.redact(text).0, max_bytes);
+        let mut random = [0; ID_LETTERS];
+        getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
+        let folder = project.root.path().file_name().unwrap_or_default().to_string_lossy();
+        let Notification { title, message, sound } = &told.notification;
+        Ok(Self {
+            id: format!("no-{}", letters(random)),
+            at: jiff::Timestamp::now().to_string(),
+            about: told.about.word(),
+            project: line(&folder, NAME_BYTES),
+            subject: line(&told.subject, NAME_BYTES),
+            review: told.review.clone(),
+            title: harmless(title, TITLE_BYTES),
+            message: harmless(message, MESSAGE_BYTES),
+            sound: project.config.notify.sound_name.as_ref().unwrap_or(sound).clone(),
+        })
+    }
+
+    /// One that only shows that a way works.
+    pub fn test(project: &Project) -> Result<Self, Failure> {
+        let notification = Notification {
+            title: "Test of countersign".to_owned(),
+            message: "This is how you are told when a review needs you".to_owned(),
+            sound: SOUND.to_owned(),
+        };
+        let told = Told { about: About::ReviewFailed, subject: TEST.to_owned(), review: None, notification };
+        Ok(Self { about: TEST, ..Self::new(project, &told)? })
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        json!({
+            "schema": SCHEMA, "event": "notification", "id": self.id, "at": self.at, "about": self.about,
+            "project": self.project, "subject": self.subject, "review": self.review, "title": self.title,
+            "message": self.message, "sound": self.sound,
+        })
+    }
+
+    /// The same for programs that read no JSON. Nothing in it can hold a zero byte.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let variables = [
+            ("COUNTERSIGN_CALL", "notify"),
+            ("COUNTERSIGN_NOTIFY_ABOUT", self.about),
+            ("COUNTERSIGN_NOTIFY_PROJECT", &self.project),
+            ("COUNTERSIGN_NOTIFY_SUBJECT", &self.subject),
+            ("COUNTERSIGN_NOTIFY_REVIEW", self.review.as_deref().unwrap_or_default()),
+            ("COUNTERSIGN_NOTIFY_TITLE", &self.title),
+            ("COUNTERSIGN_NOTIFY_MESSAGE", &self.message),
+        ];
+        variables.map(|(name, value)| (name.into(), value.into())).to_vec()
+    }
+}
+
+/// A text on one line, of at most so many bytes.
+fn line(text: &str, max_bytes: usize) -> String {
+    let line = visible_line(text);
+    match line.len() <= max_bytes {
+        true => line.into_owned(),
+        false => format!("{}…", cut(&line, max_bytes.saturating_sub('…'.len_utf8()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_that_does_not_act_and_is_not_longer_than_it_may_be() {
+        assert_eq!(line("a\nb\u{1b}[31m", 100), "a b\\u{1b}[31m");
+        assert_eq!(line("ab\0c", 100), "ab\\u{0}c");
+        assert_eq!(line("äöü", 6), "äöü");
+        assert_eq!(line("äöüx", 6), "ä…");
+        assert!(line(&"ä".repeat(5000), 200).len() <= 200);
+    }
+}
