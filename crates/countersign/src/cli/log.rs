@@ -7,6 +7,7 @@ use crate::output::{Answer, dim, outcome_words, paint_outcome, rfc3339};
 use crate::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
+use countersign_core::review::Event;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::{Entry, Filter, Ledger, Row};
 use serde_json::{Value, json};
@@ -118,8 +119,20 @@ pub fn event_json(entry: &Entry) -> Value {
 }
 
 fn event_line(entry: &Entry) -> String {
-    use countersign_core::review::Event as E;
-    let detail = match &entry.event {
+    let at = rfc3339(entry.at_ms).unwrap_or_default();
+    format!(
+        "{:>4}  {}  {:<17}  {}\n",
+        entry.n,
+        dim(at.get(..19).unwrap_or(&at)),
+        entry.event.kind(),
+        visible_line(&event_words(&entry.event))
+    )
+}
+
+/// What happened in a review, beside its kind.
+pub fn event_words(event: &Event) -> String {
+    use Event as E;
+    match event {
         E::Submitted { round, submission, assignments, .. } => {
             format!(
                 "round {round}, {} files, {} assignments, {}",
@@ -141,13 +154,5 @@ fn event_line(entry: &Entry) -> String {
         E::ReviewOpened { subject, .. } => subject.to_string(),
         E::PersonAsked { round } => format!("round {round}"),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),
-    };
-    let at = rfc3339(entry.at_ms).unwrap_or_default();
-    format!(
-        "{:>4}  {}  {:<17}  {}\n",
-        entry.n,
-        dim(at.get(..19).unwrap_or(&at)),
-        entry.event.kind(),
-        visible_line(&detail)
-    )
+    }
 }

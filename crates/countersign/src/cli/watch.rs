@@ -1,15 +1,21 @@
 //! `countersign watch`: what happens in this project, live, whichever process does it.
 
+mod reader;
+mod words;
+
 use super::arguments::WatchOptions;
 use super::{Failure, Global};
 use crate::feed::{self, Feed};
-use crate::output::{Answer, Printer, dim, rfc3339, write_out};
+use crate::output::{Answer, Printer, write_out};
 use crate::project::Project;
 use countersign_core::outcome::Outcome;
-use countersign_core::text::visible_line;
-use countersign_engine::ledger::{Ledger, Recorded};
+use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// How often a ledger is looked for where there is none yet.
+const LOOK_MS: u64 = 200;
 
 /// Prints a line for every event until it is stopped or nobody reads any more.
 pub async fn run(
@@ -19,30 +25,98 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let project = Project::find(global, None)?;
-    let ledger = Ledger::open(&project.ledger_dir()).await?;
-    let mut feed = Feed::after(ledger.clone(), options.after).await?;
-    loop {
-        let event = tokio::select! {
-            event = feed.next() => event?,
-            () = cancel.cancelled() => break,
-        };
-        let line = match printer.is_json() {
-            true => format!("{}\n", feed::json(&event)),
-            false => line(&event),
-        };
-        if !write_out(&line) {
-            break;
+    let gone = reader::gone();
+    // Somebody stopped it, or nobody reads: that is how watching ends.
+    let stopped = async {
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            () = gone.cancelled() => {}
         }
-    }
+    };
+    tokio::pin!(stopped);
+    let (ledger, after) = tokio::select! {
+        there = there(&project, options.after, printer) => there?,
+        () = &mut stopped => return Ok(ended()),
+    };
+    let watched = tokio::select! {
+        watched = follow(&ledger, after, &options, printer) => watched,
+        () = &mut stopped => Ok(()),
+    };
     ledger.close().await;
-    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    answer.printed = true;
-    Ok(answer)
+    watched.map(|()| ended())
 }
 
-fn line(event: &Recorded) -> String {
-    let at = rfc3339(event.at_ms).unwrap_or_default();
-    let about = event.subject.as_deref().unwrap_or(&event.stream);
-    let at = dim(at.get(..19).unwrap_or(&at));
-    format!("{:>6}  {at}  {:<17}  {}\n", event.seq, event.kind, visible_line(about))
+/// Everything it had to say is printed.
+fn ended() -> Answer {
+    let mut answer = Answer::new(Outcome::Passed, "", json!({}));
+    answer.printed = true;
+    answer
+}
+
+/// Prints what happens until nobody reads it.
+async fn follow(
+    ledger: &Ledger,
+    after: Option<u64>,
+    options: &WatchOptions,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let mut feed = Feed::after(ledger.clone(), after).await?;
+    let mut last = after;
+    loop {
+        let event = feed.next().await.map_err(|error| lost(error, last))?;
+        last = Some(event.seq);
+        if !options.subject.as_deref().is_none_or(|subject| words::is_about(&event, subject)) {
+            continue;
+        }
+        let line = match printer.is_json() {
+            true => format!("{}\n", feed::json(&event)),
+            false => words::line(&event),
+        };
+        if !write_out(&line) {
+            return Ok(());
+        }
+    }
+}
+
+/// The ledger, as soon as there is one, and the event to begin after. Looking makes none.
+async fn there(
+    project: &Project,
+    after: Option<u64>,
+    printer: &Printer,
+) -> Result<(Ledger, Option<u64>), Failure> {
+    let (mut from, mut waits) = (after, false);
+    let ledger = loop {
+        if let Some(ledger) = project.existing_ledger().await? {
+            break ledger;
+        }
+        if !waits {
+            printer.note("nothing has happened in this project yet; waiting for it");
+            waits = true;
+        }
+        // Whatever comes now is all from now on.
+        from = after.or(Some(0));
+        tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
+    };
+    let last = ledger.last_seq().await?;
+    match from {
+        // Another ledger than the one that had this event; waiting for it would leave out what happens until then.
+        Some(after) if after > last => {
+            Err(Failure::usage(format!("the ledger has no event {after}: its last is {last}"))
+                .hint("begin with --after 0, or without --after"))
+        }
+        _ => Ok((ledger, from)),
+    }
+}
+
+/// The words of an end that nobody asked for.
+fn lost(error: LedgerError, last: Option<u64>) -> Failure {
+    match error {
+        LedgerError::Replaced => {
+            let seen = last.map_or_else(String::new, |last| format!(" after event {last}"));
+            let words = format!("the ledger was moved, removed or replaced{seen}");
+            Failure::new(error.outcome(), "ledger", words)
+                .hint("put .countersign/ledger.db back, or watch again from the beginning of the new one: --after 0")
+        }
+        other => other.into(),
+    }
 }

@@ -32,6 +32,7 @@ mod stale;
 mod task;
 mod tui;
 mod untrusted;
+mod watch;
 
 use countersign_testkit::Project;
 

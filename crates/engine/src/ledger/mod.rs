@@ -262,9 +262,14 @@ impl Ledger {
         entries(&query.fetch_all(&mut *self.reader().await?).await?)
     }
 
-    /// Everything recorded after this number, of reviews and of doors, oldest first.
+    /// Everything recorded after this number, of reviews and of doors, oldest first. Nothing means that there is
+    /// nothing yet: a file that lost its name has nothing to come.
     pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>, LedgerError> {
-        feed::after(&mut *self.reader().await?, after, limit).await
+        let page = feed::after(&mut *self.reader().await?, after, limit).await?;
+        if page.is_empty() {
+            self.require_in_place()?;
+        }
+        Ok(page)
     }
 
     /// The number of the last event; 0 where there is none.
@@ -302,6 +307,11 @@ impl Ledger {
     /// Whether what is written is what others read.
     fn require_in_place(&self) -> Result<(), LedgerError> {
         if open::identity(self.dir()) == self.0.file { Ok(()) } else { Err(LedgerError::Replaced) }
+    }
+
+    /// Which file was opened.
+    fn file(&self) -> Option<(u64, u64)> {
+        self.0.file
     }
 
     fn changes(&self) -> &tokio::sync::watch::Sender<u64> {

@@ -1,6 +1,6 @@
 //! Watching: learning that something may have changed, in this process or in another.
 
-use super::open::{Access, options};
+use super::open::{Access, identity, options};
 use super::{Ledger, LedgerError};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::sync::Arc;
@@ -44,10 +44,13 @@ impl Poller {
         let mut connection = options(ledger.dir(), access).connect().await?;
         let mut seen = data_version(&mut connection).await?;
         let changes = ledger.changes().clone();
+        let (dir, file) = (ledger.dir().to_owned(), ledger.file());
         Ok(Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
                 match data_version(&mut connection).await {
+                    // Nobody writes to a file that lost its name.
+                    Ok(_) if identity(&dir) != file => changes.send_modify(|count| *count += 1),
                     Ok(version) if version == seen => {}
                     Ok(version) => {
                         seen = version;

@@ -91,12 +91,17 @@ pub fn shown(task: &Task, last: Option<&ServiceEvent>, reviewed_now: bool) -> An
     Answer::new(Outcome::Passed, text, one(task, reviewed_now, review, &[]))
 }
 
+/// What a review came to, in a few words.
+pub fn result_words(review: &TaskReview) -> String {
+    match &review.error {
+        Some(why) => format!("no verdict: {why}"),
+        None => format!("{} in attempt {}", review.result.word(), review.attempt),
+    }
+}
+
 fn review_text(review: &TaskReview) -> String {
-    let TaskReview { attempt, result, issues, summary, error, .. } = review;
-    let mut text = match error {
-        Some(why) => format!("  no verdict: {}\n", visible_line(why)),
-        None => format!("  {} in attempt {attempt}\n", result.word()),
-    };
+    let TaskReview { issues, summary, .. } = review;
+    let mut text = format!("  {}\n", visible_line(&result_words(review)));
     if !summary.trim().is_empty() {
         text.push_str(&format!("  {}\n", visible_line(summary)));
     }
