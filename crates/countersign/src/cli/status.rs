@@ -1,5 +1,6 @@
 //! `countersign status`: tasks, what is open, and how reviews have ended.
 
+mod reviews;
 mod tasks;
 
 use super::log::{page, review_json, review_line};
@@ -10,6 +11,7 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::overview::{OpenStep, UnderWay, under_way};
+use countersign_doors::service::active::active;
 use countersign_engine::ledger::{Count, Filter, Ledger, Row, is_alive};
 use serde_json::{Value, json};
 
@@ -37,7 +39,9 @@ pub async fn look(project: &Project, ledger: Option<&Ledger>, for_programs: bool
     let answer = match ledger {
         Some(ledger) => status(ledger).await?,
         None => {
-            let json = json!({ "open": [], "open_more": false, "ended": {}, "workflows": [] });
+            let json = json!({
+                "open": [], "open_more": false, "ended": {}, "workflows": [], "task_reviews": [],
+            });
             Answer::new(Outcome::Passed, "nothing has been judged in this project yet\n", json)
         }
     };
@@ -49,7 +53,8 @@ pub async fn look(project: &Project, ledger: Option<&Ledger>, for_programs: bool
 async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
     let counts = ledger.counts().await?;
     let (open, more) = page(ledger, None, Filter { open_only: true, before: None, limit: OPEN_ROWS }).await?;
-    let mut text = String::new();
+    let active = active(ledger).await?;
+    let mut text = reviews::text(&active);
     if !open.is_empty() {
         text.push_str(&format!("{}\n", bold("open")));
         for row in &open {
@@ -76,7 +81,10 @@ async fn status(ledger: &Ledger) -> Result<Answer, Failure> {
     text.push_str(&ended_text);
     let open: Vec<Value> = open.iter().map(|row| row_json(ledger, row)).collect();
     let workflows: Vec<Value> = workflows.iter().map(workflow_json).collect();
-    let json = json!({ "open": open, "open_more": more, "ended": ended, "workflows": workflows });
+    let json = json!({
+        "open": open, "open_more": more, "ended": ended, "workflows": workflows,
+        "task_reviews": reviews::json(&active),
+    });
     Ok(Answer::new(Outcome::Passed, text, json))
 }
 

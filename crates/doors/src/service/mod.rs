@@ -3,11 +3,13 @@
 //! A task comes from `PLAN.md` or from any orchestrator by command. When it is done, what changed is reviewed with what
 //! stands around it, and the result moves the task: complete, back for revision, or blocked.
 
+pub mod active;
 pub mod command;
 pub mod context;
 pub mod decided;
 pub mod error;
 pub mod event;
+mod lock;
 pub mod pipeline;
 pub mod plan;
 pub mod task;

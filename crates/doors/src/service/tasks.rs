@@ -3,6 +3,7 @@
 //! The plan owns status and text of its tasks; what was added by command is a stream of the ledger each.
 
 use super::error::ServiceError;
+use super::lock;
 use super::plan::{self, MAX_PLAN_BYTES, Plan, PlanTask, ReviewBlock};
 use super::task::{Home, Task, TaskStatus};
 use countersign_core::digest::Digest;
@@ -11,7 +12,7 @@ use countersign_engine::ledger::{Ledger, Note};
 use countersign_engine::workspace::write_atomically;
 use countersign_engine::yaml::{FileBytes, Source, quoted, read_at_most, unreadable};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The longest id of a task that is added.
@@ -172,34 +173,20 @@ impl Tasks {
         Ok(())
     }
 
-    /// A file to lock, of our own: what is locked must not be replaced.
     fn lock_file(&self, name: &str) -> Result<File, ServiceError> {
-        let folder = self.ledger.dir().join("service");
-        let failed = || ServiceError::io(format!("{} cannot be used", folder.display()));
-        std::fs::create_dir_all(&folder).map_err(failed())?;
-        let path = self.lock_path(name);
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed())
+        let dir = self.ledger.dir();
+        let failed = || ServiceError::io(format!("{} cannot be used", lock::folder(dir).display()));
+        lock::open(dir, name).map_err(failed())
     }
 
-    /// The lock of a task's review. The kernel drops it when its holder ends, however it ends.
+    /// The lock of a task's review.
     pub fn review_lock(&self, task: &Task) -> Result<File, ServiceError> {
-        self.lock_file(&self.lock_name(task))
-    }
-
-    fn lock_name(&self, task: &Task) -> String {
-        let digest = Digest::of(self.subject(task).as_str().as_bytes());
-        digest.as_str().get(..32).unwrap_or(digest.as_str()).to_owned()
-    }
-
-    fn lock_path(&self, name: &str) -> PathBuf {
-        self.ledger.dir().join("service").join(format!("{name}.lock"))
+        self.lock_file(&lock::name_of(self.subject(task).as_str()))
     }
 
     /// Whether a review of this task is under way, in whichever process.
     pub fn is_reviewed_now(&self, task: &Task) -> bool {
-        // Whoever looks makes no files.
-        let opened = File::open(self.lock_path(&self.lock_name(task)));
-        opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
+        lock::is_held(self.ledger.dir(), &lock::name_of(self.subject(task).as_str()))
     }
 
     /// What stays the same about a task over all its reviews: positions move when a line is added, titles do not.

@@ -20,12 +20,20 @@ fn a_second_start_waits_for_the_review_under_way() {
     eventually("the reviewer is asked", || project.path(".brief0").exists());
     let listed = json(&project, &["task", "list"], 0);
     assert_eq!(listed["active_reviews"], serde_json::json!(["1.1"]));
+    // SVC-13
+    let status = json(&project, &["status"], 0);
+    let [active] = &status["task_reviews"].as_array().unwrap()[..] else { panic!("{status}") };
+    assert_eq!((&active["task_id"], &active["title"]), (&"1.1".into(), &"Build walls".into()));
+    assert_eq!((&active["attempt"], active["started_at"].is_string()), (&1.into(), true));
+    let text = project.run(&["status"]).exits(0).stdout;
+    assert!(text.contains("under review\n  1.1 Build walls  attempt 1, "), "{text}");
     let second = project.start(&["task", "review", "1.1", "--json"]);
     project.write(".asked-go", "");
     first.wait().exits(0);
     let answer = second.wait().exits(0).json();
     assert_eq!(answer["review"]["result"], "approved");
     assert_eq!(json(&project, &["task", "list"], 0)["active_reviews"], serde_json::json!([]));
+    assert_eq!(json(&project, &["status"], 0)["task_reviews"], serde_json::json!([]));
     // However the two met, at most one review was asked for.
     assert_eq!(briefs(&project).len(), 2);
 }
@@ -37,6 +45,8 @@ fn a_review_whose_process_is_gone_has_failed_and_the_task_is_reviewed_again() {
     let mut first = project.start(&["task", "done", "1.1"]);
     eventually("the reviewer is asked", || project.path(".brief0").exists());
     first.kill();
+    drop(first.wait());
+    assert_eq!(json(&project, &["status"], 0)["task_reviews"], serde_json::json!([]));
     assert!(project.read("PLAN.md").contains("`[awaiting_review]`"));
     assert_eq!(kinds(&project), ["review_started 1.1 pending awaiting_review"]);
     project.write(".asked-go", "");
