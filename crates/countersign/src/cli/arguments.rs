@@ -1,8 +1,10 @@
 //! What can be typed.
 
+use super::notify::NotifyOptions;
 use super::qr::arguments::QrOptions;
 use super::run::arguments::{ListOptions, OutputOptions, RetryOptions, RunOptions, StopOptions};
 use super::task::arguments::TaskOptions;
+use super::watch::arguments::WatchOptions;
 use clap::{Args, Parser, Subcommand};
 use countersign_engine::programs::Vendor;
 use std::path::PathBuf;
@@ -470,40 +472,6 @@ pub struct DisputeOptions {
     /// Who judges it again; otherwise the first who did not make the finding
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
-}
-
-const NOTIFY_HELP: &str = "\
-Examples:
-  countersign notify --test    desktop, bell, sound, webhook and command, as `notify:` of countersign.yml has them
-
-Quiet hours and switches of events do not matter to a test, and it is not recorded.
-Exit codes: 0 whatever is there works, 4 a way that is switched on does not.";
-
-#[derive(Debug, Args)]
-#[command(after_help = NOTIFY_HELP)]
-pub struct NotifyOptions {
-    /// Tell a test message
-    #[arg(long, required = true)]
-    pub test: bool,
-}
-
-const WATCH_HELP: &str = "\
-Examples:
-  countersign watch                       a line for everything that happens from now on, in whichever process
-  countersign watch --json --after 1042   an object a line, beginning after event 1042
-  countersign watch --subject service/    the reviews of tasks only
-
-It runs until it is stopped (exit code 0) or nobody reads what it prints. Where nothing was ever judged it waits.";
-
-#[derive(Debug, Args)]
-#[command(after_help = WATCH_HELP)]
-pub struct WatchOptions {
-    /// Begin after the event with this id, instead of with what happens from now on
-    #[arg(long, value_name = "ID")]
-    pub after: Option<u64>,
-    /// Only what is about this subject; with a `/` at its end, about all that begin like this
-    #[arg(long, value_name = "NAME")]
-    pub subject: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,27 @@
 //! `countersign notify --test`: tells a test message by every way that is switched on, and says what worked.
 
-use super::arguments::NotifyOptions;
 use super::doctor::{Line, answer};
 use super::{Failure, Global};
 use crate::notify::{Came, Message, State, by};
 use crate::output::Answer;
 use crate::project::Project;
+use clap::Args;
 use countersign_core::notify::Way;
+
+const NOTIFY_HELP: &str = "\
+Examples:
+  countersign notify --test    desktop, bell, sound, webhook and command, as `notify:` of countersign.yml has them
+
+Quiet hours and switches of events do not matter to a test, and it is not recorded.
+Exit codes: 0 whatever is there works, 4 a way that is switched on does not.";
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTIFY_HELP)]
+pub struct NotifyOptions {
+    /// Tell a test message
+    #[arg(long, required = true)]
+    pub test: bool,
+}
 
 /// Tells it now, whatever the hour; nothing is put on record.
 pub async fn run(global: &Global, _options: NotifyOptions) -> Result<Answer, Failure> {

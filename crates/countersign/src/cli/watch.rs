@@ -1,13 +1,14 @@
 //! `countersign watch`: what happens in this project, live, whichever process does it.
 
+pub mod arguments;
 mod reader;
 mod words;
 
-use super::arguments::WatchOptions;
 use super::{Failure, Global};
 use crate::feed::{self, Feed};
 use crate::output::{Answer, Printer, write_out};
 use crate::project::Project;
+use arguments::WatchOptions;
 use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
