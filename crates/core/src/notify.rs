@@ -7,6 +7,8 @@ use std::fmt;
 pub enum About {
     /// A review ended in something a person has to look at.
     ReviewFailed,
+    /// A review waits for somebody to decide.
+    PersonNeeded,
     /// A review came to no verdict: a reviewer was not there, or could not be understood.
     NoVerdict,
     /// A review passed, and its task is complete.
@@ -14,13 +16,11 @@ pub enum About {
 }
 
 impl About {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::ReviewFailed, Self::NoVerdict, Self::TaskComplete];
-
     /// As settings and events name it.
     pub fn word(self) -> &'static str {
         match self {
             Self::ReviewFailed => "review_failed",
+            Self::PersonNeeded => "person_needed",
             Self::NoVerdict => "no_verdict",
             Self::TaskComplete => "task_complete",
         }
@@ -139,6 +139,8 @@ pub struct Switches {
     pub command: bool,
     /// Of reviews that a person has to look at.
     pub on_review_failed: bool,
+    /// Of reviews that wait for a decision.
+    pub on_person_needed: bool,
     /// Of reviews without a verdict.
     pub on_no_verdict: bool,
     /// Of tasks that are complete.
@@ -157,6 +159,7 @@ impl Default for Switches {
             webhook: false,
             command: false,
             on_review_failed: true,
+            on_person_needed: true,
             on_no_verdict: true,
             on_task_complete: false,
             quiet: None,
@@ -170,6 +173,7 @@ impl Switches {
         self.enabled
             && match about {
                 About::ReviewFailed => self.on_review_failed,
+                About::PersonNeeded => self.on_person_needed,
                 About::NoVerdict => self.on_no_verdict,
                 About::TaskComplete => self.on_task_complete,
             }
@@ -265,15 +269,17 @@ mod tests {
 
     #[test]
     fn svc_15_who_is_told_by_which_way() {
-        use About::{NoVerdict, ReviewFailed, TaskComplete};
+        use About::{NoVerdict, PersonNeeded, ReviewFailed, TaskComplete};
         use Way::{Bell, Command, Desktop, Sound, Webhook};
         let night = Some(QuietHours { start: time("22:00"), end: time("07:00") });
         let default = Switches::default();
         let all = Switches { sound: true, webhook: true, command: true, ..default };
         let silent = Switches { desktop: false, bell: false, ..default };
-        let table: [(Switches, About, &str, &[Way]); 12] = [
+        let table: [(Switches, About, &str, &[Way]); 14] = [
             (default, ReviewFailed, "12:00", &[Desktop, Bell]),
             (default, NoVerdict, "12:00", &[Desktop, Bell]),
+            (default, PersonNeeded, "12:00", &[Desktop, Bell]),
+            (Switches { on_person_needed: false, ..all }, PersonNeeded, "12:00", &[]),
             (default, TaskComplete, "12:00", &[]),
             (Switches { on_task_complete: true, ..default }, TaskComplete, "12:00", &[Desktop, Bell]),
             (Switches { on_review_failed: false, ..all }, ReviewFailed, "12:00", &[]),

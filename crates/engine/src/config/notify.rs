@@ -39,6 +39,9 @@ pub(super) struct WrittenNotify {
     /// When a review ended in something a person has to look at.
     #[schemars(extend("default" = true))]
     pub on_review_failed: Given<bool>,
+    /// When a review waits for somebody to decide.
+    #[schemars(extend("default" = true))]
+    pub on_person_needed: Given<bool>,
     /// When a review came to no verdict.
     #[schemars(extend("default" = true))]
     pub on_no_verdict: Given<bool>,
@@ -199,6 +202,8 @@ impl Merge<'_> {
         let sound_name = self.maybe("notify.sound_name", |l| &l.notify.sound_name);
         switches.on_review_failed =
             self.switch("notify.on_review_failed", |l| &l.notify.on_review_failed, default.on_review_failed);
+        switches.on_person_needed =
+            self.switch("notify.on_person_needed", |l| &l.notify.on_person_needed, default.on_person_needed);
         switches.on_no_verdict =
             self.switch("notify.on_no_verdict", |l| &l.notify.on_no_verdict, default.on_no_verdict);
         switches.on_task_complete =

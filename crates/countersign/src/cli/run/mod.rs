@@ -6,6 +6,7 @@ mod output;
 mod retry;
 mod show;
 mod stop;
+mod waiting;
 
 pub use output::run as output;
 pub use retry::run as retry;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use waiting::Waiting;
 
 /// Said where a person cannot be asked, exactly so.
 const HITL_WARNING: &str =
@@ -65,11 +67,14 @@ pub async fn run(
     }
     let _lock = at.lock()?;
     let _ = std::fs::remove_file(at.layout.stop());
-    let run = Arc::new(at.open(global, settings, &options.how, printer, cancel, !options.tui).await?);
+    let mut run = at.open(global, settings, &options.how, printer, cancel, !options.tui).await?;
+    let waiting = Waiting::of(&mut run);
+    let run = Arc::new(run);
     let finished = finish(run.clone(), &which, options.json_result, warnings);
     match options.tui {
+        // Whoever is at the screen sees it.
         true => on_screen(&at, &run, printer, finished).await,
-        false => finished.await,
+        false => waiting.told_during(&at.project, run.engine.ledger(), finished).await,
     }
 }
 

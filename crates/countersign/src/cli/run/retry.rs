@@ -1,6 +1,7 @@
 //! `countersign retry TASK`: tries a task again that failed, was rejected, or is stuck.
 
 use super::arguments::RetryOptions;
+use super::waiting::Waiting;
 use super::{At, failure, finish, said};
 use crate::author;
 use crate::cli::{Failure, Global, decide};
@@ -26,9 +27,13 @@ pub async fn run(
     let warnings = said(printer, at.warnings.clone());
     let _lock = at.lock()?;
     let _ = std::fs::remove_file(at.layout.stop());
-    let run = Arc::new(at.open(global, settings, &options.how, printer, cancel, true).await?);
+    let mut run = at.open(global, settings, &options.how, printer, cancel, true).await?;
+    let waiting = Waiting::of(&mut run);
+    let run = Arc::new(run);
     release(&run, &options).await?;
-    finish(run, &Which::These(vec![options.task]), false, warnings).await
+    let which = Which::These(vec![options.task]);
+    let finished = finish(run.clone(), &which, false, warnings);
+    waiting.told_during(&at.project, run.engine.ledger(), finished).await
 }
 
 /// Lets a task run again. What a person rejected, only a person does.

@@ -1,6 +1,8 @@
 //! What people decide about waiting tasks, from another terminal, and what follows.
 
 use super::kit::{Kit, ONE, THREE, attempt};
+use crate::notify::Hook;
+use countersign_testkit::{Act, Loopback, eventually};
 
 fn waiting() -> Kit {
     let kit = Kit::new(THREE, "");
@@ -120,4 +122,33 @@ fn a_change_does_not_choose_its_judge() {
     kit.run(&["run", "--all"]).exits(3);
     assert!(kit.payload(1).contains("+BAD"));
     kit.nothing_merged();
+}
+
+/// Whoever is not at the terminal is told, once, while the run goes on; the settings are the user's own.
+#[test]
+fn svc_15_a_task_that_waits_for_a_person_is_told() {
+    let service = Loopback::<Hook>::always(Act::Raw(String::new()));
+    let told = |kit: &Kit| {
+        let folder = kit.project.home().join(".config/countersign");
+        std::fs::create_dir_all(&folder).unwrap();
+        let settings =
+            format!("notify: {{bell: false, desktop: false, webhook: {{url: '{}/'}}}}\n", service.url());
+        std::fs::write(folder.join("config.yml"), settings).unwrap();
+    };
+    let kit = Kit::new(ONE, "");
+    told(&kit);
+    kit.run(&["run", "TASK-001", "--hitl-review"]).exits(3);
+    let [asked] = &service.asked()[..] else { panic!("told once") };
+    assert_eq!(asked.body["about"], "person_needed");
+    assert_eq!(asked.body["title"], "Person Needed: TASK-001");
+    assert!(asked.body["subject"].as_str().unwrap().starts_with("run/"), "{}", asked.body);
+    assert!(asked.body["review"].as_str().unwrap().starts_with("rv-"), "{}", asked.body);
+
+    let kit = Kit::new(ONE, "");
+    told(&kit);
+    let run = kit.start(&["run", "TASK-001", "--hitl-queue"]);
+    eventually("somebody is told", || service.asked().len() == 2);
+    kit.said(&["approve", "TASK-001", "--reason", "seen"]);
+    run.wait().exits(0);
+    assert_eq!(service.asked().len(), 2);
 }

@@ -245,6 +245,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "notify.sound_enabled = false (default)",
             "notify.sound_name = none (default)",
             "notify.on_review_failed = true (default)",
+            "notify.on_person_needed = true (default)",
             "notify.on_no_verdict = true (default)",
             "notify.on_task_complete = false (default)",
             "notify.quiet_hours_start = none (default)",

@@ -33,7 +33,7 @@ fn svc_15_everything_has_a_default_and_a_meaning() {
     assert_eq!(shown(&config, "notify.webhook"), "none (default)");
     let config = read(format!(
         "{RULES}notify:\n  enabled: true\n  desktop: false\n  bell: false\n  sound_enabled: true\n  sound_name: bell\n  \
-         on_review_failed: false\n  on_no_verdict: false\n  on_task_complete: true\n  quiet_hours_start: 22:00\n  \
+         on_review_failed: false\n  on_person_needed: false\n  on_no_verdict: false\n  on_task_complete: true\n  quiet_hours_start: 22:00\n  \
          quiet_hours_end: \"7:30\"\n  webhook: {{url: 'https://x.example/a/secret?k=1', token_env: T}}\n  \
          command: [./tell.sh, -x]\n"
     ));
@@ -47,6 +47,7 @@ fn svc_15_everything_has_a_default_and_a_meaning() {
             webhook: true,
             command: true,
             on_review_failed: false,
+            on_person_needed: false,
             on_no_verdict: false,
             on_task_complete: true,
             quiet: Some(QuietHours { start: time("22:00"), end: time("07:30") }),
@@ -61,9 +62,9 @@ fn svc_15_everything_has_a_default_and_a_meaning() {
     };
     assert_eq!(config.notify, expected);
     // The path of a webhook is often its secret.
-    assert_eq!(shown(&config, "notify.webhook"), "https://x.example/… (project countersign.yml:14)");
-    assert_eq!(shown(&config, "notify.quiet_hours_end"), "07:30 (project countersign.yml:13)");
-    assert_eq!(shown(&config, "notify.command"), "./tell.sh -x (project countersign.yml:15)");
+    assert_eq!(shown(&config, "notify.webhook"), "https://x.example/… (project countersign.yml:15)");
+    assert_eq!(shown(&config, "notify.quiet_hours_end"), "07:30 (project countersign.yml:14)");
+    assert_eq!(shown(&config, "notify.command"), "./tell.sh -x (project countersign.yml:16)");
 }
 
 #[test]
