@@ -107,6 +107,14 @@ pub fn completed(title: &str) -> Notification {
     Notification { title: format!("Task Complete: {title}"), message, sound: SOUND.to_owned() }
 }
 
+/// What people are told when the review of a task waits for them. `typed` is what they type for the task.
+pub fn person_needed(name: &str, typed: &str) -> Notification {
+    let message = format!(
+        "Its review waits for a decision: countersign approve {typed} --reason TEXT, or reject, fix, skip"
+    );
+    Notification { title: format!("Person Needed: {name}"), message, sound: SOUND.to_owned() }
+}
+
 /// What people are told when a review came to no verdict.
 pub fn no_verdict(title: &str, why: &str) -> Notification {
     let message = format!("The review could not be completed: {why}");

@@ -5,7 +5,7 @@ use crate::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_doors::run::happening::Happening;
 use countersign_doors::run::run::Run;
-use countersign_doors::service::task::{Notification, SOUND};
+use countersign_doors::service::task::person_needed;
 use countersign_engine::ledger::Ledger;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -68,18 +68,11 @@ impl Waiting {
 async fn tell(project: &Project, ledger: &Ledger, task: &str, review: &ReviewId) {
     let stored = ledger.review(review).await.ok().flatten();
     let subject = stored.map(|stored| stored.review.subject.to_string());
-    let notification = Notification {
-        title: format!("Person Needed: {task}"),
-        message: format!(
-            "Its review waits for a decision: countersign approve {task} --reason TEXT, or reject, fix, skip"
-        ),
-        sound: SOUND.to_owned(),
-    };
     let told = Told {
         about: About::PersonNeeded,
         subject: subject.unwrap_or_default(),
         review: Some(review.to_string()),
-        notification,
+        notification: person_needed(task, task),
     };
     notify::tell(project, ledger, told).await;
 }

@@ -7,10 +7,11 @@ use crate::notify::{self, About, Told};
 use crate::output::Answer;
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
+use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
 use countersign_doors::service::plan;
-use countersign_doors::service::task::{Home, Task, TaskStatus, completed, no_verdict};
+use countersign_doors::service::task::{Home, Task, TaskStatus, completed, no_verdict, person_needed};
 use countersign_doors::service::tasks::Tasks;
 use countersign_engine::config::{Pipeline, Source, Trigger};
 use countersign_engine::engine::{Engine, Planner, Ticket};
@@ -188,11 +189,14 @@ impl Ready {
 
 /// What people are told of a review, where that is for them.
 fn told(finished: &Finished) -> Option<Told> {
-    let Finished { task, happened, judged, .. } = finished;
+    let Finished { task, happened, judged, outcome, .. } = finished;
     // What another process reviewed, that process tells; what a person decided, that person knows.
     judged.as_ref()?;
     let (about, notification) = match (&happened.notification, &happened.review.error, task.status) {
         (Some(notification), ..) => (About::ReviewFailed, notification.clone()),
+        _ if *outcome == Outcome::AwaitingPerson => {
+            (About::PersonNeeded, person_needed(&task.title, &task.id))
+        }
         (None, Some(why), _) => (About::NoVerdict, no_verdict(&task.title, why)),
         (None, None, TaskStatus::Complete) => (About::TaskComplete, completed(&task.title)),
         (None, None, _) => return None,

@@ -76,6 +76,20 @@ fn svc_15_each_event_has_its_switch() {
     assert!(told(&project).is_empty());
 }
 
+/// Whoever changes what work is judged by waits for a person, who is told so.
+#[test]
+fn svc_15_a_task_that_waits_for_a_person_is_told() {
+    let service = takes();
+    let (project, _repository, _judge) = started(&hooked(&service, ""));
+    says(&project, "Fine.", APPROVED);
+    project.write("countersign.yml", project.read("countersign.yml") + "# looser\n");
+    json(&project, &["task", "done", "1.1"], 3);
+    let [asked] = &service.asked()[..] else { panic!("told once") };
+    assert_eq!(asked.body["about"], "person_needed");
+    assert_eq!(asked.body["title"], "Person Needed: Build walls");
+    assert!(asked.body["message"].as_str().unwrap().contains("countersign approve 1.1 "), "{}", asked.body);
+}
+
 /// The hours around now are quiet, by the clock of the user and not by UTC.
 #[test]
 fn svc_15_quiet_hours_silence_people_and_not_machines() {
