@@ -55,6 +55,16 @@ pub enum Attempts {
     AtMost(u32),
 }
 
+/// What becomes of an agent that waits for a verdict where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnNoVerdict {
+    /// It is held, as long as asking again makes sense.
+    #[default]
+    Hold,
+    /// It may go, and people are told.
+    Tell,
+}
+
 /// Who may override a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -94,6 +104,10 @@ pub struct Policy {
     pub blocking: Vec<Blocking>,
     /// Rounds in a row with the same findings before it stops.
     pub max_stalled_rounds: u32,
+    /// Whether work that fails and comes back unchanged stops it at once: whoever hands in the same again was told what
+    /// to mend, and did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged_stops: bool,
     /// How long a ruling stands.
     pub reuse_days: u32,
     /// Take "passed" without a ruling per criterion as a pass.
@@ -114,6 +128,7 @@ impl Default for Policy {
             attempts: Attempts::AtMost(DEFAULT_MAX_ATTEMPTS),
             blocking: vec![Blocking { from_round: 1, severity: Severity::Should }],
             max_stalled_rounds: DEFAULT_MAX_STALLED_ROUNDS,
+            unchanged_stops: false,
             reuse_days: DEFAULT_REUSE_DAYS,
             accept_bare_verdicts: false,
             overrides: Overrides::PeopleOnly,

@@ -148,6 +148,14 @@ impl Submission {
         Self { digest: parts.digest(), change: Some(change), context: Some(context), ..self }
     }
 
+    /// Whether this is the same work, whatever stands around it: what tests or a session say may differ each time.
+    pub fn is_same_work(&self, other: &Self) -> bool {
+        match (&self.change, &other.change) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.digest == other.digest,
+        }
+    }
+
     /// The name of the output a file belongs to.
     pub fn output_name(&self, file: &Material) -> &str {
         self.outputs.get(file.output).map_or("", |output| output.name.as_str())

@@ -31,12 +31,23 @@ pub async fn base(
     named: Option<&str>,
     from_worktree: bool,
 ) -> Result<Base, Failure> {
-    let mut gathered = config::gather(&here, flags, environment)?;
-    let git = Git::at(&gathered.root);
-    let commit = git.base(named, None).await?;
+    let gathered = config::gather(&here, flags, environment)?;
+    let commit = Git::at(&gathered.root).base(named, None).await?;
+    let judged_by = commit.clone().filter(|_| !from_worktree);
+    since(here, gathered, flags, environment, (commit, judged_by.as_deref())).await
+}
+
+/// The same where both are known: what the change is against, and the commit whose configuration holds.
+pub async fn since(
+    here: PathBuf,
+    mut gathered: Gathered,
+    flags: &Flags,
+    environment: &Environment,
+    (commit, judged_by): (Option<String>, Option<&str>),
+) -> Result<Base, Failure> {
     let own = flags.config.is_none() && environment.config.is_none();
-    let edited = match &commit {
-        Some(commit) if own && !from_worktree => as_of(&git, commit, &mut gathered).await?,
+    let edited = match judged_by {
+        Some(judged_by) if own => as_of(&Git::at(&gathered.root), judged_by, &mut gathered).await?,
         _ => None,
     };
     let mut project = Project::of(here, &gathered, flags, environment)?;

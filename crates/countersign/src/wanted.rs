@@ -4,6 +4,7 @@ use crate::cli::{Failure, default_questions};
 use crate::project::Project;
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
+use countersign_core::outcome::Outcome;
 use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
@@ -14,6 +15,8 @@ use countersign_engine::reviewer::checks;
 use countersign_engine::workspace;
 use std::path::PathBuf;
 
+/// The code of a failure because no rule is for what changed.
+pub const NO_RULE: &str = "no_rule";
 /// The name of the one output there is.
 const OUTPUT: &str = "files";
 
@@ -66,7 +69,8 @@ impl Wanted {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
                 let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
-                return Err(Failure::usage("no rule is for any of these files").hint(format!(
+                let words = "no rule is for any of these files";
+                return Err(Failure::new(Outcome::Usage, NO_RULE, words).hint(format!(
                     "rules: {}; add a rule, or use {}",
                     rules.join(", "),
                     self.words.criteria

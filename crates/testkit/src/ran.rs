@@ -1,7 +1,7 @@
 //! A command that runs or ran, never longer than a test can wait.
 
 use serde_json::Value;
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -45,8 +45,19 @@ pub struct Running {
 impl Running {
     /// Starts it, reading along so that it never waits for a reader.
     pub fn start(command: &mut Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::reading(command, Stdio::null())
+    }
+
+    /// The same with something on its standard input.
+    pub fn fed(command: &mut Command, input: &[u8]) -> Self {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(input).unwrap();
+        file.rewind().unwrap();
+        Self::reading(command, file.into())
+    }
+
+    fn reading(command: &mut Command, input: Stdio) -> Self {
+        let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = read(child.stdout.take().unwrap());
         let stderr = read(child.stderr.take().unwrap());
         Self { child, stdout, stderr }

@@ -400,7 +400,9 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
         (RoundEnd::NeedsWork, Attempts::AtMost(max)) if after.attempts >= max => {
             Some(Outcome::Stopped(Stop::AttemptsUsedUp))
         }
-        (RoundEnd::NeedsWork, _) => is_stalled(after).then_some(Outcome::Stopped(Stop::NotConverging)),
+        (RoundEnd::NeedsWork, _) => {
+            (is_stalled(after) || is_unchanged(after)).then_some(Outcome::Stopped(Stop::NotConverging))
+        }
         (RoundEnd::NoVerdict(why), Attempts::Once) => Some(why.outcome()),
         (RoundEnd::Stale, Attempts::Once) => Some(Outcome::NoVerdict(NoVerdict::Stale)),
         (RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded, _) => None,
@@ -422,6 +424,14 @@ fn is_stalled(review: &Review) -> bool {
     let last: Vec<_> =
         judged.take(most.min(review.attempts as usize)).map(|round| round.complaints()).collect();
     last.len() == most && last.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Whether the same work failed twice in a row, where that is enough.
+fn is_unchanged(review: &Review) -> bool {
+    let judged = review.rounds.iter().rev().filter(|round| round.end == Some(RoundEnd::NeedsWork));
+    // What was let go on since is looked at anew.
+    let last: Vec<_> = judged.take(2.min(review.attempts as usize)).map(|round| &round.submission).collect();
+    review.policy.unchanged_stops && matches!(last[..], [now, before] if now.is_same_work(before))
 }
 
 fn delivered(review: &Review, n: u32) -> Vec<Event> {

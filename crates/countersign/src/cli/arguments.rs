@@ -66,6 +66,8 @@ pub enum Command {
     Stop(StopOptions),
     /// Tasks whose work is reviewed when it is done: those of PLAN.md, or of any orchestrator
     Task(Box<TaskOptions>),
+    /// What agent programs call when an agent is about to stop: hold it while its work does not pass
+    Hook(HookOptions),
     /// What questions have cost, by day, reviewer and model
     Costs(CostsOptions),
     /// Hand in the results of a self-review
@@ -125,6 +127,7 @@ impl Command {
             Self::Output(_) => "output",
             Self::Stop(_) => "stop",
             Self::Task(options) => options.command.name(),
+            Self::Hook(_) => "hook",
             Self::Costs(_) => "costs",
             Self::Rule(_) => "rule",
             Self::Approve(_) => "approve",
@@ -299,6 +302,33 @@ pub struct LogOptions {
     /// Check the whole ledger against its chain first
     #[arg(long)]
     pub verify: bool,
+}
+
+const HOOK_HELP: &str = "\
+Examples:
+  countersign init --agent claude --hook           has the program call it whenever an agent stops
+  countersign init --agent claude --hook --remove  takes it out again
+
+It reads what the program says about the stop on standard input, reviews what changed since the last pass, and answers in
+the program's own form: findings go back to the agent as the reason to go on. Exit code 1 is a failure of the hook itself
+and holds nobody; 2 is never used, because it would. docs/hooks.md says the rest.";
+
+#[derive(Debug, Args)]
+#[command(after_help = HOOK_HELP)]
+pub struct HookOptions {
+    /// The program that calls
+    pub program: HookProgram,
+}
+
+/// The programs that have such a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum HookProgram {
+    /// Stop of Claude Code
+    Claude,
+    /// Stop of Codex
+    Codex,
+    /// AfterAgent of Gemini CLI
+    Gemini,
 }
 
 const COSTS_HELP: &str = "\

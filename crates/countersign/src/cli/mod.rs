@@ -11,6 +11,7 @@ mod demo;
 mod dispute;
 mod doctor;
 mod failure;
+mod hook;
 mod init;
 pub mod installed;
 pub mod log;
@@ -49,7 +50,11 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let printer = Printer::new(&arguments.global, arguments.command.name());
+    let is_hook = matches!(arguments.command, Command::Hook(_));
+    let printer = match is_hook {
+        true => hook::printer(),
+        false => Printer::new(&arguments.global, arguments.command.name()),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return printer.finish(Err(Failure::internal(format!("could not start: {error}")))),
@@ -59,7 +64,9 @@ pub fn main() -> ExitCode {
         stop_on_signals(cancel.clone());
         dispatch(arguments, &printer, &cancel).await
     });
+    let failed = ended.is_err();
     let code = printer.finish(ended);
+    let code = if is_hook && failed { ExitCode::from(hook::FAILED) } else { code };
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
     scratch::clear();
@@ -91,6 +98,7 @@ async fn dispatch(
         Command::Retry(options) => run::retry(&global, *options, printer, cancel).await,
         Command::Output(options) => run::output(&global, &options),
         Command::Stop(options) => run::stop(&global, &options),
+        Command::Hook(options) => hook::run(&global, &options, cancel).await,
         Command::Costs(options) => costs::run(&global, options).await,
         Command::Tui(options) => tui::run(&global, &options, cancel).await,
         Command::Notify(options) => notify::run(&global, options).await,
@@ -115,14 +123,25 @@ fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let json = std::env::args_os().any(|word| word == "--json");
+    let is_hook = hook_is_meant();
+    let json = std::env::args_os().any(|word| word == "--json") && !is_hook;
     if json && error.kind() != DisplayHelpOnMissingArgumentOrSubcommand {
         let message = error.to_string();
         let message = message.trim().trim_start_matches("error: ");
         return Printer::json("").finish(Err(Failure::usage(message)));
     }
     let _ = error.print();
-    ExitCode::from(countersign_core::outcome::Outcome::Usage.exit_code())
+    match is_hook {
+        true => ExitCode::from(hook::FAILED),
+        false => ExitCode::from(countersign_core::outcome::Outcome::Usage.exit_code()),
+    }
+}
+
+/// Whether a hook was meant by what was typed, whatever is wrong with it.
+fn hook_is_meant() -> bool {
+    use clap::CommandFactory;
+    let meant = Arguments::command().ignore_errors(true).try_get_matches();
+    meant.is_ok_and(|found| found.subcommand_name() == Some("hook"))
 }
 
 /// The first signal stops cleanly, the second at once. A terminal that is closed is such a signal too; without one,

@@ -79,13 +79,14 @@ impl Known {
         Ok(known)
     }
 
-    /// The sections of a question about the task.
-    pub fn sections(&self, task: &Task, settings: &ServiceConfig) -> Sections {
+    /// The sections of a question about the task; without one, about work that belongs to none.
+    pub fn sections(&self, task: Option<&Task>, settings: &ServiceConfig) -> Sections {
         let context = settings.context;
+        let task = task.filter(|_| context.task_definition);
         let mut sections = Sections::of_task(&TaskContext {
-            task: context.task_definition.then_some((task.id.as_str(), task.title.as_str())),
-            scope: task.scope.as_deref(),
-            acceptance: task.acceptance.as_deref(),
+            task: task.map(|task| (task.id.as_str(), task.title.as_str())),
+            scope: task.and_then(|task| task.scope.as_deref()),
+            acceptance: task.and_then(|task| task.acceptance.as_deref()),
             test_results: self.tests.as_deref(),
             lint_results: self.lint.as_deref(),
             session_log: self.session_log.as_deref(),
@@ -176,7 +177,7 @@ mod tests {
             let after = sections.after.into_iter().map(|section| section.heading);
             before.chain([sections.heading]).chain(after).collect()
         };
-        let all = known.sections(&task, &settings(ContextConfig::default()));
+        let all = known.sections(Some(&task), &settings(ContextConfig::default()));
         assert_eq!(
             headings(all),
             [
@@ -189,6 +190,6 @@ mod tests {
             ]
         );
         let none = ContextConfig { task_definition: false, diff: false, ..ContextConfig::default() };
-        assert_eq!(headings(Known::default().sections(&task, &settings(none))), [""]);
+        assert_eq!(headings(Known::default().sections(Some(&task), &settings(none))), [""]);
     }
 }

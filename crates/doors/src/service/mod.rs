@@ -9,6 +9,7 @@ pub mod context;
 pub mod decided;
 pub mod error;
 pub mod event;
+pub mod hook;
 mod lock;
 pub mod pipeline;
 pub mod plan;

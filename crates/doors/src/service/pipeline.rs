@@ -201,7 +201,7 @@ impl Reviewing {
         let known = known.map_err(ServiceError::io("the project's commands could not be run"))?;
         // Tests may write files, so what is judged is what is there after them.
         let change = workspace::change(&root, &wanted).await?;
-        let sections = known.sections(task, &self.settings);
+        let sections = known.sections(Some(task), &self.settings);
         let max = self.settings.max_revisions;
         let request = Request {
             subject: self.tasks.subject(task),

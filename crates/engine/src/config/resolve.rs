@@ -11,7 +11,7 @@ use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
 use crate::programs::Program;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
-use countersign_core::policy::Policy;
+use countersign_core::policy::{OnNoVerdict, Policy};
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
 
@@ -32,6 +32,8 @@ pub struct Config {
     pub rule_sources: Vec<RuleSource>,
     /// What blocks, and when a review must end.
     pub policy: Policy,
+    /// What becomes of an agent that waits where there is no verdict.
+    pub on_no_verdict: OnNoVerdict,
     /// What all reviews of a day may cost.
     pub day_budget: Budget,
     /// How much of everything.
@@ -53,6 +55,11 @@ impl Config {
     /// Every setting with its origin.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
+    }
+
+    /// Whether a file says something about a setting, whatever that is.
+    pub fn says(&self, name: &str) -> bool {
+        self.settings.iter().any(|setting| setting.name == name && setting.origin != Origin::Default)
     }
 
     /// The project's file, for commands that cannot do without rules.
@@ -84,7 +91,7 @@ pub fn resolve(
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
     let agents_may_decide = merge.agents_may_decide();
-    let (policy, day_budget) = (merge.policy(), merge.day_budget());
+    let (policy, on_no_verdict, day_budget) = (merge.policy(), merge.on_no_verdict(), merge.day_budget());
     let (limits, redaction) = (merge.limits(), merge.redaction());
     let qr = merge.qr();
     let service = merge.service();
@@ -122,6 +129,7 @@ pub fn resolve(
         rules,
         rule_sources,
         policy,
+        on_no_verdict,
         day_budget,
         limits,
         redaction,

@@ -3,11 +3,11 @@
 use super::dollars::Dollars;
 use super::layer::Layer;
 use super::reviewers::Owner;
-use super::written::{WrittenBlocking, WrittenGateFiles, WrittenOverrides};
+use super::written::{WrittenBlocking, WrittenGateFiles, WrittenOnNoVerdict, WrittenOverrides};
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
 use countersign_core::policy::{
-    Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GateFiles, GatePolicy, Overrides, Policy,
+    Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GateFiles, GatePolicy, OnNoVerdict, Overrides, Policy,
 };
 use std::fmt;
 use std::path::PathBuf;
@@ -141,6 +141,7 @@ impl Merge<'_> {
                 |l| &l.policy.max_stalled_rounds,
                 default.max_stalled_rounds,
             ),
+            unchanged_stops: default.unchanged_stops,
             reuse_days: self.count("policy.reuse_days", |l| &l.policy.reuse_days, default.reuse_days),
             accept_bare_verdicts: self.pick(
                 "policy.accept_bare_verdicts",
@@ -171,6 +172,19 @@ impl Merge<'_> {
                 microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
             },
         }
+    }
+
+    /// What becomes of an agent that waits where there is no verdict.
+    pub fn on_no_verdict(&mut self) -> OnNoVerdict {
+        let meaning = |written: &WrittenOnNoVerdict| match written {
+            WrittenOnNoVerdict::Hold => OnNoVerdict::Hold,
+            WrittenOnNoVerdict::Tell => OnNoVerdict::Tell,
+        };
+        let show = |value: &OnNoVerdict| match value {
+            OnNoVerdict::Hold => "hold".to_owned(),
+            OnNoVerdict::Tell => "tell".to_owned(),
+        };
+        self.pick("policy.on_no_verdict", |l| &l.policy.on_no_verdict, OnNoVerdict::default(), meaning, show)
     }
 
     /// What all reviews of a day may cost.

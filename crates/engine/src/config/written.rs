@@ -297,6 +297,9 @@ pub(super) struct WrittenPolicy {
     /// What becomes of a change to this file, to prompts, jobs or settings of agents: a person has the last word, or it is named.
     #[schemars(extend("default" = "person"))]
     pub gate_files: Given<WrittenGateFiles>,
+    /// What becomes of an agent that stops, where there is no verdict on its work.
+    #[schemars(extend("default" = "hold"))]
+    pub on_no_verdict: Given<WrittenOnNoVerdict>,
     /// How many tokens a review may need, over all its rounds. A question that might exceed it is not asked.
     pub budget_tokens: Given<Count>,
     /// How many dollars a review may cost. Every reviewer that is asked needs a `price`, or has to be `claude`.
@@ -341,6 +344,17 @@ pub(super) enum WrittenGateFiles {
     /// A person has the last word.
     Person,
     /// It is named, and judged like all other work.
+    Tell,
+}
+
+/// What becomes of an agent that stops, where there is no verdict on its work.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "OnNoVerdict")]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WrittenOnNoVerdict {
+    /// It is held, up to three times in a row, then people are told.
+    Hold,
+    /// It may stop, and people are told.
     Tell,
 }
 

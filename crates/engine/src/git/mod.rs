@@ -3,6 +3,7 @@
 //! What is judged stands in a repository that others write to. So no pager, no colours, no external diff, no
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 
+mod anchor;
 mod answer;
 mod base;
 mod branch;
@@ -13,6 +14,7 @@ mod run;
 mod status;
 mod worktrees;
 
+pub use anchor::{Anchor, Anchored, Standpoint};
 pub use base::BaseProblem;
 pub use branch::Branch;
 pub use error::GitError;

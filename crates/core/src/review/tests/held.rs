@@ -256,3 +256,29 @@ fn a_budget_is_the_reason_only_where_there_is_no_other() {
     story.take(Input::Submit(Box::new(once))).failed("a@1", NoVerdict::Budget).confirmed();
     assert_eq!(story.review.state, State::Settled(Outcome::BudgetReached));
 }
+
+#[test]
+fn work_that_comes_back_unchanged_stops_where_the_policy_says_so() {
+    let again = |stops: bool, versions: &[&str]| {
+        let policy = Policy { unchanged_stops: stops, attempts: Attempts::AtMost(9), ..Policy::default() };
+        let mut story = Story::new();
+        for version in versions {
+            let submit = submit(&[version], ReviewerKind::Asked, policy.clone(), 0);
+            story.take(Input::Submit(Box::new(submit)));
+            if !story.questions().is_empty() {
+                story.answered(version, answer(false, true));
+            }
+            story.confirmed().delivered();
+        }
+        story
+    };
+    again(false, &["a@1", "a@1"]).stands(Outcome::NeedsWork);
+    again(true, &["a@1", "a@2"]).stands(Outcome::NeedsWork);
+    let mut stopped = again(true, &["a@1", "a@1"]);
+    stopped.stands(Outcome::Stopped(Stop::NotConverging));
+    // Whoever lets it go on lets the same work be looked at anew.
+    stopped.take(lift());
+    let policy = Policy { unchanged_stops: true, ..Policy::default() };
+    stopped.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
+    stopped.confirmed().stands(Outcome::NeedsWork);
+}

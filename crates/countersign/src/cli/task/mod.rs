@@ -205,7 +205,8 @@ async fn began(
 ) -> Result<Answer, Failure> {
     let base = base(global, &options).await?;
     let tasks = tasks(&base.project, plan).await?;
-    let log = session_log(&base.project, &options)?;
+    let log = options.session_log.as_ref().map(|log| session_log(&base.project.here.join(log)));
+    let log = log.transpose()?;
     match begin(base, tasks, &options.id, log, when).await? {
         Begun::Answered(answer) => Ok(answer),
         Begun::Ready(ready) => concluded(*ready, printer, cancel).await,
@@ -270,21 +271,20 @@ pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Res
 }
 
 /// The end of a session's log.
-fn session_log(project: &Project, options: &ReviewTaskOptions) -> Result<Option<String>, Failure> {
-    let Some(path) = &options.session_log else { return Ok(None) };
-    let path = project.here.join(path);
+pub fn session_log(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage(format!("the session log `{}` cannot be read: {error}", path.display()))
     };
-    let mut file = std::fs::File::open(&path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?;
-    if !found.is_file() {
+    // Opening a named pipe would wait for somebody to write to it.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(Failure::usage(format!("the session log `{}` is no regular file", path.display())));
     }
-    file.seek(SeekFrom::Start(found.len().saturating_sub(SESSION_LOG_BYTES))).map_err(failed)?;
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(SESSION_LOG_BYTES))).map_err(failed)?;
     let mut bytes = vec![];
     file.take(SESSION_LOG_BYTES).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The time, in milliseconds and in words.

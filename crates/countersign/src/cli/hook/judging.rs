@@ -1,0 +1,212 @@
+//! The review of what an agent changed: by the rules of the base, as a loop on its session.
+
+use super::look::Work;
+use super::note;
+use crate::cli::Failure;
+use crate::cli::task::session_log;
+use crate::project::{self, Project};
+use crate::wanted::{NO_RULE, Wanted, Words};
+use countersign_core::outcome::Outcome;
+use countersign_core::prompt::Sections;
+use countersign_core::review::Actor;
+use countersign_core::review::Refused;
+use countersign_doors::run::judging::gate_files;
+use countersign_doors::service::context::{Known, Surroundings};
+use countersign_doors::service::hook::Hook;
+use countersign_doors::service::hook::answer::{Say, Stands};
+use countersign_doors::service::hook::before::{Before, before};
+use countersign_doors::service::hook::input::Stopping;
+use countersign_doors::service::plan;
+use countersign_doors::service::task::{Task, TaskStatus};
+use countersign_doors::service::tasks::{planned, read_plan};
+use countersign_engine::config::{ServiceConfig, Trigger};
+use countersign_engine::engine::{Engine, EngineError, Handed, Prepared, Ticket};
+use countersign_engine::ledger::Stored;
+use tokio_util::sync::CancellationToken;
+
+/// A stop that was judged.
+pub struct Judged {
+    pub say: Say,
+    engine: Engine,
+    /// None where nobody was asked.
+    ticket: Option<Ticket>,
+}
+
+impl Judged {
+    /// The program has heard it.
+    pub async fn delivered(self) -> Result<(), Failure> {
+        if let Some(ticket) = &self.ticket {
+            self.engine.delivered(ticket).await?;
+        }
+        self.close().await;
+        Ok(())
+    }
+
+    /// Done with the ledger.
+    pub async fn close(self) {
+        self.engine.ledger().clone().close().await;
+    }
+}
+
+/// Judges; none where this project does not want it.
+pub async fn judge(
+    hook: Hook,
+    stopping: &Stopping,
+    mut work: Work,
+    cancel: &CancellationToken,
+) -> Result<Option<Judged>, Failure> {
+    if let Some(why) = unwanted(&work.base.project) {
+        note(&why);
+        return Ok(None);
+    }
+    let project = &mut work.base.project;
+    project.author = hook.program().facts().vendor.or(project.author);
+    // An agent that was told what to mend and comes back with the same files will not mend it.
+    project.config.policy.unchanged_stops = true;
+    let work = &work;
+    let Some(prepared) = prepare(hook, stopping, work, cancel).await? else { return Ok(None) };
+    let engine = work.base.project.engine(work.base.project.planner(None)?).await?;
+    begin_anew(&engine, stopping, &prepared).await?;
+    let ticket = match engine.submit(prepared).await {
+        Err(EngineError::Refused(refused @ Refused::CoolingOff { .. })) => {
+            let say = Say::Tell(format!("Countersign: the work was not reviewed: {refused}."));
+            return Ok(Some(Judged { say, engine, ticket: None }));
+        }
+        ticket => ticket?,
+    };
+    let stored = engine.wait(&ticket, cancel).await?;
+    let say = concluded(&engine, &ticket, &stored, work).await?;
+    Ok(Some(Judged { say, engine, ticket: Some(ticket) }))
+}
+
+/// Why this project does not want its hook to review.
+fn unwanted(project: &Project) -> Option<String> {
+    let service = &project.config.service;
+    if !service.enabled {
+        return Some("`review.enabled` is false: the hook reviews nothing".to_owned());
+    }
+    // Who installed the hook and says nothing else wants it.
+    let other = service.trigger != Trigger::SessionIdle && project.config.says("review.trigger");
+    other.then(|| {
+        let trigger = service.trigger.word();
+        format!("`review.trigger` is {trigger}: the hook reviews only under session_idle")
+    })
+}
+
+/// The plan of the review; none where no rule is for what changed.
+async fn prepare(
+    hook: Hook,
+    stopping: &Stopping,
+    work: &Work,
+    cancel: &CancellationToken,
+) -> Result<Option<Prepared>, Failure> {
+    let project = &work.base.project;
+    let sections = sections(project, stopping, cancel).await?;
+    let wanted = Wanted {
+        paths: vec![],
+        change: Some(Handed::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
+        criteria: vec![],
+        each_file: false,
+        guidance: None,
+        notes: None,
+        subject: hook.subject(&stopping.session),
+        is_loop: true,
+        fresh: false,
+        words: Words {
+            criteria: "a rule in countersign.yml",
+            criteria_example: "rules in countersign.yml",
+            paths: "what changed",
+        },
+    };
+    let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
+    let prepared = match wanted.prepare(project, &project.planner(None)?, &mut warnings).await {
+        Err(failure) if failure.code == NO_RULE => {
+            note("no rule is for any of the files that changed: nothing is judged");
+            return Ok(None);
+        }
+        prepared => prepared?,
+    };
+    warnings.iter().for_each(|warning| note(warning));
+    Ok(Some(prepared))
+}
+
+/// What stands around the change: the task under way, the end of the session, and what tests and lint say where the
+/// project names their commands. A hook is called all the time, so none is guessed.
+async fn sections(
+    project: &Project,
+    stopping: &Stopping,
+    cancel: &CancellationToken,
+) -> Result<Sections, Failure> {
+    let mut settings: ServiceConfig = project.config.service.clone();
+    settings.context.tests &= settings.test.is_some();
+    let log = stopping.transcript.as_ref().filter(|_| settings.context.session_log);
+    let log = log.and_then(|path| session_log(path).map_err(|failure| note(&failure.message)).ok());
+    let mut environment: Vec<_> = std::env::vars_os().collect();
+    environment.push((super::OWN_CALL.into(), "hook".into()));
+    let guard = project::guard_program()?;
+    let around = Surroundings { guard: &guard, root: project.root.path(), environment: &environment };
+    let known = Known::gather(&settings, log, &around, cancel).await;
+    let known = known.map_err(|error| match error.kind() {
+        std::io::ErrorKind::Interrupted => Failure::interrupted(),
+        _ => Failure::internal(format!("the project's commands could not be run: {error}")),
+    })?;
+    Ok(known.sections(task_under_way(project).as_ref(), &settings))
+}
+
+/// The one task of the plan that is being worked on; none where that is not clear.
+fn task_under_way(project: &Project) -> Option<Task> {
+    let reading = read_plan(&project.root.path().join(plan::FILE)).ok().flatten()?;
+    let plan = reading.valid().ok()?;
+    let mut under_way = plan.tasks.iter().map(|task| planned(plan::FILE, task));
+    let mut under_way = under_way.by_ref().filter(|task| task.status == TaskStatus::InProgress);
+    let task = under_way.next()?;
+    under_way.next().is_none().then_some(task)
+}
+
+/// Somebody who writes to an agent begins a new review.
+async fn begin_anew(engine: &Engine, stopping: &Stopping, prepared: &Prepared) -> Result<(), Failure> {
+    let latest = engine.ledger().latest_for(&prepared.request.subject).await?;
+    let review = latest.as_ref().map(|stored| &stored.review);
+    let what = before(review, stopping.was_held, &prepared.submission);
+    let Some(review) = review else { return Ok(()) };
+    let somebody = || Actor::new("whoever wrote to the session", true);
+    if what == Before::LetGoAndTakeBack {
+        engine
+            .lift(&review.id, somebody(), "somebody wrote to the session, and the work is another".to_owned())
+            .await?;
+    }
+    if what != Before::Nothing {
+        engine.withdraw(&review.id, somebody()).await?;
+    }
+    Ok(())
+}
+
+/// What the program is told, and what is kept of a pass.
+async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Work) -> Result<Say, Failure> {
+    let outcome = ticket.outcome(stored);
+    let review = &stored.review;
+    let self_review = match outcome == Outcome::AwaitingPerson && review.waits_for_self_review() {
+        true => {
+            engine.renew_self_review(ticket).await?;
+            Some(engine.self_review_file(&ticket.review).path.display().to_string())
+        }
+        false => None,
+    };
+    let on_no_verdict = work.base.project.config.on_no_verdict;
+    let say = Stands { review, outcome, on_no_verdict, self_review }.say();
+    if say != Say::Go {
+        return Ok(say);
+    }
+    if let Err(failure) = work.passed(review.id.as_str()).await {
+        // It passed all the same; the next stop looks at it once more.
+        note(&failure.message);
+    }
+    let gate_files = gate_files(&work.change);
+    Ok(match gate_files.is_empty() {
+        true => Say::Go,
+        false => Say::Tell(format!(
+            "Countersign: the work passed, and it changes what later work is judged by: {}. Look at it yourself.",
+            gate_files.join(", ")
+        )),
+    })
+}

@@ -1,0 +1,89 @@
+//! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
+
+use crate::change::{self, OWN_STATE};
+use crate::cli::{Failure, Global};
+use crate::project;
+use countersign_engine::config::{self, Flags};
+use countersign_engine::git::{Anchor, Git, Standpoint};
+use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
+use std::path::PathBuf;
+
+/// What there is to judge.
+pub enum Looked {
+    Unchanged,
+    Changed(Box<Work>),
+}
+
+/// Work since the last pass, and the project as it is judged in it.
+pub struct Work {
+    pub base: change::Base,
+    pub change: Change,
+    pub wanted: ChangeWanted,
+    pub at: Standpoint,
+    /// What passed last.
+    pub anchor: Option<Anchor>,
+}
+
+/// Looks at the project around a folder.
+pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
+    let flags = Flags { config: global.config.clone(), reviewer: None };
+    let environment = project::environment();
+    let gathered = config::gather(&here, &flags, &environment)?;
+    let root = Root::new(&gathered.root).map_err(|error| {
+        Failure::usage(format!("the project root `{}` cannot be used: {error}", gathered.root.display()))
+    })?;
+    let git = Git::at(root.path());
+    let left_out = vec![OWN_STATE.to_owned()];
+    let at = git.standpoint(&left_out).await.map_err(no_repository)?;
+    let known = git.anchored(&at).await.map_err(no_repository)?;
+    let tree = known.anchor.as_ref().map(|anchor| &anchor.tree);
+    if at.is_clean && tree.is_some() && tree == known.head_tree.as_ref() {
+        return Ok(Looked::Unchanged);
+    }
+    let (commit, anchor) = match known.anchor {
+        Some(anchor) => (git.since(&at, Some(&anchor)).await?, Some(anchor)),
+        None => begin(&git, &at).await?,
+    };
+    let wanted = ChangeWanted { base: commit.clone(), left_out, ..ChangeWanted::default() };
+    let change = match workspace::change(&root, &wanted).await {
+        Err(ChangeError::Empty { .. }) => return Ok(Looked::Unchanged),
+        change => change?,
+    };
+    let judged_by = git.judged_by(anchor.as_ref()).await?;
+    let both = (commit, judged_by.as_deref());
+    let base = change::since(here, gathered, &flags, &environment, both).await?;
+    Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor })))
+}
+
+/// The first look at a branch. Where it began is kept, so that what an agent commits from now on is seen, also on the
+/// branch everybody starts from.
+async fn begin(git: &Git, at: &Standpoint) -> Result<(Option<String>, Option<Anchor>), Failure> {
+    let usual = git.since(at, None).await?;
+    match git.begin_at(at, usual.as_deref()).await {
+        Ok(anchor) => Ok((Some(anchor.commit.clone()), Some(anchor))),
+        Err(error) => {
+            super::note(&error.to_string());
+            Ok((usual, None))
+        }
+    }
+}
+
+fn no_repository(error: countersign_engine::git::GitError) -> Failure {
+    Failure::usage(error.to_string()).hint("a hook looks at what changed, and needs a git repository")
+}
+
+impl Work {
+    /// Keeps what was judged as what passed last, if the files are still that. The next stop begins there.
+    pub async fn passed(&self, review: &str) -> Result<(), Failure> {
+        let wanted = ChangeWanted { keeps_tree: true, ..self.wanted.clone() };
+        let now = workspace::change(&self.base.project.root, &wanted).await?;
+        let Some(tree) = now.tree.filter(|_| now.fingerprint == self.change.fingerprint) else {
+            return Ok(());
+        };
+        let git = Git::at(self.base.project.root.path());
+        let words = format!("countersign: passed in {review}");
+        let head = self.at.head.as_deref();
+        let kept = git.set_anchor(&self.at, self.anchor.as_ref(), &tree, head, &words).await;
+        kept.map(drop).map_err(|error| Failure::internal(error.to_string()))
+    }
+}

@@ -1,0 +1,88 @@
+//! When the hook reviews, and what reviewers get beside the change.
+
+use super::{Bench, goes, held, told};
+use countersign_testkit::Running;
+use serde_json::json;
+
+#[test]
+fn svc_11_and_12_the_hook_reviews_under_its_trigger() {
+    for (more, reviews) in [
+        ("", true),
+        ("review: {trigger: session_idle}\n", true),
+        ("review: {max_revisions: 2}\n", true),
+        ("review: {trigger: explicit}\n", false),
+        ("review: {trigger: script_completion}\n", false),
+        ("review: {enabled: false}\n", false),
+    ] {
+        let bench = Bench::new(more);
+        bench.project.write("a.md", "BAD\n");
+        let ran = bench.stops(false);
+        match reviews {
+            true => drop(held(&ran)),
+            false => {
+                assert_eq!(ran.stdout, "", "{more}");
+                assert!(ran.stderr.starts_with("countersign: `review."), "{more}: {ran:?}");
+                assert_eq!(bench.judge.asked().len(), 0, "{more}");
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_no_rule_is_for_hold_nobody() {
+    let bench = Bench::new("");
+    bench.project.write("a.txt", "BAD\n");
+    let ran = bench.stops(false);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("no rule is for any of the files"), "{ran:?}");
+    // They stay part of what is new.
+    bench.project.write("a.md", "good\n");
+    let ran = bench.stops(false);
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("no rule is for `a.txt`"), "{ran:?}");
+}
+
+#[test]
+fn svc_2_and_3_the_task_under_way_and_the_session_stand_beside_the_change() {
+    let bench = Bench::new("context: {session_log: true}\ncommands: {test: echo all 7 tests pass}\n");
+    let plan = "### Phase 1: P\n\n- [ ] **Walls** `[in_progress]`\n  - **Scope:** four of them\n- [ ] **Roof** `[pending]`\n";
+    bench.project.write("PLAN.md", plan).write("a.md", "good\n");
+    let transcript = bench.project.home().join("t.jsonl");
+    std::fs::write(&transcript, format!("early{}\nsaid last\n", " ".repeat(40 * 1024))).unwrap();
+    let input = json!({
+        "session_id": "s", "transcript_path": transcript, "cwd": bench.project.root().canonicalize().unwrap(),
+        "hook_event_name": "Stop", "stop_hook_active": false,
+    });
+    let mut command = bench.project.command(&["hook", "claude"]);
+    goes(&Running::fed(&mut command, input.to_string().as_bytes()).wait().exits(0));
+    let asked = bench.payload();
+    for part in [
+        "# Task 1.1: Walls",
+        "## Scope",
+        "four of them",
+        "## Git Diff",
+        "all 7 tests pass",
+        "## Session Log",
+        "said last",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    assert!(!asked.contains("early"), "{asked}");
+}
+
+#[test]
+fn an_author_who_reviews_their_own_work_is_held_for_it() {
+    let bench = Bench::new("");
+    bench.project.write(
+        "countersign.yml",
+        super::config("").replace("use: command, command: [./judge.sh]", "use: self"),
+    );
+    bench.repository.commit("another judge");
+    goes(&bench.stops(false));
+    bench.project.write("a.md", "good\n");
+    let reason = held(&bench.stops(false));
+    assert!(reason.contains("countersign rule rv-") && reason.contains(".md"), "{reason}");
+    for _ in 0..3 {
+        held(&bench.stops(true));
+    }
+    told(&bench.stops(true));
+}

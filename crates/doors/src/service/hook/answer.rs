@@ -1,0 +1,126 @@
+//! What a program is told: that its agent may stop, or that it may not, in the program's own form.
+
+use super::Hook;
+use super::words;
+use countersign_core::outcome::Outcome;
+use countersign_core::policy::{MAX_EMPTY_ROUNDS, OnNoVerdict};
+use countersign_core::review::{Review, State};
+use serde_json::{Value, json};
+
+/// What becomes of the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Say {
+    /// It may stop, and there is nothing to say.
+    Go,
+    /// It may stop, and the person should know something.
+    Tell(String),
+    /// It goes on, for this reason.
+    Hold(String),
+}
+
+/// How a review stands.
+pub struct Stands<'a> {
+    /// The review.
+    pub review: &'a Review,
+    /// The outcome of this stop's round.
+    pub outcome: Outcome,
+    /// What becomes of an agent where there is no verdict.
+    pub on_no_verdict: OnNoVerdict,
+    /// Where the instructions of a self-review are, where one is asked for.
+    pub self_review: Option<String>,
+}
+
+impl Stands<'_> {
+    /// What is said. An agent is held only where the law of reviews will count it: a failing round is an attempt, a round
+    /// without a verdict is one of three.
+    pub fn say(&self) -> Say {
+        let Self { review, outcome, .. } = self;
+        match outcome {
+            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Say::Go,
+            Outcome::NeedsWork => Say::Hold(words::findings(review)),
+            Outcome::AwaitingPerson => match &self.self_review {
+                Some(file) if review.state != State::AwaitingPerson => {
+                    Say::Hold(words::self_review(review, file))
+                }
+                _ => Say::Tell(words::stopped(review, *outcome)),
+            },
+            Outcome::NoVerdict(_)
+                if self.on_no_verdict == OnNoVerdict::Hold && review.empty_rounds < MAX_EMPTY_ROUNDS =>
+            {
+                Say::Hold(words::no_verdict(review, *outcome))
+            }
+            _ => Say::Tell(words::stopped(review, *outcome)),
+        }
+    }
+}
+
+impl Say {
+    /// What stands on standard output; nothing where there is nothing to say.
+    pub fn output(&self, hook: Hook) -> String {
+        let object: Value = match self {
+            Self::Go => return String::new(),
+            Self::Tell(words) => json!({ "systemMessage": words }),
+            Self::Hold(reason) => {
+                let decision = match hook {
+                    Hook::Claude | Hook::Codex => "block",
+                    Hook::Gemini => "deny",
+                };
+                json!({ "decision": decision, "reason": reason })
+            }
+        };
+        format!("{object}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::outcome::{NoVerdict, Stop};
+
+    #[test]
+    fn svc_8_and_11_only_findings_and_a_missing_verdict_hold_an_agent_and_never_for_ever() {
+        let of = |outcome, on_no_verdict, empty_rounds| {
+            let review = Review { empty_rounds, ..Review::default() };
+            let say = Stands { review: &review, outcome, on_no_verdict, self_review: None }.say();
+            match say {
+                Say::Go => "go",
+                Say::Tell(_) => "tell",
+                Say::Hold(_) => "hold",
+            }
+        };
+        let no_verdict = Outcome::NoVerdict(NoVerdict::Unavailable);
+        let (hold, tell) = (OnNoVerdict::Hold, OnNoVerdict::Tell);
+        let table = [
+            (Outcome::Passed, hold, 0, "go"),
+            (Outcome::Overridden, hold, 0, "go"),
+            (Outcome::Skipped, hold, 0, "go"),
+            (Outcome::NeedsWork, tell, 0, "hold"),
+            (Outcome::Stopped(Stop::AttemptsUsedUp), hold, 0, "tell"),
+            (Outcome::Stopped(Stop::NotConverging), hold, 0, "tell"),
+            (Outcome::Stopped(Stop::Rejected), hold, 0, "tell"),
+            (Outcome::AwaitingPerson, hold, 0, "tell"),
+            (Outcome::BudgetReached, hold, 1, "tell"),
+            (no_verdict, hold, 1, "hold"),
+            (no_verdict, hold, 2, "hold"),
+            (no_verdict, hold, 3, "tell"),
+            (no_verdict, tell, 1, "tell"),
+            (Outcome::Integrity, hold, 0, "tell"),
+        ];
+        for (outcome, policy, empty, expected) in table {
+            assert_eq!(of(outcome, policy, empty), expected, "{outcome} {policy:?} {empty}");
+        }
+    }
+
+    #[test]
+    fn every_program_is_told_in_its_own_form() {
+        let hold = Say::Hold("a\n\"b\"".into());
+        let tell = Say::Tell("x".into());
+        assert_eq!(hold.output(Hook::Claude), "{\"decision\":\"block\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
+        assert_eq!(hold.output(Hook::Codex), hold.output(Hook::Claude));
+        assert_eq!(hold.output(Hook::Gemini), "{\"decision\":\"deny\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
+        for hook in [Hook::Claude, Hook::Codex, Hook::Gemini] {
+            assert_eq!(tell.output(hook), "{\"systemMessage\":\"x\"}\n");
+            assert_eq!(Say::Go.output(hook), "");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a program writes to its hook.
+
+use super::Hook;
+use countersign_core::text::visible_line;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Longer than any name of a session.
+const SESSION_BYTES_MAX: usize = 200;
+
+/// An agent that is about to stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopping {
+    /// Names its session.
+    pub session: String,
+    /// Where it works.
+    pub folder: PathBuf,
+    /// Whether it went on only because a hook had held it; otherwise somebody wrote to it.
+    pub was_held: bool,
+    /// The log of its session.
+    pub transcript: Option<PathBuf>,
+}
+
+/// The keys we read; programs write more, some of it long.
+#[derive(Deserialize)]
+struct Written {
+    session_id: Option<String>,
+    cwd: Option<PathBuf>,
+    hook_event_name: Option<String>,
+    stop_hook_active: Option<bool>,
+    transcript_path: Option<PathBuf>,
+}
+
+/// Reads it, or says what is wrong with it.
+pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, String> {
+    let written: Written = serde_json::from_slice(bytes)
+        .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
+    let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
+    if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event()) {
+        let event = hook.event();
+        return Err(format!(
+            "this hook is for the event {event}, and was called for {}",
+            visible_line(other)
+        ));
+    }
+    let session = written.session_id.filter(|id| !id.trim().is_empty());
+    let session = session.ok_or_else(|| missing("session_id"))?;
+    if session.len() > SESSION_BYTES_MAX {
+        return Err(format!("`session_id` has more than {SESSION_BYTES_MAX} bytes"));
+    }
+    let folder = written.cwd.ok_or_else(|| missing("cwd"))?;
+    if !folder.is_absolute() {
+        return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())));
+    }
+    Ok(Stopping {
+        session,
+        folder,
+        was_held: written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?,
+        transcript: written.transcript_path.filter(|path| path.is_absolute()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn svc_11_what_programs_write_is_read() {
+        let stopping = |was_held, transcript: Option<&str>| Stopping {
+            session: "s-1".into(),
+            folder: "/p".into(),
+            was_held,
+            transcript: transcript.map(PathBuf::from),
+        };
+        let table = [
+            (
+                Hook::Claude,
+                r#"{"session_id":"s-1","transcript_path":"/t.jsonl","cwd":"/p","permission_mode":"default",
+                "hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"done"}"#,
+                stopping(true, Some("/t.jsonl")),
+            ),
+            (
+                Hook::Codex,
+                r#"{"session_id":"s-1","turn_id":"1","transcript_path":null,"cwd":"/p","hook_event_name":"Stop",
+                "model":"m","stop_hook_active":false,"last_assistant_message":null}"#,
+                stopping(false, None),
+            ),
+            (
+                Hook::Gemini,
+                r#"{"session_id":"s-1","transcript_path":"","cwd":"/p","hook_event_name":"AfterAgent",
+                "timestamp":"2026-01-01T00:00:00Z","prompt":"p","prompt_response":"r","stop_hook_active":false}"#,
+                stopping(false, None),
+            ),
+        ];
+        for (hook, input, expected) in table {
+            assert_eq!(read(hook, input.as_bytes()), Ok(expected), "{hook:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_input_is_named() {
+        let of = |change: &str| {
+            let whole = r#"{"session_id":"s","cwd":"/p","hook_event_name":"Stop","stop_hook_active":false}"#
+                .to_owned();
+            match change.split_once("=>") {
+                Some((from, to)) => whole.replace(from, to),
+                None => change.to_owned(),
+            }
+        };
+        let table = [
+            ("", "is not the input of a hook"),
+            ("[1]", "is not the input of a hook"),
+            ("{", "is not the input of a hook"),
+            ("\"stop_hook_active\":false=>\"stop_hook_active\":\"no\"", "is not the input of a hook"),
+            ("\"cwd\"=>\"session_id\"", "duplicate field"),
+            ("\"s\"=>\" \"", "`session_id` is missing"),
+            ("\"cwd\":\"/p\",=>", "`cwd` is missing"),
+            ("/p=>p", "`cwd` is no absolute path"),
+            (",\"stop_hook_active\":false=>", "`stop_hook_active` is missing"),
+            ("\"Stop\"=>\"SubagentStop\"", "is for the event Stop, and was called for SubagentStop"),
+        ];
+        for (change, expected) in table {
+            let found = read(Hook::Claude, of(change).as_bytes()).unwrap_err();
+            assert!(found.contains(expected), "{change}: {found}");
+        }
+        let long = of("\"s\"=>\"LONG\"").replace("LONG", &"x".repeat(SESSION_BYTES_MAX + 1));
+        assert!(read(Hook::Claude, long.as_bytes()).unwrap_err().contains("more than 200 bytes"));
+    }
+}

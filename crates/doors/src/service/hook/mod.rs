@@ -1,0 +1,56 @@
+//! The hooks of agent programs: called when an agent is about to stop, and able to hold it.
+//!
+//! Pure: what a program writes → what is meant; how a review stands → what the program is told. How often an agent is held
+//! is counted by the law of reviews and by nobody here.
+
+pub mod answer;
+pub mod before;
+pub mod input;
+pub mod words;
+
+use countersign_core::ids::Subject;
+use countersign_engine::programs::Program;
+
+/// The hooks there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// `Stop` of Claude Code.
+    Claude,
+    /// `Stop` of Codex.
+    Codex,
+    /// `AfterAgent` of Gemini CLI.
+    Gemini,
+}
+
+impl Hook {
+    /// The program that calls it.
+    pub fn program(self) -> Program {
+        match self {
+            Self::Claude => Program::Claude,
+            Self::Codex => Program::Codex,
+            Self::Gemini => Program::Gemini,
+        }
+    }
+
+    /// The event, as the program calls it.
+    pub fn event(self) -> &'static str {
+        match self {
+            Self::Claude | Self::Codex => "Stop",
+            Self::Gemini => "AfterAgent",
+        }
+    }
+
+    /// The variable in which the program names its project, wherever the agent has gone meanwhile.
+    pub fn project_variable(self) -> Option<&'static str> {
+        match self {
+            Self::Claude => Some("CLAUDE_PROJECT_DIR"),
+            Self::Gemini => Some("GEMINI_PROJECT_DIR"),
+            Self::Codex => None,
+        }
+    }
+
+    /// What stays the same over all stops of a session.
+    pub fn subject(self, session: &str) -> Subject {
+        Subject::new("hook", [self.program().facts().name, session])
+    }
+}

@@ -1,0 +1,129 @@
+//! What agents and people are told. What reviewers wrote is quoted, bounded, and can be read but not act.
+
+use countersign_core::judge::Finding;
+use countersign_core::outcome::Outcome;
+use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS};
+use countersign_core::review::Review;
+use countersign_core::text::{cut_noted, neutralise, visible_line};
+
+/// The most findings that are spelled out.
+const FINDINGS_MAX: usize = 20;
+/// The most of one finding.
+const FINDING_BYTES_MAX: usize = 1500;
+/// The most of all findings together.
+const ALL_BYTES_MAX: usize = 12_000;
+
+/// Why an agent goes on: what was found, what to do, how to object, how often it may come back.
+pub fn findings(review: &Review) -> String {
+    let mut out = format!(
+        "Countersign has reviewed what changed, and it is not accepted yet ({}, review {}).\n\nWhat to fix:\n",
+        attempt(review),
+        review.id
+    );
+    let all = review.findings();
+    let mut left_out = all.len();
+    let begins = out.len();
+    for (n, found) in all.iter().enumerate().take(FINDINGS_MAX) {
+        let line = finding(n + 1, found);
+        if n > 0 && out.len() - begins + line.len() > ALL_BYTES_MAX {
+            break;
+        }
+        out.push_str(&line);
+        left_out -= 1;
+    }
+    if left_out > 0 {
+        out.push_str(&format!("and {left_out} more: countersign show {}\n", review.id));
+    }
+    out.push_str(
+        "\nFix these in the files, then stop again: what changed is reviewed again, and the same files again stop the \
+         review for a person.\n",
+    );
+    out.push_str(&objection(review));
+    out
+}
+
+/// How somebody objects who has reason to.
+fn objection(review: &Review) -> String {
+    format!(
+        "If a finding is wrong, do not bend the work to it: say why in your last message and stop. A person decides with \
+         countersign approve {} --reason TEXT.\n",
+        review.id
+    )
+}
+
+fn finding(n: usize, finding: &Finding) -> String {
+    let place = finding.file.as_deref().map_or("the change as a whole".into(), visible_line);
+    let criterion = finding.criterion.as_deref().map_or("the whole".into(), visible_line);
+    let feedback = neutralise(finding.feedback.trim()).0.into_owned();
+    // Continued lines are set in, so that none can pass for one of ours.
+    let feedback = cut_noted(&feedback, FINDING_BYTES_MAX).replace('\n', "\n   ");
+    let (severity, rule) = (finding.severity, visible_line(&finding.rule));
+    format!("{n}. {place}: {criterion} ({severity}, rule {rule}) [{}]\n   {feedback}\n", finding.id)
+}
+
+fn attempt(review: &Review) -> String {
+    match review.policy.attempts {
+        Attempts::AtMost(max) => format!("attempt {} of {max}", review.attempts),
+        Attempts::Once => format!("attempt {}", review.attempts),
+    }
+}
+
+/// Why an agent goes on that has to review its own work.
+pub fn self_review(review: &Review, file: &str) -> String {
+    format!(
+        "Countersign asks you to review your own work before you stop: do what {file} says, then run \
+         countersign rule {} --from RESULTS, and stop again.",
+        review.id
+    )
+}
+
+/// Why an agent goes on although nothing was found.
+pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
+    format!(
+        "Countersign could not review what changed ({outcome}; try {} of {MAX_EMPTY_ROUNDS}). This is a failure of the \
+         review and no finding: change nothing because of it. {}Stop again, and it is tried again; then a person is told.",
+        review.empty_rounds,
+        reasons(review)
+    )
+}
+
+/// What a person is told when an agent stops without having passed.
+pub fn stopped(review: &Review, outcome: Outcome) -> String {
+    let id = &review.id;
+    let what = match outcome {
+        Outcome::Stopped(_) => format!("the work was not accepted ({outcome}, {})", attempt(review)),
+        Outcome::AwaitingPerson => "the work waits for a person".to_owned(),
+        _ => format!("the work was not reviewed ({outcome}). {}", reasons(review)),
+    };
+    let first = review.findings().first().map(|found| {
+        let place = found.file.as_deref().map_or("the change".into(), visible_line);
+        format!(" First finding: {place}: {}.", cut_noted(&visible_line(&found.feedback), 200))
+    });
+    let next = match outcome {
+        Outcome::Stopped(_) => {
+            format!(
+                "Write to the agent to have it go on, or decide: countersign unblock|approve {id} --reason TEXT."
+            )
+        }
+        Outcome::AwaitingPerson => format!("countersign approve|reject|fix {id} --reason TEXT."),
+        _ => format!("countersign show {id} has the reasons; the next stop tries again."),
+    };
+    format!("Countersign: {}.{} {next}", what.trim_end_matches([' ', '.']), first.unwrap_or_default())
+}
+
+/// Why nobody ruled, each reason once.
+fn reasons(review: &Review) -> String {
+    let Some(round) = review.round() else { return String::new() };
+    let failed = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_none());
+    let mut details: Vec<String> = vec![];
+    for failure in failed.filter_map(|assignment| round.failure_of(assignment)) {
+        let detail = cut_noted(&visible_line(&failure.detail), 300).into_owned();
+        if !details.contains(&detail) && details.len() < 3 {
+            details.push(detail);
+        }
+    }
+    match details.is_empty() {
+        true => String::new(),
+        false => format!("{}. ", details.join("; ")),
+    }
+}

@@ -1,0 +1,254 @@
+//! What passed last, kept as a commit of ours under a ref of ours: the next look at the same branch begins there.
+//!
+//! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
+//! never pushed by a plain `git push`.
+
+use super::{BaseProblem, Git, GitError};
+use countersign_core::digest::Digest;
+
+const FOLDER: &str = "refs/countersign/passed";
+/// How much of a digest names a branch.
+const NAME_LETTERS: usize = 20;
+/// Our commits are nobody's: they need no identity of the user's, and the same is the same commit.
+const IDENTITY: [(&str, &str); 6] = [
+    ("GIT_AUTHOR_NAME", "countersign"),
+    ("GIT_AUTHOR_EMAIL", "countersign@localhost"),
+    ("GIT_AUTHOR_DATE", "@0 +0000"),
+    ("GIT_COMMITTER_NAME", "countersign"),
+    ("GIT_COMMITTER_EMAIL", "countersign@localhost"),
+    ("GIT_COMMITTER_DATE", "@0 +0000"),
+];
+
+/// What passed last on a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The commit of ours.
+    pub commit: String,
+    /// The tree that passed.
+    pub tree: String,
+    /// What was checked out then; none before the first commit.
+    pub parent: Option<String>,
+}
+
+/// Where a worktree is: what is checked out, and whether the files are as they were committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standpoint {
+    /// The commit that is checked out; none before the first.
+    pub head: Option<String>,
+    /// The branch; none where HEAD is detached.
+    pub branch: Option<String>,
+    /// Whether nothing but what is left out differs from the commit.
+    pub is_clean: bool,
+    /// What anchors are kept by: the branch, or the worktree where none is checked out.
+    place: String,
+}
+
+/// What is known of a standpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anchored {
+    /// What passed last there.
+    pub anchor: Option<Anchor>,
+    /// The tree of the branch that is checked out.
+    pub head_tree: Option<String>,
+}
+
+impl Git {
+    /// Finds out where the worktree is. Paths that are left out make no difference. One process.
+    pub async fn standpoint(&self, left_out: &[String]) -> Result<Standpoint, GitError> {
+        let mut args = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=none"].to_vec();
+        args.extend(["--untracked-files=normal", "--no-renames", "--no-ahead-behind", "--", "."]);
+        let left_out: Vec<String> = left_out.iter().map(|one| format!(":(exclude,glob){one}")).collect();
+        args.extend(left_out.iter().map(String::as_str));
+        let said = self.run(args).await?;
+        standpoint(&said, &self.folder().to_string_lossy())
+    }
+
+    /// What passed last at a standpoint. One process.
+    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored, GitError> {
+        let (own, branch) = (name(&at.place), at.branch.as_ref().map(|name| format!("refs/heads/{name}")));
+        let format = "--format=%(refname) %(objectname) %(tree) %(parent)";
+        let args = ["for-each-ref", format, own.as_str()].into_iter().chain(branch.as_deref());
+        Ok(anchored(&self.text(args).await?, &own, branch.as_deref()))
+    }
+
+    /// Keeps a tree as what passed last, where nobody kept another meanwhile. The words say why it stands there.
+    pub async fn set_anchor(
+        &self,
+        at: &Standpoint,
+        before: Option<&Anchor>,
+        tree: &str,
+        parent: Option<&str>,
+        words: &str,
+    ) -> Result<Anchor, GitError> {
+        let git = IDENTITY.iter().fold(self.clone(), |git, (name, value)| git.with(*name, *value));
+        let mut args = vec!["commit-tree", "--no-gpg-sign", "-m", words];
+        args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
+        args.push(tree);
+        let commit = git.text(args).await?;
+        let name = name(&at.place);
+        // An empty old value means that there must be none yet.
+        let old = before.map_or("", |anchor| anchor.commit.as_str());
+        if old != commit {
+            self.run(["update-ref", "--no-deref", name.as_str(), commit.as_str(), old]).await?;
+        }
+        Ok(Anchor { commit, tree: tree.to_owned(), parent: parent.map(str::to_owned) })
+    }
+
+    /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. Where
+    /// history was written anew, where HEAD left the default branch; on that branch itself, what old and new history
+    /// have in common.
+    pub async fn since(
+        &self,
+        at: &Standpoint,
+        anchor: Option<&Anchor>,
+    ) -> Result<Option<String>, BaseProblem> {
+        let Some(anchor) = anchor else { return self.base(None, None).await };
+        let (Some(head), Some(parent)) = (&at.head, &anchor.parent) else {
+            // Nothing is older than what passed before the first commit.
+            return Ok(Some(anchor.commit.clone()));
+        };
+        if self.is_ancestor(parent, head).await? {
+            return Ok(Some(anchor.commit.clone()));
+        }
+        let usual = self.base(None, None).await?;
+        if usual.as_ref() != Some(head) {
+            return Ok(usual);
+        }
+        // A commit that is gone has nothing in common with anything.
+        let common = self.merge_base(parent, head).await.ok().flatten();
+        Ok(common.or(usual))
+    }
+
+    /// The commit whose configuration holds for work since an anchor: where what was checked out then left the default
+    /// branch. Work that passed is not yet what a person has merged.
+    pub async fn judged_by(&self, anchor: Option<&Anchor>) -> Result<Option<String>, BaseProblem> {
+        let Some(anchor) = anchor else { return self.base(None, None).await };
+        let Some(parent) = &anchor.parent else { return Ok(Some(anchor.commit.clone())) };
+        let Some(parent) = self.commit(parent).await? else { return self.base(None, None).await };
+        let fork = match self.default_branch(None).await? {
+            Some(branch) => self.merge_base(&parent, &branch.reference).await?,
+            None => None,
+        };
+        Ok(fork.or(Some(parent)))
+    }
+
+    async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool, GitError> {
+        if one == of {
+            return Ok(true);
+        }
+        match self.run(["merge-base", "--is-ancestor", one, of]).await {
+            Ok(_) => Ok(true),
+            // 1 is no; 128 is a commit that is not there any more.
+            Err(GitError::Failed { code: Some(1 | 128), .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a commit as where work begins, where nothing is known of this place yet.
+    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor, GitError> {
+        let tree = match commit {
+            Some(commit) => {
+                self.text(["rev-parse", "--verify", "--end-of-options", &format!("{commit}^{{tree}}")])
+                    .await?
+            }
+            None => self.places().await?.empty_tree.to_owned(),
+        };
+        self.set_anchor(at, None, &tree, commit, "countersign: work is looked at from here on").await
+    }
+}
+
+/// The ref of a place. A digest, because a branch `a/b` may come after one called `a`.
+fn name(place: &str) -> String {
+    let letters: String = Digest::of(place.as_bytes()).as_str().chars().take(NAME_LETTERS).collect();
+    format!("{FOLDER}/{letters}")
+}
+
+/// Reads porcelain v2 with its head lines.
+fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint, GitError> {
+    let (mut head, mut branch, mut is_clean) = (None, None, true);
+    for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        let text = String::from_utf8_lossy(line);
+        if let Some(id) = text.strip_prefix("# branch.oid ") {
+            head = Some(id.to_owned()).filter(|id| id != "(initial)");
+        } else if let Some(name) = text.strip_prefix("# branch.head ") {
+            branch = Some(name.to_owned());
+        } else if !text.starts_with('#') {
+            is_clean = false;
+        }
+    }
+    let unsaid = || GitError::unexpected("status", "it does not say which branch is checked out");
+    let branch = Some(branch.ok_or_else(unsaid)?).filter(|name| name != "(detached)");
+    let place =
+        branch.as_ref().map_or_else(|| format!("detached in {folder}"), |name| format!("branch {name}"));
+    Ok(Standpoint { head, branch, is_clean, place })
+}
+
+/// Reads a line for each ref: name, commit, tree, parents.
+fn anchored(said: &str, own: &str, branch: Option<&str>) -> Anchored {
+    let mut found = Anchored::default();
+    for line in said.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            // A ref of somebody's that is no commit has no tree.
+            [name, commit, tree, parent] if name == own && !tree.is_empty() => {
+                let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
+                found.anchor = Some(Anchor { commit: commit.to_owned(), tree: tree.to_owned(), parent });
+            }
+            [name, _, tree, ..] if Some(name) == branch => found.head_tree = Some(tree.to_owned()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_worktree_is() {
+        let of = |said: &str| standpoint(said.as_bytes(), "/p").ok();
+        let at = |head: Option<&str>, branch: Option<&str>, place: &str, is_clean| {
+            let (head, branch) = (head.map(str::to_owned), branch.map(str::to_owned));
+            Some(Standpoint { head, branch, is_clean, place: place.to_owned() })
+        };
+        let main = Some("main");
+        let table = [
+            ("# branch.oid aa\0# branch.head main\0", at(Some("aa"), main, "branch main", true)),
+            ("# branch.oid (initial)\0# branch.head main\0", at(None, main, "branch main", true)),
+            ("# branch.oid aa\0# branch.head (detached)\0", at(Some("aa"), None, "detached in /p", true)),
+            ("# branch.oid aa\0# branch.head main\0? new\0", at(Some("aa"), main, "branch main", false)),
+            ("# branch.oid aa\0# branch.head main\0u UU x", at(Some("aa"), main, "branch main", false)),
+            ("", None),
+            ("? new\0", None),
+        ];
+        for (said, expected) in table {
+            assert_eq!(of(said), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_place() {
+        let own = name("branch main");
+        let anchor = |parent: Option<&str>| Anchor {
+            commit: "cc".to_owned(),
+            tree: "tt".to_owned(),
+            parent: parent.map(str::to_owned),
+        };
+        let table = [
+            (String::new(), Anchored::default()),
+            (format!("{own} cc tt pp"), Anchored { anchor: Some(anchor(Some("pp"))), head_tree: None }),
+            (format!("{own} cc tt "), Anchored { anchor: Some(anchor(None)), head_tree: None }),
+            // A blob, and a merge: neither is ours.
+            (format!("{own} cc  "), Anchored::default()),
+            (format!("{own} cc tt pp qq"), Anchored::default()),
+            (
+                "refs/heads/main aa hh pp qq".to_owned(),
+                Anchored { anchor: None, head_tree: Some("hh".to_owned()) },
+            ),
+        ];
+        for (said, expected) in table {
+            assert_eq!(anchored(&said, &own, Some("refs/heads/main")), expected, "{said}");
+        }
+        assert_ne!(name("branch a"), name("branch a/b"));
+    }
+}
