@@ -161,6 +161,7 @@ Examples:
   countersign init --agent claude --agent codex    let these agents start `countersign mcp` in this project
   countersign init --agent all --dry-run           show what that would change for every installed agent
   countersign init --agent claude --remove         take it out again
+  countersign init --agent claude --hook           hold agents that stop until what they changed passes
 
 A countersign.yml that is there already is checked and left as it is; with --agent none is written.";
 
@@ -177,6 +178,9 @@ pub struct InitOptions {
     /// are installed; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "reviewer")]
     pub agent: Vec<String>,
+    /// With --agent: have the program call `countersign hook` when an agent stops, instead of starting the server
+    #[arg(long, requires = "agent", conflicts_with = "external_runner")]
+    pub hook: bool,
     /// With --agent: take the entry out again
     #[arg(long, requires = "agent", conflicts_with_all = ["force", "external_runner"])]
     pub remove: bool,

@@ -92,7 +92,7 @@ async fn dispatch(
         Command::Dispute(options) => dispute::run(&global, options, printer, cancel).await,
         Command::Unblock(options) => decide::unblock(&global, options).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
-        Command::Init(options) => init::run(&global, &options, printer),
+        Command::Init(options) => init::run(&global, &options, printer).await,
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
         Command::Run(options) => run::run(&global, *options, printer, cancel).await,
         Command::Retry(options) => run::retry(&global, *options, printer, cancel).await,

@@ -80,7 +80,7 @@ pub async fn judge(
 }
 
 /// Why this project does not want its hook to review.
-fn unwanted(project: &Project) -> Option<String> {
+pub fn unwanted(project: &Project) -> Option<String> {
     let service = &project.config.service;
     if !service.enabled {
         return Some("`review.enabled` is false: the hook reviews nothing".to_owned());

@@ -55,6 +55,19 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor })))
 }
 
+/// Keeps where work begins, where nothing is known yet.
+pub async fn begin_here(global: &Global) -> Result<(), Failure> {
+    let flags = Flags { config: global.config.clone(), reviewer: None };
+    let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
+    let git = Git::at(&gathered.root);
+    let at = git.standpoint(&[]).await.map_err(no_repository)?;
+    if git.anchored(&at).await.map_err(no_repository)?.anchor.is_none() {
+        let usual = git.since(&at, None).await?;
+        git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?;
+    }
+    Ok(())
+}
+
 /// The first look at a branch. Where it began is kept, so that what an agent commits from now on is seen, also on the
 /// branch everybody starts from.
 async fn begin(git: &Git, at: &Standpoint) -> Result<(Option<String>, Option<Anchor>), Failure> {

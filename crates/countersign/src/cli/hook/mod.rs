@@ -9,6 +9,7 @@ mod look;
 use super::arguments::{HookOptions, HookProgram};
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
+use crate::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::service::hook::Hook;
@@ -56,6 +57,19 @@ pub async fn run(
         false => judged.close().await,
     }
     Ok(silent())
+}
+
+/// The hook was installed: what an agent commits from now on is seen. What keeps it from reviewing is said.
+pub async fn installed(global: &Global) -> Vec<String> {
+    let begun = look::begin_here(global).await.err().map(|failure| {
+        format!(
+            "it is not known where work begins, so the first call of the hook decides: {}",
+            failure.message
+        )
+    });
+    let unwanted = Project::find(global, None).ok().and_then(|project| judging::unwanted(&project));
+    let unwanted = unwanted.map(|why| format!("{why}: write `review: {{trigger: session_idle}}`"));
+    begun.into_iter().chain(unwanted).collect()
 }
 
 /// The end of a hook that has said what there was to say.

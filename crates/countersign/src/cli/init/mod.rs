@@ -32,9 +32,13 @@ use std::path::{Path, PathBuf};
 const MANIFEST_BYTES: u64 = 256 * 1024;
 
 /// Writes the file, or shows it with `--dry-run`.
-pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
+pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if !options.agent.is_empty() {
-        return agents::run(global, options, printer);
+        let mut answer = agents::run(global, options, printer)?;
+        if options.hook && !options.remove && !options.dry_run {
+            answer.warnings.extend(super::hook::installed(global).await);
+        }
+        return Ok(answer);
     }
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));

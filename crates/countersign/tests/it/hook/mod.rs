@@ -2,6 +2,7 @@
 
 mod history;
 mod input;
+mod installing;
 mod loops;
 mod no_verdict;
 mod wanted;

@@ -100,6 +100,12 @@ impl Format {
 pub fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Object(members) => {
+            let pair = |(name, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(name.as_str()), inline(value))
+            };
+            format!("{{{}}}", members.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
         value => value.to_string(),
     }
 }

@@ -8,7 +8,7 @@ use super::edit::{Fault, Members, Standing, cut, inline};
 use super::json_scan::{Dialect, Kind, Member, Node, end_of_line_comments, scan};
 use std::ops::Range;
 
-const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+pub const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
 const UNIT: &str = "  ";
 
 /// What stands at a path.
@@ -21,12 +21,31 @@ pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Standi
 
 /// A new file.
 pub fn create(path: &[&str], members: &Members) -> String {
-    let layout = Layout::Lines { eol: "\n", indent: UNIT.to_owned(), unit: UNIT.to_owned() };
-    format!("{{\n{UNIT}{}\n}}\n", layout.member(path, members))
+    create_with(path, Content::Members(members))
 }
 
 /// The text with a member at a path; as it is if one stands there.
 pub fn insert(text: &str, dialect: Dialect, path: &[&str], members: &Members) -> Result<String, Fault> {
+    put(text, dialect, path, Content::Members(members))
+}
+
+/// What a new member holds.
+#[derive(Clone, Copy)]
+pub enum Content<'c> {
+    /// An object, laid out as its surroundings are.
+    Members(&'c Members),
+    /// Something on one line.
+    Line(&'c str),
+}
+
+/// A new file.
+pub fn create_with(path: &[&str], content: Content<'_>) -> String {
+    let layout = Layout::Lines { eol: "\n", indent: UNIT.to_owned(), unit: UNIT.to_owned() };
+    format!("{{\n{UNIT}{}\n}}\n", layout.member(path, content))
+}
+
+/// The text with a member at a path, whatever it holds; as it is if one stands there.
+pub fn put(text: &str, dialect: Dialect, path: &[&str], content: Content<'_>) -> Result<String, Fault> {
     let root = scan(text, dialect)?;
     let (trail, node) = walk(&root, path)?;
     let missing = &path[trail.len()..];
@@ -36,13 +55,13 @@ pub fn insert(text: &str, dialect: Dialect, path: &[&str], members: &Members) ->
     let siblings = object(node, trail.last().map(|(_, member)| *member))?;
     let Some(last) = siblings.last() else {
         let behind_brace = node.span.start + 1;
-        let member = Layout::Line { gap: "" }.member(missing, members);
+        let member = Layout::Line { gap: "" }.member(missing, content);
         return Ok(spliced(text, &[(behind_brace, &member)]));
     };
     let end = last.comma.map_or(last.value.span.end, |comma| comma + 1);
     let at = end_of_line_comments(text, end, dialect);
     let layout = Layout::beside(text, last, &root, text[end..at].contains("//"));
-    let member = format!("{}{}", layout.gap(), layout.member(missing, members));
+    let member = format!("{}{}", layout.gap(), layout.member(missing, content));
     Ok(match last.comma {
         None => spliced(text, &[(end, ","), (at, &member)]),
         Some(_) => spliced(text, &[(at, &format!("{member},"))]),
@@ -86,10 +105,10 @@ fn without(root: &Node, text: &str, path: &[&str], depth: usize) -> serde_json::
 }
 
 /// An object, and the member of it that was taken.
-type Step<'n> = (&'n Node, &'n Member);
+pub type Step<'n> = (&'n Node, &'n Member);
 
 /// Follows a path as far as it goes: the steps, and the last value.
-fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Node), Fault> {
+pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Node), Fault> {
     let (mut trail, mut node) = (vec![], root);
     for name in path {
         let members = object(node, trail.last().map(|(_, member)| *member))?;
@@ -115,7 +134,7 @@ fn object<'n>(node: &'n Node, of: Option<&Member>) -> Result<&'n [Member], Fault
     }
 }
 
-fn spliced(text: &str, pieces: &[(usize, &str)]) -> String {
+pub fn spliced(text: &str, pieces: &[(usize, &str)]) -> String {
     let mut out = text.to_owned();
     for (at, piece) in pieces.iter().rev() {
         out.insert_str(*at, piece);
@@ -204,7 +223,7 @@ impl<'t> Layout<'t> {
     }
 
     /// A member at the end of a path, inside the objects that lead to it.
-    fn member(&self, path: &[&str], members: &Members) -> String {
+    fn member(&self, path: &[&str], content: Content<'_>) -> String {
         let Some((name, rest)) = path.split_first() else { return String::new() };
         let inner = match self {
             Self::Lines { eol, indent, unit } => {
@@ -212,12 +231,13 @@ impl<'t> Layout<'t> {
             }
             Self::Line { .. } => Self::Line { gap: " " },
         };
-        let content = match rest {
-            [] => {
+        let content = match (rest, content) {
+            ([], Content::Line(line)) => return format!("{}: {line}", quoted(name)),
+            ([], Content::Members(members)) => {
                 let pair = |(name, value): &(&str, _)| format!("{}: {}", quoted(name), inline(value));
                 members.iter().map(pair).collect::<Vec<_>>().join(&format!(",{}", inner.gap()))
             }
-            rest => inner.member(rest, members),
+            (rest, content) => inner.member(rest, content),
         };
         let close = match self {
             Self::Lines { .. } => self.gap(),

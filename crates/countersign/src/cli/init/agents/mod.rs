@@ -1,11 +1,14 @@
-//! `countersign init --agent`: tells agents to start `countersign mcp` in this project, and untells them.
+//! `countersign init --agent`: tells agents to start `countersign mcp` in this project, or to call `countersign hook` when
+//! they stop, and untells them.
 //!
 //! Everything is worked out before anything is written: what is wrong with one file leaves all as they are.
 
 mod diff;
 mod edit;
 mod file;
+mod hooks;
 mod json_edit;
+mod json_list;
 mod json_scan;
 mod report;
 mod targets;
@@ -20,6 +23,7 @@ use countersign_engine::programs::Program;
 use countersign_engine::workspace::Root;
 use edit::{Fault, Standing};
 use file::Settings;
+use hooks::{HOOKS, HookTarget};
 use report::{Report, State};
 use std::path::{Path, PathBuf};
 use targets::{TARGETS, Target};
@@ -45,12 +49,29 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
         force: options.force,
     };
     let chosen = chosen(&options.agent, options.remove)?;
+    let hookless = |program: &Program| HOOKS.iter().all(|hook| hook.program != *program);
+    if let Some(program) = chosen.iter().find(|program| options.hook && hookless(program))
+        && !options.agent.iter().any(|name| name == ALL)
+    {
+        return Err(Failure::usage(format!("{} has no hook to hold an agent with", program.facts().name))
+            .hint("claude, codex and gemini have one"));
+    }
     let root = root()?;
     let mut drafts = Drafts { root: &root, files: vec![] };
     let mut reports = vec![];
     let mut problems = vec![];
-    for target in TARGETS.iter().filter(|target| chosen.contains(&target.program)) {
-        match plan(target, &wish, &mut drafts) {
+    let planned: Vec<_> = match options.hook {
+        true => {
+            let targets = HOOKS.iter().filter(|target| chosen.contains(&target.program));
+            targets.map(|target| plan_hook(target, options.remove, &mut drafts)).collect()
+        }
+        false => {
+            let targets = TARGETS.iter().filter(|target| chosen.contains(&target.program));
+            targets.map(|target| plan(target, &wish, &mut drafts)).collect()
+        }
+    };
+    for planned in planned {
+        match planned {
             Ok(report) => reports.push(report),
             Err(problem) => problems.push(problem),
         }
@@ -121,7 +142,33 @@ fn plan(target: &'static Target, wish: &Wish, drafts: &mut Drafts<'_>) -> Result
         draft.now = after;
     }
     let diff = diff::unified(draft.settings.name, before.as_deref(), draft.now.as_deref());
-    Ok(Report { target, file: draft.settings.path.clone(), state, diff })
+    let Target { program, entry, next, .. } = *target;
+    Ok(Report { program, entry, next, file: draft.settings.path.clone(), state, diff })
+}
+
+/// One hook: the same in a list.
+fn plan_hook(
+    target: &'static HookTarget,
+    remove: bool,
+    drafts: &mut Drafts<'_>,
+) -> Result<Report, Diagnostic> {
+    let place = drafts.open(target.file)?;
+    let draft = &mut drafts.files[place];
+    let before = draft.now.clone();
+    let text = before.as_deref();
+    let after = match remove {
+        true => target.without(text),
+        false => target.with(text).map(|text| text.map(Some)),
+    };
+    let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
+    let state = State::of(remove, after.is_some());
+    if let Some(after) = after {
+        // We never make a link, so a linked file is somebody's whatever is in it.
+        draft.now = after.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned()));
+    }
+    let diff = diff::unified(draft.settings.name, before.as_deref(), draft.now.as_deref());
+    let HookTarget { program, next, .. } = *target;
+    Ok(Report { program, entry: "hook", next, file: draft.settings.path.clone(), state, diff })
 }
 
 /// The text with the entry; nothing if it is there as it should be.

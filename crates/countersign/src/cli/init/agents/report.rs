@@ -1,11 +1,11 @@
 //! What became of each entry, in words and for programs.
 
 use super::on_path;
-use super::targets::Target;
 use crate::cli::arguments::InitOptions;
 use crate::output::{Answer, bold};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
+use countersign_engine::programs::Program;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -44,7 +44,11 @@ impl State {
 /// One entry.
 #[derive(Debug)]
 pub struct Report {
-    pub target: &'static Target,
+    pub program: Program,
+    /// What the entry is for.
+    pub entry: &'static str,
+    /// What a person does next.
+    pub next: &'static str,
     pub file: PathBuf,
     pub state: State,
     pub diff: String,
@@ -52,17 +56,17 @@ pub struct Report {
 
 impl Report {
     fn agent(&self) -> &'static str {
-        self.target.program.facts().name
+        self.program.facts().name
     }
 
     /// What is left for a person to do, where the entry is there.
     fn next(&self) -> Option<&'static str> {
-        matches!(self.state, State::Written | State::AlreadyThere).then_some(self.target.next)
+        matches!(self.state, State::Written | State::AlreadyThere).then_some(self.next)
     }
 
     fn json(&self, dry_run: bool) -> Value {
         json!({
-            "agent": self.agent(), "entry": self.target.entry, "file": self.file,
+            "agent": self.agent(), "entry": self.entry, "file": self.file,
             "state": self.state.name(dry_run), "diff": self.diff, "next": self.next(),
         })
     }

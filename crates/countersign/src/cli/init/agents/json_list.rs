@@ -1,0 +1,161 @@
+//! Putting one element into a list of a JSON text and taking it out again, touching no other byte.
+//!
+//! As with members of objects, what would look alike is written differently: an element goes *directly* behind the bracket
+//! of an empty list that was there, while a list that we make has a space behind its bracket.
+
+use super::edit::{Fault, cut, inline};
+use super::json_edit::{Content, WHITE, create_with, put, remove, spliced, walk};
+use super::json_scan::{Dialect, Kind, Node, end_of_line_comments, scan};
+use serde_json::Value;
+use std::ops::Range;
+
+/// An element that stands in a list.
+#[derive(Debug, PartialEq)]
+pub struct Element {
+    pub value: Value,
+    pub span: Range<usize>,
+}
+
+/// Every element of the list at a path; none where there is no list.
+pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Element>, Fault> {
+    let root = scan(text, dialect)?;
+    let Some(items) = list(&root, path)? else { return Ok(vec![]) };
+    let element = |item: &Node| Element { value: item.value(text), span: item.span.clone() };
+    Ok(items.1.iter().map(element).collect())
+}
+
+/// A new file with nothing but the list.
+pub fn create(path: &[&str], element: &Value) -> String {
+    create_with(path, Content::Line(&own_list(element)))
+}
+
+/// The text with one element more.
+pub fn append(text: &str, dialect: Dialect, path: &[&str], element: &Value) -> Result<String, Fault> {
+    let root = scan(text, dialect)?;
+    let Some((list, items)) = list(&root, path)? else {
+        return put(text, dialect, path, Content::Line(&own_list(element)));
+    };
+    let element = inline(element);
+    let Some(last) = items.last() else {
+        return Ok(spliced(text, &[(list.span.start + 1, &element)]));
+    };
+    let end = last.span.end;
+    let before = &text[..last.span.start];
+    let lead = &before[before.trim_end_matches(WHITE).len()..];
+    let at = end_of_line_comments(text, end, dialect);
+    // A comment that ends with its line asks for a new one.
+    let gap = match lead {
+        lead if lead.contains('\n') => lead,
+        _ if text[end..at].contains("//") => "\n",
+        _ => " ",
+    };
+    Ok(match text[end..].trim_start_matches(WHITE).starts_with(',') && dialect.trailing_commas {
+        true => spliced(text, &[(end, &format!(",{gap}{element}"))]),
+        false => spliced(text, &[(end, ","), (at, &format!("{gap}{element}"))]),
+    })
+}
+
+/// The text without the element at a place; nothing if the file was only made for it.
+pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Result<Option<String>, Fault> {
+    let root = scan(text, dialect)?;
+    let Some((list, items)) = list(&root, path)? else { return Ok(Some(text.to_owned())) };
+    let Some(item) = items.get(place) else { return Ok(Some(text.to_owned())) };
+    let is_alone = items.len() == 1;
+    if is_alone && text[list.span.start + 1..].starts_with(WHITE) {
+        return remove(text, dialect, path);
+    }
+    let range = match (place.checked_sub(1).and_then(|before| items.get(before)), items.get(place + 1)) {
+        (Some(before), _) => before.span.end..item.span.end,
+        (None, Some(next)) => item.span.start..next.span.start,
+        (None, None) => item.span.clone(),
+    };
+    let out = cut(text, vec![range.clone()]);
+    // What stood between the elements, such as a comment, is not ours to take along.
+    let between = text[range.clone()].replacen(&text[item.span.clone()], "", 1);
+    let clean = between.trim_matches(WHITE).trim_matches(',').trim_matches(WHITE).is_empty();
+    let left = scan(&out, dialect).ok().and_then(|root| list_len(&root, path));
+    match clean && left == Some(items.len() - 1) {
+        true => Ok(Some(out)),
+        false => {
+            let words = "this cannot be taken out without touching what stands around it";
+            Err(Fault::shape(item.span.clone(), words))
+        }
+    }
+}
+
+/// A list of our own.
+fn own_list(element: &Value) -> String {
+    format!("[ {} ]", inline(element))
+}
+
+fn list_len(root: &Node, path: &[&str]) -> Option<usize> {
+    list(root, path).ok().flatten().map(|(_, items)| items.len())
+}
+
+fn list<'n>(root: &'n Node, path: &[&str]) -> Result<Option<(&'n Node, &'n [Node])>, Fault> {
+    let (trail, node) = walk(root, path)?;
+    match &node.kind {
+        _ if trail.len() < path.len() => Ok(None),
+        Kind::Array(items) => Ok(Some((node, items))),
+        _ => {
+            let name = path.last().copied().unwrap_or_default();
+            Err(Fault::shape(node.span.clone(), format!("`{name}` is not a list")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const STRICT: Dialect = Dialect { comments: false, trailing_commas: false };
+    const LOOSE: Dialect = Dialect { comments: true, trailing_commas: false };
+    const PATH: [&str; 2] = ["hooks", "Stop"];
+
+    #[test]
+    fn what_goes_in_comes_out_again() {
+        let table = [
+            ("{}", "{\"hooks\": { \"Stop\": [ 7 ] }}"),
+            ("{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"hooks\": {\n    \"Stop\": [ 7 ]\n  }\n}\n"),
+            (
+                "{\n  \"hooks\": {\n    \"x\": []\n  }\n}",
+                "{\n  \"hooks\": {\n    \"x\": [],\n    \"Stop\": [ 7 ]\n  }\n}",
+            ),
+            ("{\"hooks\": {\"Stop\": []}}", "{\"hooks\": {\"Stop\": [7]}}"),
+            ("{\"hooks\": {\"Stop\": [1]}}", "{\"hooks\": {\"Stop\": [1, 7]}}"),
+            (
+                "{\"hooks\": {\"Stop\": [\n    {\"a\": [1, 2]}\n  ]}}",
+                "{\"hooks\": {\"Stop\": [\n    {\"a\": [1, 2]},\n    7\n  ]}}",
+            ),
+            ("{\"hooks\": {\"Stop\": [\n  1 // one\n]}}", "{\"hooks\": {\"Stop\": [\n  1, // one\n  7\n]}}"),
+        ];
+        for (before, after) in table {
+            let put = append(before, LOOSE, &PATH, &json!(7)).unwrap();
+            assert_eq!(put, after);
+            let place = elements(&put, LOOSE, &PATH).unwrap().len() - 1;
+            match take_out(&put, LOOSE, &PATH, place) {
+                Ok(out) => assert_eq!(out.as_deref(), Some(before), "{after}"),
+                // The comment stands between the two.
+                Err(fault) => assert!(before.contains("//"), "{fault:?}"),
+            }
+        }
+        let new = create(&PATH, &json!({"a": [1, "b"]}));
+        assert_eq!(new, "{\n  \"hooks\": {\n    \"Stop\": [ {\"a\": [1, \"b\"]} ]\n  }\n}\n");
+        assert_eq!(take_out(&new, STRICT, &PATH, 0), Ok(None));
+    }
+
+    #[test]
+    fn what_others_put_around_it_stays() {
+        let table = [
+            ("{\"hooks\": {\"Stop\": [7, 1, 2]}}", 0, "{\"hooks\": {\"Stop\": [1, 2]}}"),
+            ("{\"hooks\": {\"Stop\": [1, 7, 2]}}", 1, "{\"hooks\": {\"Stop\": [1, 2]}}"),
+            ("{\"hooks\": {\"Stop\": [ 7, 1 ]}}", 0, "{\"hooks\": {\"Stop\": [ 1 ]}}"),
+        ];
+        for (before, place, after) in table {
+            assert_eq!(take_out(before, STRICT, &PATH, place), Ok(Some(after.to_owned())));
+        }
+        let other = append("{\"hooks\": {\"Stop\": {}}}", STRICT, &PATH, &json!(7)).unwrap_err();
+        assert_eq!(other.message, "`Stop` is not a list");
+    }
+}
