@@ -109,7 +109,7 @@ async fn prepare(
         each_file: false,
         guidance: None,
         notes: None,
-        subject: hook.subject(&stopping.session),
+        subject: hook.subject(stopping),
         is_loop: true,
         fresh: false,
         words: Words {

@@ -50,6 +50,7 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
         let input = json!({
             "session_id": session, "transcript_path": null, "cwd": self.project.root().canonicalize().unwrap(),
             "hook_event_name": event, "stop_hook_active": was_held, "last_assistant_message": "I am done.",
+            "prompt": "Write a page.",
         });
         Running::fed(&mut self.project.command(&["hook", program]), input.to_string().as_bytes())
             .wait()

@@ -1,6 +1,7 @@
 //! What a program writes to its hook.
 
 use super::Hook;
+use countersign_core::digest::Digest;
 use countersign_core::text::visible_line;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -17,6 +18,8 @@ pub struct Stopping {
     pub folder: PathBuf,
     /// Whether it went on only because a hook had held it; otherwise somebody wrote to it.
     pub was_held: bool,
+    /// What it was asked, by digest, where the program does not reliably say whether it was held.
+    pub prompt: Option<String>,
     /// The log of its session.
     pub transcript: Option<PathBuf>,
 }
@@ -29,6 +32,7 @@ struct Written {
     hook_event_name: Option<String>,
     stop_hook_active: Option<bool>,
     transcript_path: Option<PathBuf>,
+    prompt: Option<String>,
 }
 
 /// Reads it, or says what is wrong with it.
@@ -52,10 +56,20 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, String> {
     if !folder.is_absolute() {
         return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())));
     }
+    let was_held = written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?;
+    let prompt = match hook {
+        Hook::Claude | Hook::Codex => None,
+        // It forgets that it was held as soon as its agent uses a tool. What it was asked stays the same.
+        Hook::Gemini => {
+            let prompt = written.prompt.ok_or_else(|| missing("prompt"))?;
+            Some(Digest::of(prompt.as_bytes()).short().to_owned())
+        }
+    };
     Ok(Stopping {
         session,
         folder,
-        was_held: written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?,
+        was_held: was_held || prompt.is_some(),
+        prompt,
         transcript: written.transcript_path.filter(|path| path.is_absolute()),
     })
 }
@@ -70,8 +84,10 @@ mod tests {
             session: "s-1".into(),
             folder: "/p".into(),
             was_held,
+            prompt: None,
             transcript: transcript.map(PathBuf::from),
         };
+        let prompt = Some(Digest::of(b"p").short().to_owned());
         let table = [
             (
                 Hook::Claude,
@@ -89,7 +105,7 @@ mod tests {
                 Hook::Gemini,
                 r#"{"session_id":"s-1","transcript_path":"","cwd":"/p","hook_event_name":"AfterAgent",
                 "timestamp":"2026-01-01T00:00:00Z","prompt":"p","prompt_response":"r","stop_hook_active":false}"#,
-                stopping(false, None),
+                Stopping { prompt, ..stopping(true, None) },
             ),
         ];
         for (hook, input, expected) in table {

@@ -10,6 +10,7 @@ pub mod words;
 
 use countersign_core::ids::Subject;
 use countersign_engine::programs::Program;
+use input::Stopping;
 
 /// The hooks there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +50,10 @@ impl Hook {
         }
     }
 
-    /// What stays the same over all stops of a session.
-    pub fn subject(self, session: &str) -> Subject {
-        Subject::new("hook", [self.program().facts().name, session])
+    /// What stays the same over all stops of a session; of a program that does not say whether its agent was held, over all
+    /// stops after one prompt.
+    pub fn subject(self, stopping: &Stopping) -> Subject {
+        let parts = [self.program().facts().name, &stopping.session];
+        Subject::new("hook", parts.into_iter().chain(stopping.prompt.as_deref()))
     }
 }
