@@ -14,6 +14,7 @@ fn svc_11_findings_hold_the_agent_until_it_has_mended_them() {
         "attempt 1 of 3",
         "1. a.md: Complete (must, rule r) [fi-",
         "\n   there is a BAD word\n",
+        "countersign dispute FINDING --evidence TEXT",
         "countersign approve rv-",
     ] {
         assert!(reason.contains(part), "{part}: {reason}");
@@ -91,6 +92,17 @@ fn what_a_person_approves_is_where_the_next_look_begins() {
     goes(&bench.stops(false));
     let asked = bench.payload();
     assert!(asked.contains("+good") && !asked.contains("BAD"), "{asked}");
+}
+
+#[test]
+fn an_agent_that_disputes_a_finding_and_is_right_may_stop() {
+    let bench = Bench::new("");
+    bench.project.write("a.md", "BAD\n");
+    let reason = held(&bench.stops(false));
+    let finding = reason.split(['[', ']']).find(|part| part.starts_with("fi-")).unwrap();
+    bench.project.run(&["dispute", finding, "--evidence", "the word is QUOTED"]).exits(0);
+    goes(&bench.stops(true));
+    goes(&bench.stops(false));
 }
 
 #[test]

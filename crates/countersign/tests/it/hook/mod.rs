@@ -32,7 +32,7 @@ impl Bench {
         project.write("countersign.yml", config(more));
         let body = r#"printf '%s' "$brief" >ROOT/.brief
 test -e ROOT/.down && exit 3
-case "$brief" in *BAD*) p=false;; *) p=true;; esac
+case "$brief" in *QUOTED*) p=true;; *BAD*) p=false;; *) p=true;; esac
 printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": %s, "feedback": "there is a BAD word"}]}' $p $p"#;
         let body = body.replace("ROOT", &project.root().display().to_string());
         let judge = Judge::scripted(&project, "judge.sh", &body);

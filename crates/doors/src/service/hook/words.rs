@@ -35,8 +35,8 @@ pub fn findings(review: &Review) -> String {
         out.push_str(&format!("and {left_out} more: countersign show {}\n", review.id));
     }
     out.push_str(
-        "\nFix these in the files, then stop again: what changed is reviewed again, and the same files again stop the \
-         review for a person.\n",
+        "\nFix these in the files, then stop again: what changed is reviewed again. The same files with the same \
+         findings stop the review, and a person is told.\n",
     );
     out.push_str(&objection(review));
     out
@@ -45,8 +45,9 @@ pub fn findings(review: &Review) -> String {
 /// How somebody objects who has reason to.
 fn objection(review: &Review) -> String {
     format!(
-        "If a finding is wrong, do not bend the work to it: say why in your last message and stop. A person decides with \
-         countersign approve {} --reason TEXT.\n",
+        "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has somebody else judge \
+         it, once, by the id in brackets; where it is withdrawn, stop again. Else a person decides: countersign approve {} \
+         --reason TEXT.\n",
         review.id
     )
 }
