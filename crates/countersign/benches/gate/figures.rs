@@ -22,13 +22,21 @@ pub struct Sizes {
     pub reviews: u32,
     /// Tasks that are run.
     pub tasks: usize,
+    /// Files of the repository whose agent stops.
+    pub hooked: usize,
 }
 
 impl Sizes {
-    pub const FULL: Self =
-        Self { runs: 200, replayed: [1_000, 10_000], commanded: 200, reviews: 100_000, tasks: 100 };
+    pub const FULL: Self = Self {
+        runs: 200,
+        replayed: [1_000, 10_000],
+        commanded: 200,
+        reviews: 100_000,
+        tasks: 100,
+        hooked: 50_000,
+    };
     pub const QUICK: Self =
-        Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000, tasks: 10 };
+        Self { runs: 20, replayed: [100, 1_000], commanded: 20, reviews: 2_000, tasks: 10, hooked: 5_000 };
 }
 
 /// How long it takes to say something simple.

@@ -6,6 +6,7 @@
 
 mod client;
 mod figures;
+mod hook;
 mod measure;
 mod project;
 mod runs;
@@ -65,5 +66,6 @@ fn measure_all(sizes: Sizes) -> anyhow::Result<Table> {
     figures::items(&sizes, &mut table)?;
     runs::tasks(&sizes, &mut table)?;
     runs::status(&sizes, &mut table)?;
+    hook::unchanged(&sizes, &mut table)?;
     Ok(table)
 }

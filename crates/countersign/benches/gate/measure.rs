@@ -7,7 +7,9 @@
 use anyhow::{Context, ensure};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -33,8 +35,13 @@ pub struct Cost {
 
 /// Runs a command to its end. It must succeed.
 pub fn run(command: &mut Command) -> anyhow::Result<Cost> {
+    run_fed(command, Path::new("/dev/null"))
+}
+
+/// The same with a file as its standard input.
+pub fn run_fed(command: &mut Command, input: &Path) -> anyhow::Result<Cost> {
     let started = Instant::now();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+    let mut child = command.stdin(File::open(input)?).stdout(Stdio::null()).spawn()?;
     let over = AtomicBool::new(false);
     let (waited, peak_bytes) = thread::scope(|scope| {
         let looking = scope.spawn(|| watch_peak(child.id(), &over));
@@ -50,12 +57,38 @@ pub fn run(command: &mut Command) -> anyhow::Result<Cost> {
 }
 
 /// The median wall time of a command that is run many times, after one run that does not count.
-pub fn median_wall(runs: usize, mut command: impl FnMut() -> Command) -> anyhow::Result<Duration> {
+pub fn median_wall(runs: usize, command: impl FnMut() -> Command) -> anyhow::Result<Duration> {
+    median_wall_fed(runs, Path::new("/dev/null"), command)
+}
+
+/// The CPU time of a command with all that it starts, on average over many runs: the kernel tells hundredths of a second, of
+/// all children together.
+pub fn children_cpu(
+    runs: usize,
+    input: &Path,
+    mut command: impl FnMut() -> Command,
+) -> anyhow::Result<Duration> {
+    let (_, before) = cpu(std::process::id())?;
+    for _ in 0..runs {
+        let mut command = command();
+        let mut child = command.stdin(File::open(input)?).stdout(Stdio::null()).spawn()?;
+        finish(&command, &mut child)?;
+    }
+    let (_, after) = cpu(std::process::id())?;
+    Ok((after - before) / u32::try_from(runs)?)
+}
+
+/// The median wall time of a command with a file as its standard input.
+pub fn median_wall_fed(
+    runs: usize,
+    input: &Path,
+    mut command: impl FnMut() -> Command,
+) -> anyhow::Result<Duration> {
     let mut times = vec![];
     for _ in 0..=runs {
         let mut command = command();
         let started = Instant::now();
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        let mut child = command.stdin(File::open(input)?).stdout(Stdio::null()).spawn()?;
         finish(&command, &mut child)?;
         times.push(started.elapsed());
     }

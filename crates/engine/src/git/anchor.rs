@@ -151,7 +151,7 @@ impl Git {
                 self.text(["rev-parse", "--verify", "--end-of-options", &format!("{commit}^{{tree}}")])
                     .await?
             }
-            None => self.places().await?.empty_tree.to_owned(),
+            None => self.empty_tree().await?,
         };
         self.set_anchor(at, None, &tree, commit, "countersign: work is looked at from here on").await
     }

@@ -211,6 +211,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "policy.overrides = forbid (user /home/me/config.yml:3)",
             "policy.budget_tokens = none (default)",
             "policy.budget_usd = none (default)",
+            "policy.on_no_verdict = hold (default)",
             "policy.day_budget_tokens = none (default)",
             "policy.day_budget_usd = none (default)",
             "limits.max_inline_files = 5 (default)",

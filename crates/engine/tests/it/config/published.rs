@@ -78,6 +78,7 @@ fn schema_and_reader_refuse_the_same_mistakes() {
         with("/policy/max_attempts", json!(null)),
         with("/policy/max_attempts", json!(4_294_967_296_u64)),
         with("/policy/overrides", json!("anyone")),
+        with("/policy/on_no_verdict", json!("pass")),
         with("/policy/blocking/0", json!({ "from_round": 1 })),
         with("/policy/blocking/0/from_round", json!(0)),
         with("/limits/prompt_bytes", json!(-1)),
