@@ -34,7 +34,12 @@ pub async fn base(
     let gathered = config::gather(&here, flags, environment)?;
     let commit = Git::at(&gathered.root).base(named, None).await?;
     let judged_by = commit.clone().filter(|_| !from_worktree);
-    since(here, gathered, flags, environment, (commit, judged_by.as_deref())).await
+    let mut base = since(here, gathered, flags, environment, (commit, judged_by.as_deref())).await?;
+    if from_worktree {
+        // That is for people, who have seen what they let count.
+        base.project.config.policy.gate_files = GateFiles::Tell;
+    }
+    Ok(base)
 }
 
 /// The same where both are known: what the change is against, and the commit whose configuration holds.
@@ -50,12 +55,7 @@ pub async fn since(
         Some(judged_by) if own => as_of(&Git::at(&gathered.root), judged_by, &mut gathered).await?,
         _ => None,
     };
-    let mut project = Project::of(here, &gathered, flags, environment)?;
-    if from_worktree {
-        // That is for people, who have seen what they let count.
-        project.config.policy.gate_files = GateFiles::Tell;
-    }
-    Ok(Base { project, commit, edited })
+    Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
 }
 
 /// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only

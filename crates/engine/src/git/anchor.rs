@@ -155,6 +155,19 @@ impl Git {
         };
         self.set_anchor(at, None, &tree, commit, "countersign: work is looked at from here on").await
     }
+
+    /// Takes files into an anchor as they are: somebody who may has seen them.
+    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor, GitError> {
+        let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
+        let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir().map_err(failed)?;
+        let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
+        git.run(["read-tree", anchor.tree.as_str()]).await?;
+        let literal = files.iter().map(|file| format!(":(literal){file}"));
+        git.run(["add", "-A", "-f", "--"].map(str::to_owned).into_iter().chain(literal)).await?;
+        let tree = git.text(["write-tree"]).await?;
+        let words = "countersign: a person has seen the files of the gate";
+        self.set_anchor(at, Some(anchor), &tree, anchor.parent.as_deref(), words).await
+    }
 }
 
 /// The ref of a place. A digest, because a branch `a/b` may come after one called `a`.

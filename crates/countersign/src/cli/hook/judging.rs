@@ -2,6 +2,7 @@
 
 use super::look::Work;
 use super::note;
+use crate::change::gate_words;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
 use crate::project::{self, Project};
@@ -10,7 +11,6 @@ use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::Actor;
 use countersign_core::review::Refused;
-use countersign_doors::run::judging::gate_files;
 use countersign_doors::service::context::{Known, Surroundings};
 use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
@@ -27,7 +27,8 @@ use tokio_util::sync::CancellationToken;
 /// A stop that was judged.
 pub struct Judged {
     pub say: Say,
-    engine: Engine,
+    /// None where there is no review.
+    engine: Option<Engine>,
     /// None where nobody was asked.
     ticket: Option<Ticket>,
 }
@@ -35,8 +36,8 @@ pub struct Judged {
 impl Judged {
     /// The program has heard it.
     pub async fn delivered(self) -> Result<(), Failure> {
-        if let Some(ticket) = &self.ticket {
-            self.engine.delivered(ticket).await?;
+        if let (Some(engine), Some(ticket)) = (&self.engine, &self.ticket) {
+            engine.delivered(ticket).await?;
         }
         self.close().await;
         Ok(())
@@ -44,7 +45,9 @@ impl Judged {
 
     /// Done with the ledger.
     pub async fn close(self) {
-        self.engine.ledger().clone().close().await;
+        if let Some(engine) = self.engine {
+            engine.ledger().clone().close().await;
+        }
     }
 }
 
@@ -64,19 +67,23 @@ pub async fn judge(
     // An agent that was told what to mend and comes back with the same files will not mend it.
     project.config.policy.unchanged_stops = true;
     let work = &work;
-    let Some(prepared) = prepare(hook, stopping, work, cancel).await? else { return Ok(None) };
+    let Some(prepared) = prepare(hook, stopping, work, cancel).await? else {
+        // Nobody judges it, so a person has to.
+        let say = gate(work).map(Say::Tell);
+        return Ok(say.map(|say| Judged { say, engine: None, ticket: None }));
+    };
     let engine = work.base.project.engine(work.base.project.planner(None)?).await?;
     begin_anew(&engine, stopping, &prepared).await?;
     let ticket = match engine.submit(prepared).await {
         Err(EngineError::Refused(refused @ Refused::CoolingOff { .. })) => {
             let say = Say::Tell(format!("Countersign: the work was not reviewed: {refused}."));
-            return Ok(Some(Judged { say, engine, ticket: None }));
+            return Ok(Some(Judged { say, engine: Some(engine), ticket: None }));
         }
         ticket => ticket?,
     };
     let stored = engine.wait(&ticket, cancel).await?;
     let say = concluded(&engine, &ticket, &stored, work).await?;
-    Ok(Some(Judged { say, engine, ticket: Some(ticket) }))
+    Ok(Some(Judged { say, engine: Some(engine), ticket: Some(ticket) }))
 }
 
 /// Why this project does not want its hook to review.
@@ -194,19 +201,20 @@ async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Wor
     };
     let on_no_verdict = work.base.project.config.on_no_verdict;
     let say = Stands { review, outcome, on_no_verdict, self_review }.say();
-    if say != Say::Go {
-        return Ok(say);
-    }
-    if let Err(failure) = work.passed(review.id.as_str()).await {
-        // It passed all the same; the next stop looks at it once more.
-        note(&failure.message);
-    }
-    let gate_files = gate_files(&work.change);
-    Ok(match gate_files.is_empty() {
-        true => Say::Go,
-        false => Say::Tell(format!(
-            "Countersign: the work passed, and it changes what later work is judged by: {}. Look at it yourself.",
-            gate_files.join(", ")
-        )),
+    Ok(match (say, gate(work)) {
+        (Say::Go, gate) => {
+            if let Err(failure) = work.passed(review.id.as_str()).await {
+                // It passed all the same; the next stop looks at it once more.
+                note(&failure.message);
+            }
+            gate.map_or(Say::Go, Say::Tell)
+        }
+        (Say::Tell(words), Some(gate)) => Say::Tell(format!("{words} {gate}")),
+        (say, _) => say,
     })
+}
+
+/// What a person is told about a change of the gate itself.
+fn gate(work: &Work) -> Option<String> {
+    gate_words(&work.change).map(|words| format!("Countersign: {words}. Look at it yourself."))
 }

@@ -1,5 +1,6 @@
 //! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
 
+use crate::author;
 use crate::change::{self, OWN_STATE};
 use crate::cli::{Failure, Global};
 use crate::project;
@@ -55,15 +56,36 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor })))
 }
 
-/// Keeps where work begins, where nothing is known yet.
+/// Keeps where work begins, where nothing is known yet. A person who installs the hook has seen the files of the gate as
+/// they are.
 pub async fn begin_here(global: &Global) -> Result<(), Failure> {
     let flags = Flags { config: global.config.clone(), reviewer: None };
     let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-    let git = Git::at(&gathered.root);
+    let root = Root::new(&gathered.root).map_err(|error| Failure::usage(error.to_string()))?;
+    let git = Git::at(root.path());
     let at = git.standpoint(&[]).await.map_err(no_repository)?;
-    if git.anchored(&at).await.map_err(no_repository)?.anchor.is_none() {
-        let usual = git.since(&at, None).await?;
-        git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?;
+    let anchor = match git.anchored(&at).await.map_err(no_repository)?.anchor {
+        Some(anchor) => anchor,
+        None => {
+            let usual = git.since(&at, None).await?;
+            git.begin_at(&at, usual.as_deref()).await.map_err(no_repository)?
+        }
+    };
+    if author::is_agent() {
+        return Ok(());
+    }
+    let wanted = ChangeWanted {
+        base: Some(anchor.commit.clone()),
+        left_out: vec![OWN_STATE.to_owned()],
+        ..ChangeWanted::default()
+    };
+    let change = match workspace::change(&root, &wanted).await {
+        Err(ChangeError::Empty { .. }) => return Ok(()),
+        change => change?,
+    };
+    let files = change.gate_files();
+    if !files.is_empty() {
+        git.vouch(&at, &anchor, &files).await.map_err(no_repository)?;
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ fn a_branch_is_compared_with_where_it_left_the_default_branch() {
 
 #[test]
 fn before_the_first_commit_everything_is_looked_at() {
-    let bench = Bench::new("");
+    let bench = Bench::new("policy: {gate_files: tell}\n");
     bench.repository.git(["update-ref", "-d", "HEAD"]);
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(false));
@@ -51,7 +51,7 @@ fn before_the_first_commit_everything_is_looked_at() {
     assert!(said["systemMessage"].as_str().unwrap().contains("not converging"), "{said}");
     assert_eq!(bench.judge.asked().len(), asked);
     bench.project.write("a.md", "good\n");
-    assert!(super::told(&bench.stops(false)).contains("the work passed"));
+    assert!(super::told(&bench.stops(false)).contains("this changes what work is judged by"));
     goes(&bench.stops(false));
 }
 
@@ -93,14 +93,28 @@ fn nothing_of_the_repository_changes_but_our_own_ref() {
 /// A change does not choose its judge, and what passed is not yet what holds.
 #[test]
 fn the_configuration_is_that_of_the_base_also_after_it_passed() {
-    let bench = Bench::new("");
+    let bench = Bench::new("policy: {gate_files: tell}\n");
     let loose = Judge::scripted(&bench.project, "loose.sh", "exit 9");
     let edited = super::config("").replace("judge.sh", "loose.sh").replace("'*.md'", "'none'");
     bench.project.write("countersign.yml", edited).write("a.md", "good\n");
     let ran = bench.stops(false);
     assert!(ran.stderr.contains("countersign.yml is not what it was"), "{ran:?}");
-    assert!(super::told(&ran).contains("changes what later work is judged by: countersign.yml"), "{ran:?}");
+    assert!(super::told(&ran).contains("judged by or run with: countersign.yml"), "{ran:?}");
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(false));
     assert_eq!((bench.judge.asked().len(), loose.asked().len()), (2, 0));
+}
+
+/// Who changes what later work is judged by needs a person, and the agent is not held for that.
+#[test]
+fn a_change_of_the_gate_waits_for_a_person_who_may_let_it_pass() {
+    let bench = Bench::new("policy: {overrides: allow}\n");
+    bench.project.write(".claude/settings.json", "{}\n").write("a.md", "good\n");
+    let words = super::told(&bench.stops(false));
+    assert!(words.contains("waits for a person") && words.contains(".claude/settings.json"), "{words}");
+    super::told(&bench.stops(true));
+    assert_eq!(bench.judge.asked().len(), 1);
+    // Findings still go back to the agent.
+    bench.project.write("a.md", "BAD\n");
+    held(&bench.stops(true));
 }

@@ -1,6 +1,7 @@
 //! `init --agent … --hook`: settings written, shown and taken out, touching nothing else.
 
 use super::{Bench, goes, held};
+use countersign_testkit::Running;
 use serde_json::{Value, json};
 
 const FILES: [(&str, &str, &str, u64); 3] = [
@@ -70,7 +71,11 @@ fn work_begins_where_the_hook_was_installed() {
     // Installing again does not make it pass.
     bench.project.run(&["init", "--agent", "claude", "--hook"]).exits(0);
     bench.project.write("a.md", "good\n");
-    let ran = bench.stops(true);
-    assert!(super::told(&ran).contains(".claude/settings.json"), "{ran:?}");
+    // Who installed it has seen its settings.
+    goes(&bench.stops(true));
     goes(&bench.stops(false));
+    // An agent that installs it has not.
+    let mut command = bench.project.command(&["init", "--agent", "gemini", "--hook"]);
+    Running::start(command.env("CLAUDECODE", "1")).wait().exits(0);
+    assert!(super::told(&bench.stops(false)).contains(".gemini/settings.json"));
 }
