@@ -56,9 +56,17 @@ fn before_the_first_commit_everything_is_looked_at() {
 }
 
 #[test]
-fn a_worktree_of_its_own_and_a_detached_head_are_places_of_their_own() {
+fn a_linked_worktree_and_a_detached_head_are_places_of_their_own() {
     let bench = Bench::new("");
     goes(&bench.stops(false));
+    let linked = bench.repository.beside("linked");
+    bench.repository.git(["worktree", "add", "-q", "-b", "topic", linked.to_str().unwrap()]);
+    std::fs::write(linked.join("a.md"), "BAD\n").unwrap();
+    held(&bench.stops_in(&linked, false));
+    goes(&bench.stops(false));
+    std::fs::write(linked.join("a.md"), "good\n").unwrap();
+    goes(&bench.stops_in(&linked, true));
+    assert_eq!(bench.judge.asked().len(), 2);
     bench.repository.git(["checkout", "-q", "--detach"]);
     bench.project.write("a.md", "BAD\n");
     bench.repository.commit("by the agent");

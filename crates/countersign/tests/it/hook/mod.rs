@@ -10,6 +10,7 @@ mod wanted;
 use crate::project;
 use countersign_testkit::{Judge, Project, Ran, Repository, Running};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A project with a commit, and a judge that keeps every question and fails what has the word BAD in it.
 struct Bench {
@@ -45,10 +46,19 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
         self.hook("claude", "s-1", was_held)
     }
 
+    /// The same in another folder.
+    fn stops_in(&self, folder: &Path, was_held: bool) -> Ran {
+        self.hook_in(folder, "claude", "s-1", was_held)
+    }
+
     fn hook(&self, program: &str, session: &str, was_held: bool) -> Ran {
+        self.hook_in(&self.project.root().canonicalize().unwrap(), program, session, was_held)
+    }
+
+    fn hook_in(&self, folder: &Path, program: &str, session: &str, was_held: bool) -> Ran {
         let event = if program == "gemini" { "AfterAgent" } else { "Stop" };
         let input = json!({
-            "session_id": session, "transcript_path": null, "cwd": self.project.root().canonicalize().unwrap(),
+            "session_id": session, "transcript_path": null, "cwd": folder,
             "hook_event_name": event, "stop_hook_active": was_held, "last_assistant_message": "I am done.",
             "prompt": "Write a page.",
         });
