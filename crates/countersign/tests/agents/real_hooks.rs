@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::real_codex::CODEX;
 use crate::real_gemini::GEMINI;
+use countersign_engine::ledger::Ledger;
 use countersign_testkit::{
     Act, Asked, Dialect, Gemini, Judge, Loopback, Messages, Ran, Repository, Responses, Running,
 };
@@ -101,6 +102,18 @@ impl<D: Dialect> Hooked<D> {
         let told = outputs[1]["systemMessage"].as_str().unwrap();
         assert!(told.contains("attempts used up, attempt 2 of 2"), "{told}");
         assert!(self.countersign(&["log"]).contains("stopped"));
+        let read = async {
+            let folder = self.bench.project.path(".countersign");
+            let ledger = Ledger::open_existing(&folder).await.unwrap().unwrap();
+            ledger.notes("notifications").await.unwrap()
+        };
+        let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        let title = format!("Review Failed: {} in ", self.bench.driven.name);
+        assert!(
+            notes[0].body.contains(&title) && notes[0].body.contains("attempts used up"),
+            "SVC-15 {notes:?}"
+        );
         self.bench.assert_nothing_runs();
     }
 

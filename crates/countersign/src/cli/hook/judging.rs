@@ -5,17 +5,18 @@ use super::note;
 use crate::change::gate_words;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
+use crate::notify::{self, About, Told};
 use crate::project::{self, Project};
 use crate::wanted::{NO_RULE, Wanted, Words};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
-use countersign_core::review::Actor;
-use countersign_core::review::Refused;
+use countersign_core::review::{Actor, Refused, Route};
 use countersign_doors::service::context::{Known, Surroundings};
 use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::before::{Before, before};
 use countersign_doors::service::hook::input::Stopping;
+use countersign_doors::service::hook::words;
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{planned, read_plan};
@@ -31,13 +32,23 @@ pub struct Judged {
     engine: Option<Engine>,
     /// None where nobody was asked.
     ticket: Option<Ticket>,
+    project: Project,
+    /// What people are told who do not look at the program.
+    told: Option<Told>,
 }
 
 impl Judged {
+    fn of(say: Say, engine: Option<Engine>, work: Work) -> Self {
+        Self { say, engine, ticket: None, project: work.base.project, told: None }
+    }
+
     /// The program has heard it.
     pub async fn delivered(self) -> Result<(), Failure> {
         if let (Some(engine), Some(ticket)) = (&self.engine, &self.ticket) {
             engine.delivered(ticket).await?;
+            if let Some(told) = &self.told {
+                notify::tell(&self.project, engine.ledger(), told.clone()).await;
+            }
         }
         self.close().await;
         Ok(())
@@ -66,24 +77,24 @@ pub async fn judge(
     project.author = hook.program().facts().vendor.or(project.author);
     // An agent that was told what to mend and comes back with the same files will not mend it.
     project.config.policy.unchanged_stops = true;
-    let work = &work;
-    let Some(prepared) = prepare(hook, stopping, work, cancel).await? else {
+    let Some(prepared) = prepare(hook, stopping, &work, cancel).await? else {
         // Nobody judges it, so a person has to.
-        let say = gate(work).map(Say::Tell);
-        return Ok(say.map(|say| Judged { say, engine: None, ticket: None }));
+        let say = gate(&work).map(Say::Tell);
+        return Ok(say.map(|say| Judged::of(say, None, work)));
     };
     let engine = work.base.project.engine(work.base.project.planner(None)?).await?;
     begin_anew(&engine, stopping, &prepared).await?;
     let ticket = match engine.submit(prepared).await {
         Err(EngineError::Refused(refused @ Refused::CoolingOff { .. })) => {
             let say = Say::Tell(format!("Countersign: the work was not reviewed: {refused}."));
-            return Ok(Some(Judged { say, engine: Some(engine), ticket: None }));
+            return Ok(Some(Judged::of(say, Some(engine), work)));
         }
         ticket => ticket?,
     };
     let stored = engine.wait(&ticket, cancel).await?;
-    let say = concluded(&engine, &ticket, &stored, work).await?;
-    Ok(Some(Judged { say, engine: Some(engine), ticket: Some(ticket) }))
+    let say = concluded(&engine, &ticket, &stored, &work).await?;
+    let told = told(hook, &work, &ticket, &stored, &say);
+    Ok(Some(Judged { ticket: Some(ticket), told, ..Judged::of(say, Some(engine), work) }))
 }
 
 /// Why this project does not want its hook to review.
@@ -211,6 +222,22 @@ async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Wor
         }
         (Say::Tell(words), Some(gate)) => Say::Tell(format!("{words} {gate}")),
         (say, _) => say,
+    })
+}
+
+/// People are told once of everything that ended without a pass; what stands since an earlier stop they know.
+fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) -> Option<Told> {
+    let Say::Tell(words) = say else { return None };
+    let is_pass = ticket.outcome(stored).exit_code() == 0;
+    if is_pass || ticket.route == Route::Recorded {
+        return None;
+    }
+    let folder = work.base.project.root.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    Some(Told {
+        about: About::ReviewFailed,
+        subject: stored.review.subject.to_string(),
+        review: Some(stored.review.id.to_string()),
+        notification: words::notification(hook, &folder.unwrap_or_default(), words),
     })
 }
 

@@ -48,6 +48,10 @@ fn the_same_files_again_stop_the_review_and_the_person_is_told() {
     told(&bench.stops(true));
     told(&bench.stops(false));
     assert_eq!(bench.judge.asked().len(), 1);
+    let notified = bench.notifications();
+    assert_eq!(notified.len(), 1, "once: {notified:?}");
+    assert!(notified[0].0.starts_with("Review Failed: claude in "), "SVC-15 {notified:?}");
+    assert!(notified[0].1.contains("not converging"), "{notified:?}");
     // Somebody writes to the agent, and it works on: a new review.
     bench.project.write("a.md", "BAD again\n");
     assert!(held(&bench.stops(false)).contains("attempt 1 of 3"));
@@ -70,6 +74,9 @@ fn the_last_attempt_lets_the_agent_go_and_tells_the_person() {
     }
     let status = bench.project.run(&["log"]).exits(0).stdout;
     assert_eq!(status.matches("stopped").count(), 3, "{status}");
+    let notified = bench.notifications();
+    let titles: Vec<&str> = notified.iter().filter_map(|(title, _)| title.split(' ').nth(2)).collect();
+    assert_eq!(titles, ["claude", "codex", "gemini"], "{notified:?}");
 }
 
 #[test]

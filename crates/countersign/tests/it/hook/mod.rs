@@ -8,6 +8,7 @@ mod no_verdict;
 mod wanted;
 
 use crate::project;
+use countersign_engine::ledger::Ledger;
 use countersign_testkit::{Judge, Project, Ran, Repository, Running};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -65,6 +66,18 @@ printf '{"passed": %s, "feedback": "f", "criteria_results": [{"criterion": "Comp
         Running::fed(&mut self.project.command(&["hook", program]), input.to_string().as_bytes())
             .wait()
             .exits(0)
+    }
+
+    /// What people were told who do not look at the program: title and message.
+    fn notifications(&self) -> Vec<(String, String)> {
+        let read = async {
+            let ledger = Ledger::open_existing(&self.project.path(".countersign")).await.unwrap().unwrap();
+            ledger.notes("notifications").await.unwrap()
+        };
+        let notes = tokio::runtime::Runtime::new().unwrap().block_on(read);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let bodies = notes.into_iter().map(|note| serde_json::from_str::<Value>(&note.body).unwrap());
+        bodies.map(|body| (text(&body["title"]), text(&body["message"]))).collect()
     }
 
     /// What was asked last.

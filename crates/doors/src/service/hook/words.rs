@@ -1,5 +1,7 @@
 //! What agents and people are told. What reviewers wrote is quoted, bounded, and can be read but not act.
 
+use super::Hook;
+use crate::service::task::{Notification, SOUND};
 use countersign_core::judge::Finding;
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS};
@@ -110,6 +112,13 @@ pub fn stopped(review: &Review, outcome: Outcome) -> String {
         _ => format!("countersign show {id} has the reasons; the next stop tries again."),
     };
     format!("Countersign: {}.{} {next}", what.trim_end_matches([' ', '.']), first.unwrap_or_default())
+}
+
+/// The same for people who do not look at the program.
+pub fn notification(hook: Hook, project: &str, told: &str) -> Notification {
+    let title = format!("Review Failed: {} in {}", hook.program().facts().name, visible_line(project));
+    let message = told.strip_prefix("Countersign: ").unwrap_or(told).to_owned();
+    Notification { title, message, sound: SOUND.to_owned() }
 }
 
 /// Why nobody ruled, each reason once.
