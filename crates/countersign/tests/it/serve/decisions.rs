@@ -1,6 +1,6 @@
 //! People decide: about exactly what they saw, once.
 
-use super::{Server, events_of, handed_in, judged, noted};
+use super::{Server, events_of, handed_in, judged};
 use serde_json::{Value, json};
 
 fn decide(server: &Server, review: &Value, verb: &str, digest: &Value) -> (u16, Value) {
@@ -42,7 +42,6 @@ fn about_other_work_nothing_is_decided() {
     project.write("a.md", "another BAD text\n");
     let now = handed_in(&server, "s")["review"].clone();
     assert_eq!(seen["id"], now["id"]);
-    noted(&server, &now);
     let before = events_of(&project);
     for verb in ["approve", "skip", "reject", "fix", "unblock", "withdraw"] {
         let (status, json) = decide(&server, &seen, verb, &seen["digest"]);

@@ -1,6 +1,6 @@
 //! What is no request is refused with everything left as it was.
 
-use super::{Server, events_of, handed_in, judged, noted};
+use super::{Server, events_of, handed_in, judged};
 use countersign_testkit::Repository;
 use serde_json::json;
 
@@ -10,7 +10,6 @@ fn every_bad_request_has_a_status_and_says_what_is_wrong() {
     Repository::at(project.root()).commit("first");
     let server = Server::start(&project);
     let review = handed_in(&server, "s")["review"].clone();
-    noted(&server, &review);
     let review = review["id"].as_str().unwrap();
     let (before, asked) = (events_of(&project), judge.asked().len());
     let decision = format!("/v1/reviews/{review}/decision");

@@ -135,11 +135,15 @@ printf '{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Co
     (project, judge)
 }
 
-/// Hands the whole project in under a subject and waits for the verdict.
+/// Hands the whole project in under a subject and waits for the verdict, and for everything that comes with it.
 fn handed_in(server: &Server, subject: &str) -> Value {
     let answer = server.post("/v1/reviews?wait=100", &json!({ "subject": subject }));
     assert_eq!(answer.status, 200, "{answer:?}");
-    answer.json()
+    let json = answer.json();
+    if json["outcome"] == "needs_work" {
+        noted(server, &json["review"]);
+    }
+    json
 }
 
 /// Waits until it is on record that the answer was given, which is the last thing to happen.
