@@ -5,7 +5,7 @@ use super::note;
 use crate::change::gate_words;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
-use crate::notify::{self, About, Told};
+use crate::notify::{self, Told};
 use crate::project::{self, Project};
 use crate::wanted::{NO_RULE, Wanted, Words};
 use countersign_core::outcome::Outcome;
@@ -227,18 +227,11 @@ async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Wor
 
 /// People are told once of everything that ended without a pass; what stands since an earlier stop they know.
 fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) -> Option<Told> {
-    let Say::Tell(words) = say else { return None };
-    let is_pass = ticket.outcome(stored).exit_code() == 0;
-    if is_pass || ticket.route == Route::Recorded {
-        return None;
-    }
-    let folder = work.base.project.root.path().file_name().map(|name| name.to_string_lossy().into_owned());
-    Some(Told {
-        about: About::ReviewFailed,
-        subject: stored.review.subject.to_string(),
-        review: Some(stored.review.id.to_string()),
-        notification: words::notification(hook, &folder.unwrap_or_default(), words),
-    })
+    let (Say::Tell(words), false) = (say, ticket.route == Route::Recorded) else { return None };
+    let folder = work.base.project.root.path().file_name().unwrap_or_default().to_string_lossy();
+    let (about, notification) = words::notification(hook, &folder, ticket.outcome(stored), words)?;
+    let (subject, review) = (stored.review.subject.to_string(), Some(stored.review.id.to_string()));
+    Some(Told { about, subject, review, notification })
 }
 
 /// What a person is told about a change of the gate itself.

@@ -122,6 +122,8 @@ fn a_change_of_the_gate_waits_for_a_person_who_may_let_it_pass() {
     assert!(words.contains("waits for a person") && words.contains(".claude/settings.json"), "{words}");
     super::told(&bench.stops(true));
     assert_eq!(bench.judge.asked().len(), 1);
+    let notified = bench.notifications();
+    assert!(notified.len() == 1 && notified[0].0.starts_with("Person Needed: claude in "), "{notified:?}");
     // Findings still go back to the agent.
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(true));

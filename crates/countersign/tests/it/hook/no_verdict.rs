@@ -19,7 +19,8 @@ fn without_a_verdict_the_agent_is_held_twice_and_then_the_person_is_told() {
     // For a while nobody is asked, whoever stops.
     assert!(told(&bench.stops(false)).contains("nobody is asked again for a while"));
     assert_eq!(bench.judge.asked().len(), asked);
-    assert_eq!(bench.notifications().len(), 1);
+    let notified = bench.notifications();
+    assert!(notified.len() == 1 && notified[0].0.starts_with("No Verdict: claude in "), "{notified:?}");
     // What nobody judged is not what passed.
     std::fs::remove_file(bench.project.path(".down")).unwrap();
     goes(&bench.hook("claude", "s-2", false));

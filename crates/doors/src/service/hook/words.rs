@@ -3,6 +3,7 @@
 use super::Hook;
 use crate::service::task::{Notification, SOUND};
 use countersign_core::judge::Finding;
+use countersign_core::notify::About;
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS};
 use countersign_core::review::Review;
@@ -114,11 +115,22 @@ pub fn stopped(review: &Review, outcome: Outcome) -> String {
     format!("Countersign: {}.{} {next}", what.trim_end_matches([' ', '.']), first.unwrap_or_default())
 }
 
-/// The same for people who do not look at the program.
-pub fn notification(hook: Hook, project: &str, told: &str) -> Notification {
-    let title = format!("Review Failed: {} in {}", hook.program().facts().name, visible_line(project));
+/// The same for people who do not look at the program, and what it is about; none of a pass.
+pub fn notification(
+    hook: Hook,
+    project: &str,
+    outcome: Outcome,
+    told: &str,
+) -> Option<(About, Notification)> {
+    let (about, lead) = match outcome {
+        Outcome::Passed | Outcome::Overridden | Outcome::Skipped => return None,
+        Outcome::AwaitingPerson => (About::PersonNeeded, "Person Needed"),
+        Outcome::NoVerdict(_) | Outcome::BudgetReached => (About::NoVerdict, "No Verdict"),
+        _ => (About::ReviewFailed, "Review Failed"),
+    };
+    let title = format!("{lead}: {} in {}", hook.program().facts().name, visible_line(project));
     let message = told.strip_prefix("Countersign: ").unwrap_or(told).to_owned();
-    Notification { title, message, sound: SOUND.to_owned() }
+    Some((about, Notification { title, message, sound: SOUND.to_owned() }))
 }
 
 /// Why nobody ruled, each reason once.
@@ -135,5 +147,32 @@ fn reasons(review: &Review) -> String {
     match details.is_empty() {
         true => String::new(),
         false => format!("{}. ", details.join("; ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_core::outcome::{NoVerdict, Stop};
+
+    #[test]
+    fn svc_15_people_are_told_what_it_is_about() {
+        let table = [
+            (Outcome::Passed, None),
+            (Outcome::Skipped, None),
+            (
+                Outcome::Stopped(Stop::AttemptsUsedUp),
+                Some((About::ReviewFailed, "Review Failed: codex in shop")),
+            ),
+            (Outcome::AwaitingPerson, Some((About::PersonNeeded, "Person Needed: codex in shop"))),
+            (Outcome::NoVerdict(NoVerdict::Timeout), Some((About::NoVerdict, "No Verdict: codex in shop"))),
+            (Outcome::BudgetReached, Some((About::NoVerdict, "No Verdict: codex in shop"))),
+        ];
+        for (outcome, expected) in table {
+            let found = notification(Hook::Codex, "shop", outcome, "Countersign: look");
+            assert!(found.as_ref().is_none_or(|(_, one)| one.message == "look"), "{outcome}");
+            let found = found.map(|(about, one)| (about, one.title));
+            assert_eq!(found, expected.map(|(about, title)| (about, title.to_owned())), "{outcome}");
+        }
     }
 }
