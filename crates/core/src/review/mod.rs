@@ -10,6 +10,7 @@ mod apply;
 mod dispute;
 mod due;
 mod event;
+mod people;
 mod route;
 mod step;
 

@@ -2,14 +2,15 @@
 
 use super::dispute;
 use super::due::is_due;
-use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, Verb, apply, due, route};
+use super::people;
+use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, apply, due, route};
 use crate::answer::{Answer, Reviewed};
 use crate::digest::Key;
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
 use crate::outcome::{NoVerdict, Outcome, Stop};
 use crate::plan::{Assignment, Reuse, ReviewerKind};
-use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Overrides, Policy};
+use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
 use crate::rule::Rule;
 use crate::submission::Submission;
 use std::collections::{BTreeMap, HashSet};
@@ -171,10 +172,10 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
         Input::Confirmed { round, found, now_ms } => confirmed(review, round, found, now_ms),
         Input::Delivered { round } => Ok(delivered(review, round)),
-        Input::Decided(decision) => decided(review, decision),
+        Input::Decided(decision) => people::decided(review, decision),
         Input::Disputed(dispute) => dispute::disputed(review, *dispute),
-        Input::Lifted { by, reason } => lifted(review, by, reason),
-        Input::Withdrawn(by) => withdrawn(review, &by),
+        Input::Lifted { by, reason } => people::lifted(review, by, reason),
+        Input::Withdrawn(by) => people::withdrawn(review, &by),
     }
 }
 
@@ -438,78 +439,5 @@ fn delivered(review: &Review, n: u32) -> Vec<Event> {
     match review.rounds.iter().find(|round| round.n == n) {
         Some(round) if round.end.is_some() && !round.delivered => vec![Event::Notified { round: n }],
         _ => vec![],
-    }
-}
-
-fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
-    // A person who approves what was stopped lets it go on and approves it.
-    let stopped = match review.state {
-        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn && decision.verb != Verb::Reject => {
-            true
-        }
-        State::Settled(outcome) => return Err(Refused::Settled(outcome)),
-        _ => false,
-    };
-    if review.digest() != Some(&decision.digest) {
-        return Err(Refused::Stale);
-    }
-    // Where a person has the last word, what passed is approved without overriding anybody.
-    let awaited = review.state == State::AwaitingPerson;
-    let passed = awaited && review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
-    let overrides = match decision.verb {
-        Verb::Approve => !passed,
-        Verb::Skip => true,
-        Verb::Reject | Verb::Fix => false,
-    };
-    match review.policy.overrides {
-        _ if awaited && !decision.by.may_decide() => return Err(Refused::Forbidden("an agent")),
-        Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
-        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
-            return Err(Refused::Forbidden("an agent"));
-        }
-        _ => {}
-    }
-    let outcome = match decision.verb {
-        Verb::Approve if passed => Some(Outcome::Passed),
-        Verb::Approve => Some(Outcome::Overridden),
-        Verb::Skip => Some(Outcome::Skipped),
-        Verb::Reject => Some(Outcome::Stopped(Stop::Rejected)),
-        Verb::Fix if review.state == State::Judging => {
-            return Err(Refused::NotNow("the round is still under way"));
-        }
-        Verb::Fix => None,
-    };
-    let mut events = match stopped {
-        true => lifted(review, decision.by.clone(), decision.reason.clone())?,
-        false => vec![],
-    };
-    events.push(Event::Decided { decision });
-    events.extend(outcome.map(|outcome| Event::Settled { outcome }));
-    Ok(events)
-}
-
-fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
-    if !by.may_decide() {
-        return Err(Refused::Forbidden("an agent"));
-    }
-    match review.state {
-        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
-            Ok(vec![Event::Lifted { by, reason }])
-        }
-        State::NoVerdict(NoVerdict::Budget) => Ok(vec![Event::Lifted { by, reason }]),
-        State::NoVerdict(_) if review.empty_rounds >= MAX_EMPTY_ROUNDS => {
-            Ok(vec![Event::Lifted { by, reason }])
-        }
-        _ => Err(Refused::NotNow("the review is not stopped")),
-    }
-}
-
-/// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
-fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
-    match review.state {
-        _ if review.attempts > 0 && !by.may_decide() => Err(Refused::Forbidden("an agent")),
-        State::Unopened => Err(Refused::NotNow("nothing was handed in")),
-        State::Settled(outcome) => Err(Refused::Settled(outcome)),
-        _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),
     }
 }

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use super::dispute::DisputeOptions;
 use super::notify::NotifyOptions;
 use super::qr::arguments::QrOptions;
 use super::run::arguments::{ListOptions, OutputOptions, RetryOptions, RunOptions, StopOptions};
@@ -481,31 +482,6 @@ pub struct TuiOptions {
 pub struct AskFixtureOptions {
     /// What is asked about, as JSON
     pub file: PathBuf,
-}
-
-const DISPUTE_HELP: &str = "\
-Examples:
-  countersign dispute fi-3c1f --evidence 'the limit is checked in line 12'
-  countersign dispute fi-3c1f --evidence notes/why.md --reviewer codex
-  run-the-test | countersign dispute fi-3c1f --evidence -
-
-Somebody else judges the finding again, with what it is about and the evidence.
-  0  withdrawn: it does not come back on unchanged bytes; hand the work in again
-  1  upheld: it stands, and only a person can have it judged once more (unblock)
-  4  no verdict";
-
-#[derive(Debug, Args)]
-#[command(after_help = DISPUTE_HELP)]
-pub struct DisputeOptions {
-    /// The finding, as a verdict names it, or a unique beginning
-    #[arg(value_name = "FINDING")]
-    pub finding: String,
-    /// Why it is wrong: a text, a file that holds it, or - for standard input
-    #[arg(long, value_name = "TEXT|FILE")]
-    pub evidence: String,
-    /// Who judges it again; otherwise the first who did not make the finding
-    #[arg(long, value_name = "NAME")]
-    pub reviewer: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by somebody who sees the evidence.
 
-use super::arguments::DisputeOptions;
 use super::decide::actor;
 use super::show::no_ledger;
 use super::task::two_call;
@@ -8,6 +7,7 @@ use super::{Failure, Global};
 use crate::change::{self, OWN_STATE};
 use crate::output::{Answer, Printer, bold, dim};
 use crate::project::{self, Project};
+use clap::Args;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};
@@ -22,6 +22,31 @@ use std::io::Read;
 use tokio_util::sync::CancellationToken;
 
 const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
+
+const DISPUTE_HELP: &str = "\
+Examples:
+  countersign dispute fi-3c1f --evidence 'the limit is checked in line 12'
+  countersign dispute fi-3c1f --evidence notes/why.md --reviewer codex
+  run-the-test | countersign dispute fi-3c1f --evidence -
+
+Somebody else judges the finding again, with what it is about and the evidence.
+  0  withdrawn: it does not come back on unchanged bytes; hand the work in again
+  1  upheld: it stands, and only a person can have it judged once more (unblock)
+  4  no verdict";
+
+#[derive(Debug, Args)]
+#[command(after_help = DISPUTE_HELP)]
+pub struct DisputeOptions {
+    /// The finding, as a verdict names it, or a unique beginning
+    #[arg(value_name = "FINDING")]
+    pub finding: String,
+    /// Why it is wrong: a text, a file that holds it, or - for standard input
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub evidence: String,
+    /// Who judges it again; otherwise the first who did not make the finding
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+}
 
 /// Has a finding judged again.
 pub async fn run(

@@ -1,0 +1,79 @@
+//! What people may do with a review: decide in place of its verdict, let it go on, take it back.
+
+use super::{Actor, Decision, Event, Refused, Review, State, Verb};
+use crate::judge::RoundEnd;
+use crate::outcome::{NoVerdict, Outcome, Stop};
+use crate::policy::{MAX_EMPTY_ROUNDS, Overrides};
+
+pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
+    // A person who approves what was stopped lets it go on and approves it.
+    let stopped = match review.state {
+        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn && decision.verb != Verb::Reject => {
+            true
+        }
+        State::Settled(outcome) => return Err(Refused::Settled(outcome)),
+        _ => false,
+    };
+    if review.digest() != Some(&decision.digest) {
+        return Err(Refused::Stale);
+    }
+    // Where a person has the last word, what passed is approved without overriding anybody.
+    let awaited = review.state == State::AwaitingPerson;
+    let passed = awaited && review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
+    let overrides = match decision.verb {
+        Verb::Approve => !passed,
+        Verb::Skip => true,
+        Verb::Reject | Verb::Fix => false,
+    };
+    match review.policy.overrides {
+        _ if awaited && !decision.by.may_decide() => return Err(Refused::Forbidden("an agent")),
+        Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
+        Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
+            return Err(Refused::Forbidden("an agent"));
+        }
+        _ => {}
+    }
+    let outcome = match decision.verb {
+        Verb::Approve if passed => Some(Outcome::Passed),
+        Verb::Approve => Some(Outcome::Overridden),
+        Verb::Skip => Some(Outcome::Skipped),
+        Verb::Reject => Some(Outcome::Stopped(Stop::Rejected)),
+        Verb::Fix if review.state == State::Judging => {
+            return Err(Refused::NotNow("the round is still under way"));
+        }
+        Verb::Fix => None,
+    };
+    let mut events = match stopped {
+        true => lifted(review, decision.by.clone(), decision.reason.clone())?,
+        false => vec![],
+    };
+    events.push(Event::Decided { decision });
+    events.extend(outcome.map(|outcome| Event::Settled { outcome }));
+    Ok(events)
+}
+
+pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
+    if !by.may_decide() {
+        return Err(Refused::Forbidden("an agent"));
+    }
+    match review.state {
+        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
+            Ok(vec![Event::Lifted { by, reason }])
+        }
+        State::NoVerdict(NoVerdict::Budget) => Ok(vec![Event::Lifted { by, reason }]),
+        State::NoVerdict(_) if review.empty_rounds >= MAX_EMPTY_ROUNDS => {
+            Ok(vec![Event::Lifted { by, reason }])
+        }
+        _ => Err(Refused::NotNow("the review is not stopped")),
+    }
+}
+
+/// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
+pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
+    match review.state {
+        _ if review.attempts > 0 && !by.may_decide() => Err(Refused::Forbidden("an agent")),
+        State::Unopened => Err(Refused::NotNow("nothing was handed in")),
+        State::Settled(outcome) => Err(Refused::Settled(outcome)),
+        _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),
+    }
+}
