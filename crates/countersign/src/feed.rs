@@ -1,5 +1,6 @@
 //! What happens in a project, live: every event of every process, once, in order.
 
+use crate::cli::Failure;
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -40,6 +41,20 @@ impl Feed {
             }
             self.read.extend(page);
         }
+    }
+}
+
+/// Refuses an event to begin after that the ledger never had: it is another ledger than the one that had it, and waiting
+/// for the event would leave out what happens until then.
+pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
+    let last = ledger.last_seq().await?;
+    match after {
+        Some(after) if after > last => {
+            let words = format!("the ledger has no event {after}: its last is {last}");
+            Err(Failure { code: "no_event", ..Failure::usage(words) }
+                .hint("begin after 0, or with what happens from now on"))
+        }
+        _ => Ok(()),
     }
 }
 

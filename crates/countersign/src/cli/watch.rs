@@ -98,15 +98,8 @@ async fn there(
         from = after.or(Some(0));
         tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
     };
-    let last = ledger.last_seq().await?;
-    match from {
-        // Another ledger than the one that had this event; waiting for it would leave out what happens until then.
-        Some(after) if after > last => {
-            Err(Failure::usage(format!("the ledger has no event {after}: its last is {last}"))
-                .hint("begin with --after 0, or without --after"))
-        }
-        _ => Ok((ledger, from)),
-    }
+    feed::known(&ledger, from).await?;
+    Ok((ledger, from))
 }
 
 /// The words of an end that nobody asked for.

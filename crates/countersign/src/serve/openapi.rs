@@ -153,8 +153,7 @@ fn can_be(route: &Route, status: u16) -> bool {
         // Told for the path rather than for a route of it.
         405 => false,
         408 | 413 | 415 => route.body.is_some(),
-        409 => route.method == hyper::Method::POST || route.path.contains('{'),
-        422 => !route.open,
+        409 | 422 => !route.open,
         _ => true,
     }
 }

@@ -67,7 +67,9 @@ impl From<Failure> for Refusal {
 fn status(failure: &Failure) -> StatusCode {
     match (failure.code, failure.outcome) {
         ("not_found", _) => StatusCode::NOT_FOUND,
-        ("refused" | "cooling_off" | "blocked" | "taken" | "ambiguous", _) => StatusCode::CONFLICT,
+        ("refused" | "cooling_off" | "blocked" | "taken" | "ambiguous" | "no_event", _) => {
+            StatusCode::CONFLICT
+        }
         (_, Outcome::Interrupted) => StatusCode::SERVICE_UNAVAILABLE,
         (_, Outcome::Internal | Outcome::Integrity) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::UNPROCESSABLE_ENTITY,

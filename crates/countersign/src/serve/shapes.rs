@@ -421,10 +421,21 @@ pub struct Status {
     open: Vec<ReviewRow>,
     open_more: bool,
     workflows: Vec<Workflow>,
+    /// Reviews of tasks that are under way, in whichever process.
+    task_reviews: Vec<ActiveReview>,
     /// The tasks of runs, in the order of their list; null without one.
     tasks: Option<Vec<RunTask>>,
     /// How many reviews ended how; with the reason behind a slash.
     ended: BTreeMap<String, u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ActiveReview {
+    task_id: String,
+    title: String,
+    subject: String,
+    attempt: u32,
+    started_at: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]

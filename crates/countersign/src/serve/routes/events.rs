@@ -1,5 +1,6 @@
 //! Everything that happens, as server-sent events: every event of every process, once, in order.
 
+use crate::cli::Failure;
 use crate::feed::{self, Feed};
 use crate::output::failure_json;
 use crate::serve::call::{Call, Reply};
@@ -52,7 +53,9 @@ pub const ROUTES: &[Route] = &[Route {
 
 async fn events(call: Call) -> Result<Reply, Refusal> {
     let after = call.parameters.whole("Last-Event-ID").or(call.parameters.whole("after"));
-    let feed = Feed::after(call.ledger().await?, after).await.map_err(crate::cli::Failure::from)?;
+    let ledger = call.ledger().await?;
+    feed::known(&ledger, after).await?;
+    let feed = Feed::after(ledger, after).await.map_err(Failure::from)?;
     let (pieces, read) = mpsc::channel(WAITING_MAX);
     let stopping = call.resident.stopping().clone();
     call.resident.spawn(async move { stream(feed, &pieces, &stopping).await });

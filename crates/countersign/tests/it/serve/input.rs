@@ -23,6 +23,7 @@ fn every_bad_request_has_a_status_and_says_what_is_wrong() {
         ("GET", "/v1/reviews?limit=1&limit=2", String::new(), 400, "twice"),
         ("GET", "/v1/reviews?subject=%ff", String::new(), 400, "UTF-8"),
         ("GET", "/v1/events?after=-1", String::new(), 400, "`after`"),
+        ("GET", "/v1/events?after=1000000", String::new(), 409, "the ledger has no event 1000000"),
         ("GET", "/v1/reviews/rv-nothing", String::new(), 404, "there is no review `rv-nothing`"),
         ("GET", "/v1/reviews/rv-nothing/events", String::new(), 404, "there is no review"),
         ("GET", "/v1/tasks/nothing", String::new(), 404, "there is no task"),
