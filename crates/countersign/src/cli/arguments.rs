@@ -441,12 +441,17 @@ pub enum Transport {
 
 const SERVE_HELP: &str = "\
 Examples:
-  countersign serve                    on port 7332; shows the token the first time
-  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") http://127.0.0.1:7332/v1/status
-  curl http://127.0.0.1:7332/openapi.json           every request there is
+  countersign serve              on port 7332; shows the token the first time
+  countersign serve --port 0     on a free port, and says which
+  curl http://127.0.0.1:7332/openapi.json      every request there is
 
-On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name, so give it to programs
-of yours and to no agent. It is in .countersign/serve-token, readable by you alone; delete the file to have a new one.";
+With the token, so that it stands in no list of processes:
+  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") \\
+    http://127.0.0.1:7332/v1/status
+
+On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name,
+so give it to programs of yours and to no agent. It is in .countersign/serve-token, readable by
+you alone; delete the file to have a new one.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
