@@ -1,10 +1,12 @@
 //! Starting git: one process, its output bounded, its time too.
 
 use super::GitError;
+use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -175,7 +177,7 @@ impl Git {
     }
 
     fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
-        let mut command = Command::new("git");
+        let mut command = Command::new(program());
         command.arg("--no-pager").args(SETTINGS);
         if !self.hooks {
             command.args(NO_HOOKS);
@@ -199,6 +201,19 @@ impl Git {
             .kill_on_drop(true)
             .spawn()
     }
+}
+
+/// Where git is. Looked up once: a run of tasks starts it very often, and every folder of the PATH before it would be
+/// tried each time. Where it is not found, the name says so when it is started.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let is_program = |file: &PathBuf| rustix::fs::access(file, Access::EXEC_OK).is_ok() && file.is_file();
+    PROGRAM.get_or_init(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        // A folder that is meant from wherever we stand is left to the system.
+        let folders = std::env::split_paths(&path).take_while(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join("git")).find(is_program).unwrap_or_else(|| PathBuf::from("git"))
+    })
 }
 
 /// Ends git and what it started.

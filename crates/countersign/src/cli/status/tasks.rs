@@ -4,7 +4,7 @@ use crate::cli::Failure;
 use crate::output::dim;
 use crate::project::Project;
 use crate::run_project::RunProject;
-use countersign_doors::run::state::{self, StateError, Summary};
+use countersign_doors::run::state::{self, Of, StateError, Summary};
 use countersign_doors::run::status::{Standing, counts, standings};
 use countersign_doors::run::tasks::Reading;
 use countersign_doors::run::tasks_file;
@@ -32,7 +32,8 @@ pub async fn look(project: &Project, for_programs: bool) -> Result<Tasks, Failur
     // With many tasks both take their time, so the list is read while the database is.
     let path = run.layout.tasks();
     let reading = tokio::task::spawn_blocking(move || tasks_file::read(&path));
-    let summaries = state::look(&run.layout).await;
+    let of = if for_programs { Of::Whole } else { Of::Line };
+    let summaries = state::look(&run.layout, of).await;
     let reading = reading.await.map_err(|error| Failure::internal(error.to_string()))?;
     let Reading { list, problems, .. } = reading?;
     let summaries = summaries?.unwrap_or_default();

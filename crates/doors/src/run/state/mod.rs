@@ -13,7 +13,7 @@ mod words;
 
 pub use attempt::{Attempt, MAX_FINDINGS_BYTES, MAX_OUTPUT_BYTES, kept_findings};
 pub use error::StateError;
-pub use summary::Summary;
+pub use summary::{Of, Summary};
 pub use words::{ErrorCode, ReviewStatus, TaskState};
 
 use super::layout::Layout;
@@ -24,10 +24,10 @@ use tokio::sync::Mutex;
 
 /// What became of every task, changing nothing: from the database, or from the oldest form where there is no database.
 /// None where nothing ever ran.
-pub async fn look(layout: &Layout) -> Result<Option<Vec<Summary>>, StateError> {
+pub async fn look(layout: &Layout, of: Of) -> Result<Option<Vec<Summary>>, StateError> {
     match State::open_existing(layout).await? {
         Some(state) => {
-            let summaries = state.summaries().await?;
+            let summaries = state.summaries_of(of).await?;
             state.close().await?;
             Ok(Some(summaries))
         }
@@ -126,8 +126,13 @@ impl State {
 
     /// What became of every task, in no particular order.
     pub async fn summaries(&self) -> Result<Vec<Summary>, StateError> {
+        self.summaries_of(Of::Whole).await
+    }
+
+    /// The same, or only what a line of each shows.
+    async fn summaries_of(&self, of: Of) -> Result<Vec<Summary>, StateError> {
         let mut connection = self.connection.lock().await;
-        summary::all(&mut connection, &self.columns).await.map_err(|error| self.error(error))
+        summary::all(&mut connection, &self.columns, of).await.map_err(|error| self.error(error))
     }
 
     /// A value kept under a name.

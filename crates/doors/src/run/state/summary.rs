@@ -28,6 +28,15 @@ pub struct Summary {
     pub review_id: Option<String>,
 }
 
+/// How much of a task is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// What its line shows. The rest is nothing then: with many tasks, writing amounts down takes as long as finding them.
+    Line,
+    /// All of it.
+    Whole,
+}
+
 /// A task as the database writes it: id, state, attempts, cost, and of the last attempt the error code, the status and id
 /// of its review, and its number where that found something.
 type Written =
@@ -35,11 +44,16 @@ type Written =
 
 /// Every task of the database, in no particular order. All in one row: each row costs a change of threads, which takes
 /// longer than all else where there are many.
-pub(super) async fn all(connection: &mut SqliteConnection, columns: &Columns) -> sqlx::Result<Vec<Summary>> {
+pub(super) async fn all(
+    connection: &mut SqliteConnection,
+    columns: &Columns,
+    of: Of,
+) -> sqlx::Result<Vec<Summary>> {
     if !columns.has("tasks", "task_id") {
         return Ok(vec![]);
     }
-    let text: String = sqlx::query_scalar(AssertSqlSafe(sql(columns))).fetch_one(&mut *connection).await?;
+    let text: String =
+        sqlx::query_scalar(AssertSqlSafe(sql(columns, of))).fetch_one(&mut *connection).await?;
     let written: Vec<Written> =
         serde_json::from_str(&text).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
     let found: Vec<i64> = written.iter().filter_map(|task| task.7).collect();
@@ -47,13 +61,14 @@ pub(super) async fn all(connection: &mut SqliteConnection, columns: &Columns) ->
     Ok(written.into_iter().map(|task| summary(task, &issues)).collect())
 }
 
-fn sql(columns: &Columns) -> String {
+fn sql(columns: &Columns, of: Of) -> String {
     if !columns.has("attempts", "id") {
         return "SELECT json_group_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL, NULL,
                 NULL, NULL)) FROM tasks"
             .to_owned();
     }
-    let has = |name| columns.has("attempts", name);
+    let unneeded = |name| of == Of::Line && ["cost_usd", "error_code", "review_id"].contains(&name);
+    let has = |name| columns.has("attempts", name) && !unneeded(name);
     let last = |name| if has(name) { format!("CAST(last.{name} AS TEXT)") } else { "NULL".to_owned() };
     let found = if has("review_findings") { "last.review_findings" } else { "NULL" };
     let cost = if has("cost_usd") { "CAST(SUM(attempts.cost_usd) AS REAL)" } else { "NULL" };

@@ -125,6 +125,10 @@ async fn use_it(state: &State) {
     assert_eq!((&one.state, one.attempts), (&TaskState::Success, before as u64 + 1));
     assert_eq!((&one.review_status, one.issues), (&Some(ReviewStatus::Fixed), 2));
     assert_eq!(one.review_id.as_deref(), Some("rv-a"));
+    // A line shows the same, and the rest is not looked up for it.
+    let lines = state.summaries_of(Of::Line).await.unwrap();
+    let line = lines.into_iter().find(|line| line.task_id == "TASK-002").unwrap();
+    assert_eq!(line, Summary { cost_usd: None, error_code: None, review_id: None, ..one.clone() });
 }
 
 #[tokio::test]
@@ -144,7 +148,7 @@ async fn run_4_a_database_of_any_age_opens_and_loses_nothing() {
         assert_eq!(before.is_empty(), age == 0);
         // To look is not to touch.
         let bytes = fs::read(disk.layout().state_db()).ok();
-        let mut seen = look(&disk.layout()).await.unwrap();
+        let mut seen = look(&disk.layout(), Of::Whole).await.unwrap();
         assert_eq!(fs::read(disk.layout().state_db()).ok(), bytes, "age {age}");
 
         let state = State::open(&disk.layout()).await.unwrap();
@@ -222,7 +226,7 @@ const OLDEST: &str = r#"{"tasks": {
 async fn the_oldest_form_is_taken_over_once_whenever_we_are_killed() {
     let disk = Disk::new();
     disk.json(OLDEST);
-    let seen = look(&disk.layout()).await.unwrap().unwrap();
+    let seen = look(&disk.layout(), Of::Whole).await.unwrap().unwrap();
     assert_eq!(disk.names(), [".executor-state.json"]);
     let check = async |again: bool| {
         let state = State::open(&disk.layout()).await.unwrap();
@@ -282,14 +286,14 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     .unwrap();
     let before = fs::read(disk.layout().state_db()).unwrap();
     assert!(matches!(State::open(&disk.layout()).await, Err(StateError::Damaged { .. })));
-    assert!(matches!(look(&disk.layout()).await, Err(StateError::Damaged { .. })));
+    assert!(matches!(look(&disk.layout(), Of::Whole).await, Err(StateError::Damaged { .. })));
     assert_eq!(fs::read(disk.layout().state_db()).unwrap(), before);
 }
 
 #[tokio::test]
 async fn run_3_attempts_are_added_and_keep_their_verdict() {
     let disk = Disk::new();
-    assert!(look(&disk.layout()).await.unwrap().is_none());
+    assert!(look(&disk.layout(), Of::Whole).await.unwrap().is_none());
     let state = State::open(&disk.layout()).await.unwrap();
     state.begin_attempt("TASK-001", NOW).await.unwrap();
     assert_eq!(state.summaries().await.unwrap()[0].state, TaskState::Running);
@@ -319,7 +323,7 @@ async fn a_folder_that_cannot_be_written_can_be_looked_at() {
     let disk = Disk::with(&["PRAGMA journal_mode = WAL", TASKS_ONLY]).await;
     let spec = disk.layout().spec();
     fs::set_permissions(&spec, fs::Permissions::from_mode(0o555)).unwrap();
-    let seen = look(&disk.layout()).await;
+    let seen = look(&disk.layout(), Of::Whole).await;
     fs::set_permissions(&spec, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(seen.unwrap().unwrap().len(), 2);
     assert_eq!(disk.names(), [".executor-state.db"]);
