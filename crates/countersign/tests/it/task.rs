@@ -1,5 +1,6 @@
 //! `task`: reviews of tasks in free words, and what becomes of the tasks.
 
+mod faults;
 mod flow;
 mod replies;
 mod together;
