@@ -204,3 +204,31 @@ fn a_finding_about_a_change_is_judged_again_on_that_change() {
     project.run(&review).exits(0);
     assert_eq!(strict.asked().len(), asked);
 }
+
+#[test]
+fn slow_dying_at_every_write_of_a_dispute_withdraws_once_or_not_at_all() {
+    let mut deaths = 0;
+    'writes: for write in 1.. {
+        for moment in [format!("{write}"), format!("{write}!")] {
+            let case = Case::new();
+            let args = ["dispute", &case.finding, "--evidence", "see LINE-12"];
+            let mut command = case.project.command(&args);
+            let ran =
+                countersign_testkit::Running::start(command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", &moment))
+                    .wait();
+            if ran.code != -1 {
+                assert_eq!(ran.code, 0, "{ran:?}");
+                break 'writes;
+            }
+            deaths += 1;
+            // Where it was withdrawn already there is no such finding any more.
+            let again = case.project.run(&args);
+            assert!([0, 2].contains(&again.code), "{moment}: {again:?}");
+            case.project.run(&REVIEW).exits(0);
+            let log = case.project.run(&["log", &case.review, "-n", "99", "--verify"]).exits(0).stdout;
+            assert_eq!(log.matches("disputed").count(), 1, "{moment}: {log}");
+            assert!(case.other.asked().len() <= 2, "{moment}");
+        }
+    }
+    assert!(deaths >= 6, "{deaths}");
+}

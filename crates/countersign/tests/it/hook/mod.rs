@@ -1,5 +1,6 @@
 //! `countersign hook`: what an agent program is told when its agent stops, by what is written to its hook.
 
+mod faults;
 mod history;
 mod input;
 mod installing;
