@@ -18,11 +18,17 @@ fn a_change_is_judged_by_the_configuration_of_its_base() {
     // An agent that writes itself other rules is judged by those that were there.
     let tame =
         "version: 1\nrules: [{name: tame, for: ['*.md'], criteria: [{name: Tame, check: not_empty}]}]\n";
+    let rules = project.read("countersign.yml");
     project.write("a.md", "a BAD text\n").write("countersign.yml", tame);
     let first = client.review(work.clone());
     assert_eq!(first["outcome"], "needs_work");
     assert_eq!(first["findings"][0]["file"], "a.md");
     project.write("a.md", "another good text\n");
+    // Good by the rules that were there, and a person has to see that it changes them.
+    let waits = client.review(work.clone());
+    assert_eq!((&waits["outcome"], &waits["passed"]), (&json!("awaiting_person"), &json!(false)));
+    assert!(waits["next"].to_string().contains("a person decides: countersign approve"), "{waits}");
+    project.write("countersign.yml", rules);
     assert_eq!(client.review(work)["passed"], true);
     assert_eq!(judge.asked(), ["a.md", "a.md"]);
     for (arguments, words) in [
