@@ -237,6 +237,7 @@ mod tests {
         assert!(!is_sound_name(&"a".repeat(65)));
     }
 
+    /// SVC-15.
     #[test]
     fn svc_15_quiet_hours_have_a_first_minute_and_end_before_their_last_and_may_go_past_midnight() {
         let table = [
@@ -267,6 +268,7 @@ mod tests {
         }
     }
 
+    /// SVC-15.
     #[test]
     fn svc_15_who_is_told_by_which_way() {
         use About::{NoVerdict, PersonNeeded, ReviewFailed, TaskComplete};

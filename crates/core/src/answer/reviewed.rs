@@ -197,6 +197,7 @@ mod tests {
         }
     }
 
+    /// SVC-6.
     #[test]
     fn svc_6_what_the_parser_may_say_and_what_it_may_not() {
         let table = [
@@ -245,6 +246,7 @@ mod tests {
         }
     }
 
+    /// SVC-6.
     #[test]
     fn svc_6_only_approved_without_blocking_passes() {
         let criterion = Criterion::must(REVIEW_CRITERION, "?");

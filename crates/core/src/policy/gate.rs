@@ -168,6 +168,7 @@ mod tests {
         gate(items, round, &GatePolicy { ceiling_rounds: 9, ..GatePolicy::default() }).end
     }
 
+    /// QR-12.
     #[test]
     fn qr_12_every_cell_of_the_threshold_table() {
         let blocks = [(1, [true; 3]), (2, [true; 3]), (3, [true, true, false]), (4, [true, true, false])];
@@ -186,6 +187,7 @@ mod tests {
         }
     }
 
+    /// QR-14.
     #[test]
     fn qr_14_a_failure_weighs_more_than_an_open_item_and_nothing_is_no_pass() {
         assert_eq!(end(&[], 1), GateEnd::Empty);

@@ -156,6 +156,7 @@ fn claude(wrong: usize, policy: &str) -> Hooked<countersign_testkit::MessagesApi
 const CLAUDE: [&str; 7] =
     ["-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--allowedTools", "Bash"];
 
+/// SVC-11.
 #[test]
 fn svc_11_claude_is_held_mends_and_passes() {
     let hooked = claude(1, "");
@@ -163,6 +164,7 @@ fn svc_11_claude_is_held_mends_and_passes() {
     hooked.passed(&ran, "Stop", "block");
 }
 
+/// SVC-11.
 #[test]
 fn svc_11_claude_comes_to_the_limit_and_is_let_go() {
     let hooked = claude(9, "max_attempts: 2");
@@ -192,6 +194,7 @@ fn codex(wrong: usize, policy: &str) -> Hooked<countersign_testkit::ResponsesApi
 const CODEX_EXEC: [&str; 6] =
     ["exec", "--json", "-s", "workspace-write", "--dangerously-bypass-hook-trust", "-"];
 
+/// SVC-11.
 #[test]
 fn svc_11_codex_is_held_mends_and_passes() {
     let hooked = codex(1, "");
@@ -199,6 +202,7 @@ fn svc_11_codex_is_held_mends_and_passes() {
     hooked.passed(&ran, "Stop", "block");
 }
 
+/// SVC-11.
 #[test]
 fn svc_11_codex_comes_to_the_limit_and_is_let_go() {
     let hooked = codex(9, "max_attempts: 2");
@@ -225,6 +229,7 @@ const GEMINI_YOLO: [&str; 6] = ["--output-format", "json", "--approval-mode", "y
 const TRUSTED: [(&str, &str); 2] =
     [("GEMINI_CLI_TRUST_WORKSPACE", "true"), ("GEMINI_CLI_NO_RELAUNCH", "true")];
 
+/// SVC-11.
 #[test]
 fn svc_11_gemini_is_held_mends_and_passes() {
     let hooked = gemini(1, "");
@@ -232,6 +237,7 @@ fn svc_11_gemini_is_held_mends_and_passes() {
     hooked.passed(&ran, "AfterAgent", "deny");
 }
 
+/// SVC-11.
 #[test]
 fn svc_11_gemini_comes_to_the_limit_and_is_let_go() {
     let hooked = gemini(9, "max_attempts: 2");

@@ -50,6 +50,7 @@ fn model(plan: String) -> impl FnMut(&Asked) -> Act + Send + 'static {
     }
 }
 
+/// QR-14.
 #[test]
 fn qr_14_the_whole_loop_with_claude_as_reviewer_and_fixer() {
     let mut bench = Bench::new(Messages::always(Act::Hang));
@@ -98,12 +99,14 @@ fn second_time_lucky() -> (Vec<Act>, Act) {
     (vec![Act::answer(json!({ "items": [] }))], Act::answer(items()))
 }
 
+/// QR-2.
 #[test]
 fn qr_2_items_from_claude() {
     let (first, then) = second_time_lucky();
     decomposes(&Bench::new(Messages::scripted(first, then)), "claude");
 }
 
+/// QR-2.
 #[test]
 fn qr_2_items_from_codex() {
     let (first, then) = second_time_lucky();
@@ -113,12 +116,14 @@ fn qr_2_items_from_codex() {
     assert!(bench.service.asked()[0].text.contains("\"items\""), "the schema is that of items");
 }
 
+/// QR-2.
 #[test]
 fn qr_2_items_from_gemini() {
     let (first, then) = second_time_lucky();
     decomposes(&Bench::of(GEMINI, Gemini::scripted(first, then)), "gemini");
 }
 
+/// QR-2.
 #[test]
 fn qr_2_items_from_opencode() {
     let (first, then) = second_time_lucky();

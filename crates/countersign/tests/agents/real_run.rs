@@ -88,6 +88,7 @@ fn model(page: String) -> impl FnMut(&Asked) -> Act + Send + 'static {
     }
 }
 
+/// RUN-8.
 #[test]
 fn run_8_three_tasks_done_and_judged_by_claude() {
     let mut bench = Bench::new(Messages::always(Act::Hang));
@@ -156,6 +157,7 @@ fn home(project: &Project, file: &str, content: &str) {
     std::fs::write(file, content).unwrap();
 }
 
+/// RUN-8.
 #[test]
 fn run_8_a_task_done_by_codex() {
     let mut bench = Bench::of(CODEX, Responses::always(Act::Hang));
@@ -169,6 +171,7 @@ fn run_8_a_task_done_by_codex() {
     works(&bench, "codex");
 }
 
+/// RUN-8.
 #[test]
 fn run_8_a_task_done_by_gemini() {
     let mut bench = Bench::of(GEMINI, Gemini::always(Act::Hang));
@@ -179,6 +182,7 @@ fn run_8_a_task_done_by_gemini() {
     works(&bench, "gemini -m gemini-test");
 }
 
+/// RUN-8.
 #[test]
 fn run_8_a_task_done_by_opencode() {
     let mut bench = Bench::of(OPENCODE, Chat::always(Act::Hang));

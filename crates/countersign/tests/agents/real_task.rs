@@ -48,6 +48,7 @@ fn reviewed<D: Dialect>(bench: &Bench<D>) {
     bench.assert_nothing_runs();
 }
 
+/// SVC-1, SVC-6.
 #[test]
 fn svc_1_6_a_task_reviewed_by_claude_and_read_by_a_light_model() {
     let bench = Bench::new(Messages::minded(model));
@@ -57,11 +58,13 @@ fn svc_1_6_a_task_reviewed_by_claude_and_read_by_a_light_model() {
     assert!(models[1].contains("haiku") && !models[0].contains("haiku"), "{models:?}");
 }
 
+/// SVC-1, SVC-6.
 #[test]
 fn svc_1_6_a_task_reviewed_by_codex() {
     reviewed(&Bench::of(CODEX, Responses::minded(model)));
 }
 
+/// SVC-1, SVC-6.
 #[test]
 fn svc_1_6_a_task_reviewed_by_gemini() {
     reviewed(&Bench::of(GEMINI, Gemini::minded(model)));

@@ -29,6 +29,7 @@ fn gate(fixture: &Value, variables: &[(&str, &str)], columns: u16, rows: u16) ->
     (project, terminal)
 }
 
+/// RUN-9.
 #[test]
 fn run_9_the_gate_takes_keys_and_words() {
     for (typed, said) in [
@@ -50,6 +51,7 @@ fn run_9_the_gate_takes_keys_and_words() {
     }
 }
 
+/// RUN-9.
 #[test]
 fn run_9_the_gate_is_drawn_in_colour_and_without_where_nobody_wants_it() {
     let (_project, mut terminal) = gate(&two_issues(), &[], 80, 24);

@@ -149,6 +149,7 @@ fn what_is_edited_while_it_is_judged_is_stale() {
     assert_eq!(json["reason"], "stale");
 }
 
+/// RUN-1.
 #[test]
 fn run_1_a_large_change_is_split_by_file_with_a_summary_and_only_what_changed_is_asked_again() {
     let (project, _, judge) = started(CONFIG);

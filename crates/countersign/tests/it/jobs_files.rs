@@ -104,6 +104,7 @@ fn a_broken_job_fails_without_a_configuration_too() {
     project.write("countersign.yml", RULES).write("a.md", "x").run(&["review"]).exits(0);
 }
 
+/// JOBS-12.
 #[test]
 fn jobs_12_doubtful_criteria_are_warnings() {
     let project = with_example();

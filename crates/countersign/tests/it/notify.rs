@@ -45,6 +45,7 @@ fn line(ran: &Ran, way: &str) -> (String, String) {
     (text("state"), text("detail"))
 }
 
+/// SVC-15.
 #[test]
 fn svc_15_a_webhook_gets_the_notification_as_json_with_its_token() {
     let service = Loopback::<Hook>::always(Act::Raw(String::new()));
@@ -111,6 +112,7 @@ fn a_token_does_not_travel_in_the_open() {
     assert!(said.contains("in the open") && !said.contains("tok-1"), "{said}");
 }
 
+/// SVC-15.
 #[test]
 fn svc_15_a_command_gets_json_and_variables_and_runs_at_the_root() {
     let project = notifying("  command: [./bin/tell, 'a b', $HOME]\n");
@@ -135,6 +137,7 @@ fn svc_15_a_command_gets_json_and_variables_and_runs_at_the_root() {
     assert!(words.contains("could not be started"), "{words}");
 }
 
+/// SVC-15.
 #[test]
 #[cfg(target_os = "linux")]
 fn svc_15_the_desktop_is_told_in_plain_text_where_there_is_one() {
@@ -162,6 +165,7 @@ fn svc_15_the_desktop_is_told_in_plain_text_where_there_is_one() {
     }
 }
 
+/// SVC-15.
 #[test]
 #[cfg(target_os = "linux")]
 fn svc_15_a_sound_is_played_by_its_name_and_what_cannot_be_played_is_the_bell() {
@@ -194,6 +198,7 @@ fn svc_15_a_sound_is_played_by_its_name_and_what_cannot_be_played_is_the_bell() 
     assert!(terminal.written().contains('\u{7}'));
 }
 
+/// SVC-15.
 #[test]
 fn svc_15_the_bell_rings_at_the_terminal_and_never_into_a_file() {
     let project = project();

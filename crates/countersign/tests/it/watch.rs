@@ -78,6 +78,7 @@ fn add(project: &Project, title: &str) {
     project.run(&["task", "add", title, "--id", title]).exits(0);
 }
 
+/// SVC-13.
 #[test]
 fn svc_13_without_a_ledger_it_waits_makes_none_and_then_misses_nothing() {
     let project = project();
@@ -97,6 +98,7 @@ fn svc_13_without_a_ledger_it_waits_makes_none_and_then_misses_nothing() {
     assert!(two.starts_with("     2  ") && two.ends_with("task_added         task/two  two\n"), "{two}");
 }
 
+/// SVC-13.
 #[test]
 fn svc_13_programs_read_an_object_a_line() {
     let project = project();
@@ -178,6 +180,7 @@ fn a_ledger_that_is_moved_away_or_replaced_ends_it_with_words() {
     }
 }
 
+/// SVC-13.
 #[test]
 fn svc_13_people_read_words_and_nothing_in_them_acts() {
     let (project, _repository, _judge) = task::started("notify: {bell: false, desktop: false}\n");

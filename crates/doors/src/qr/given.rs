@@ -125,6 +125,7 @@ mod tests {
     use countersign_core::criterion::Severity;
     use serde_json::json;
 
+    /// QR-6.
     #[test]
     fn qr_6_ids_are_given_out_where_none_are_given() {
         let value = json!([
@@ -141,6 +142,7 @@ mod tests {
         }
     }
 
+    /// QR-2.
     #[test]
     fn qr_2_items_are_checked_before_any_is_taken() {
         let good = json!({ "id": "a", "scope": "*", "check": "x" });

@@ -89,6 +89,7 @@ impl fmt::Display for Phase {
 mod tests {
     use super::*;
 
+    /// QR-5.
     #[test]
     fn qr_5_five_phases_in_order_with_their_files() {
         let rows: Vec<_> = Phase::ALL.iter().map(|p| (p.name(), p.id_prefix(), p.file_name())).collect();

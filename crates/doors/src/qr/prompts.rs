@@ -228,6 +228,7 @@ mod tests {
     use super::*;
     use countersign_core::criterion::Severity;
 
+    /// QR-2.
     #[test]
     fn qr_2_decomposing_is_told_the_checks_of_the_phase_and_the_parts_of_the_plan() {
         let modules = Modules::built_in().unwrap();

@@ -154,6 +154,7 @@ mod tests {
     use countersign_core::criterion::Severity;
     use serde_json::json;
 
+    /// QR-4.
     #[test]
     fn qr_4_every_failed_item_has_one_instruction() {
         let item = |id: &str| Item::new(id, Scope::whole(), "c", Severity::Must);

@@ -111,6 +111,7 @@ impl Visitor<'_> for ScopeVisitor {
 mod tests {
     use super::*;
 
+    /// QR-6.
     #[test]
     fn qr_6_scopes_are_macro_or_name_a_part() {
         type Row<'a> = (&'a str, bool, Option<&'a str>, Option<(u32, u32)>);

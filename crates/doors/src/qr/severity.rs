@@ -70,6 +70,7 @@ impl Visitor<'_> for FoundVisitor {
 mod tests {
     use super::*;
 
+    /// QR-12.
     #[test]
     fn qr_12_severities_go_by_several_names_in_any_case() {
         let rows = [

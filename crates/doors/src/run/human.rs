@@ -114,6 +114,7 @@ pub fn choice(typed: &str) -> Choice {
 mod tests {
     use super::*;
 
+    /// RUN-9.
     #[test]
     fn run_9_the_gate_is_as_the_document_draws_it() {
         let issue = |severity, text: &str, place: &str| Issue {
@@ -158,6 +159,7 @@ Verdict: REVIEW_FIXED (auto-fixed 1 issue)
         assert!(lines(&shown).iter().all(|line| !line.text().contains(['\n', '\r', '\u{1b}'])));
     }
 
+    /// RUN-9.
     #[test]
     fn run_9_choices_are_trimmed_and_in_any_case() {
         for (typed, verb) in [

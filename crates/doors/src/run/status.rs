@@ -103,6 +103,7 @@ mod tests {
         }
     }
 
+    /// RUN-6.
     #[test]
     fn run_6_status_shows_the_verdict_per_task() {
         let text: String = (1..=9)

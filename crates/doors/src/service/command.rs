@@ -98,6 +98,7 @@ pub fn expand(template: &str, arguments: &str) -> String {
 mod tests {
     use super::*;
 
+    /// SVC-5.
     #[test]
     fn svc_5_a_command_is_words_or_a_program() {
         let words = |name: &str, arguments: &str| {

@@ -147,6 +147,7 @@ mod tests {
         }
     }
 
+    /// SVC-2, SVC-3.
     #[test]
     fn svc_2_and_3_switches_decide_which_sections_there_are() {
         let task = Task {

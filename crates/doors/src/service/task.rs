@@ -175,6 +175,7 @@ mod tests {
         assert_eq!(TaskStatus::of("done"), None);
     }
 
+    /// SVC-7, SVC-8, SVC-9, SVC-14.
     #[test]
     fn svc_7_8_9_14_what_becomes_of_a_task() {
         use ReviewResult::{Approved, NeedsRevision, Pending, Rejected};

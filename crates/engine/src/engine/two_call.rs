@@ -282,6 +282,7 @@ mod tests {
         }
     }
 
+    /// SVC-6.
     #[test]
     fn svc_6_what_the_reader_says_is_data_or_nothing() {
         let bad = [

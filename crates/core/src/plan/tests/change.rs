@@ -64,6 +64,7 @@ fn questions_are_about_patches_and_checks_about_files() {
     );
 }
 
+/// RUN-1.
 #[test]
 fn run_1_a_change_beyond_one_question_is_split_by_file_with_a_summary_over_all() {
     let most = DIFF_BYTES_MAX as u64;

@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
+/// RUN-1.
 #[test]
 fn run_1_the_sections_of_a_task_run_have_the_headings_of_the_document() {
     let sections = Sections::of_run(&RunContext {
@@ -27,6 +28,7 @@ fn run_1_the_sections_of_a_task_run_have_the_headings_of_the_document() {
     );
 }
 
+/// RUN-1.
 #[test]
 fn run_1_what_did_not_happen_has_no_section() {
     let sections = Sections::of_run(&RunContext {
@@ -40,6 +42,7 @@ fn run_1_what_did_not_happen_has_no_section() {
     }
 }
 
+/// SVC-3.
 #[test]
 fn svc_3_the_sections_of_a_task_have_the_headings_of_the_document() {
     let sections = Sections::of_task(&TaskContext {
@@ -60,6 +63,7 @@ fn svc_3_the_sections_of_a_task_have_the_headings_of_the_document() {
     assert_eq!(bare, Sections::bare(), "svc_2 a part that is off is not there");
 }
 
+/// RUN-1.
 #[test]
 fn run_1_every_part_has_its_limit_and_says_where_it_was_cut() {
     let long = "ü".repeat(3000);

@@ -131,6 +131,7 @@ fn a_person_may_approve_what_was_stopped() {
 }
 
 /// What a person who has the last word makes of each end of a round.
+/// RUN-9.
 #[test]
 fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
     let policy = || Policy { attempts: Attempts::AtMost(1), ..Policy::default() };
@@ -180,6 +181,7 @@ fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
 }
 
 /// A person may send back what was stopped, which lets it go on.
+/// RUN-10.
 #[test]
 fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
     let mut story = Story::new();
@@ -198,6 +200,7 @@ fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
     assert_eq!(story.review.standing(), None, "it is judged again");
 }
 
+/// SVC-9.
 #[test]
 fn svc_9_a_review_that_asks_for_a_person_stops_at_once_and_a_person_lets_it_go_on() {
     use crate::answer::{ReviewResult, Reviewed};

@@ -2,6 +2,7 @@
 
 use super::{Bench, goes, held, told};
 
+/// SVC-11.
 #[test]
 fn svc_11_findings_hold_the_agent_until_it_has_mended_them() {
     let bench = Bench::new("");

@@ -4,6 +4,7 @@ use super::{Bench, goes, held, told};
 use countersign_testkit::Running;
 use serde_json::json;
 
+/// SVC-11, SVC-12.
 #[test]
 fn svc_11_and_12_the_hook_reviews_under_its_trigger() {
     for (more, reviews) in [
@@ -41,6 +42,7 @@ fn files_that_no_rule_is_for_hold_nobody() {
     assert!(ran.stdout.is_empty() && ran.stderr.contains("no rule is for `a.txt`"), "{ran:?}");
 }
 
+/// SVC-2, SVC-3.
 #[test]
 fn svc_2_and_3_the_task_under_way_and_the_session_stand_beside_the_change() {
     let bench = Bench::new("context: {session_log: true}\ncommands: {test: echo all 7 tests pass}\n");

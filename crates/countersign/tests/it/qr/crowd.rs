@@ -44,6 +44,7 @@ fn one_time(project: &Project, time: usize) -> (Vec<Ran>, Ran) {
     (recorded, fixer.wait().exits(0))
 }
 
+/// QR-11.
 #[test]
 fn slow_qr_11_sixty_four_verifiers_twenty_times_lose_nothing() {
     let project = decomposed(&plain_items(ITEMS));

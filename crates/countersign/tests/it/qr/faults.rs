@@ -19,6 +19,7 @@ fn file(project: &Project) -> Option<String> {
     std::fs::read_to_string(project.path(FILE)).ok()
 }
 
+/// QR-11.
 #[test]
 fn slow_qr_11_dying_at_every_write_leaves_the_old_file_or_the_new_one() {
     let commands: [&[&str]; 4] = [

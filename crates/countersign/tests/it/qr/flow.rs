@@ -3,6 +3,7 @@
 use super::{FILE, decomposed, notes, plain_items, project, qr, state, statuses};
 use serde_json::json;
 
+/// QR-15.
 #[test]
 fn qr_15_a_phase_from_its_work_to_its_gate() {
     let project = crate::project();
@@ -61,6 +62,7 @@ fn qr_15_a_phase_from_its_work_to_its_gate() {
     project.run(&["log", "--verify"]).exits(0);
 }
 
+/// QR-13.
 #[test]
 fn qr_13_the_round_goes_up_by_one_for_a_fix_and_by_nothing_else() {
     let project = decomposed(&plain_items(2));

@@ -13,6 +13,7 @@ fn file(iteration: u32, items: &[Value]) -> String {
         .to_string()
 }
 
+/// QR-14.
 #[test]
 fn qr_14_every_end_of_the_gate_has_its_exit_code() {
     let pass = item("a", "MUST", "PASS");
@@ -81,6 +82,7 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
     }
 }
 
+/// QR-9.
 #[test]
 fn qr_9_the_next_line_of_a_gate_without_a_state_directory_leads_to_one() {
     let project = crate::project();
@@ -91,6 +93,7 @@ fn qr_9_the_next_line_of_a_gate_without_a_state_directory_leads_to_one() {
     assert!(qr(&project, &["gate"]).exits(4).stdout.contains("has no qr-plan-code.json"));
 }
 
+/// QR-14.
 #[test]
 fn qr_14_nobody_tells_the_gate_how_it_ends() {
     let project = project();
@@ -99,6 +102,7 @@ fn qr_14_nobody_tells_the_gate_how_it_ends() {
     }
 }
 
+/// QR-12.
 #[test]
 fn qr_12_the_table_and_the_limits_are_settings() {
     let project = project();

@@ -3,6 +3,7 @@
 use super::{FILE, args, decomposed, plain_items, project, qr};
 use serde_json::json;
 
+/// QR-3.
 #[test]
 fn qr_3_a_bad_ruling_changes_nothing() {
     let project = decomposed(&plain_items(2));
@@ -30,6 +31,7 @@ fn qr_3_a_bad_ruling_changes_nothing() {
     assert_eq!(project.read(FILE), before);
 }
 
+/// QR-2.
 #[test]
 fn qr_2_bad_items_make_no_file() {
     let project = project();

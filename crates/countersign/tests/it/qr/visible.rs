@@ -5,6 +5,7 @@ use serde_json::json;
 
 const UNRECORDED: &str = "warning: the state file was changed or removed without a record";
 
+/// QR-8.
 #[test]
 fn qr_8_what_is_on_record_is_said_beside_the_gate_and_stored_nowhere_else() {
     let project = decomposed(&plain_items(2));

@@ -10,6 +10,7 @@ fn waiting() -> Kit {
     kit
 }
 
+/// RUN-9.
 #[test]
 fn run_9_approve_and_skip_merge_what_was_judged_and_nobody_is_asked_again() {
     for (verb, status) in [("approve", "passed"), ("skip", "skipped")] {
@@ -27,6 +28,7 @@ fn run_9_approve_and_skip_merge_what_was_judged_and_nobody_is_asked_again() {
     }
 }
 
+/// RUN-9.
 #[test]
 fn run_9_what_a_person_decided_counts_for_any_later_run() {
     let kit = waiting();
@@ -36,6 +38,7 @@ fn run_9_what_a_person_decided_counts_for_any_later_run() {
     assert_eq!(kit.attempts("TASK-001"), [attempt(true, "", "passed")]);
 }
 
+/// RUN-10.
 #[test]
 fn run_10_a_rejection_stands_until_a_person_tries_again() {
     let kit = waiting();
@@ -68,6 +71,7 @@ fn run_10_a_rejection_stands_until_a_person_tries_again() {
     assert!(kit.prompt("TASK-001", 2).contains("not like this"), "{}", kit.prompt("TASK-001", 2));
 }
 
+/// RUN-10.
 #[test]
 fn run_10_fix_runs_the_task_again_with_what_was_found() {
     let kit = Kit::new(ONE, "max_retries: 1\n");
@@ -125,6 +129,7 @@ fn a_change_does_not_choose_its_judge() {
 }
 
 /// Whoever is not at the terminal is told, once, while the run goes on; the settings are the user's own.
+/// SVC-15.
 #[test]
 fn svc_15_a_task_that_waits_for_a_person_is_told() {
     let service = Loopback::<Hook>::always(Act::Raw(String::new()));

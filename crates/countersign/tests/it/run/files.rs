@@ -76,6 +76,7 @@ fn names(project: &Project) -> Vec<String> {
     names
 }
 
+/// RUN-6.
 #[test]
 fn run_6_status_begins_with_the_tasks_and_their_verdicts() {
     let project = with_state("");

@@ -75,6 +75,7 @@ impl Tasks {
 
 const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip\n>";
 
+/// RUN-10.
 #[test]
 fn run_10_fix_and_retry_runs_the_task_again_with_the_findings() {
     let tasks = tasks();
@@ -98,6 +99,7 @@ fn run_10_fix_and_retry_runs_the_task_again_with_the_findings() {
     assert_eq!(tasks.repository.git(["show", "main:guide.md"]), "The guide.");
 }
 
+/// RUN-9.
 #[test]
 fn run_9_approve_reject_and_skip_do_what_they_say() {
     for (typed, code, status, merged) in [

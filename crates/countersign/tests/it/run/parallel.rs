@@ -335,6 +335,7 @@ fn is_alive(pid: u32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
+/// RUN-9.
 #[test]
 fn run_9_people_decide_from_elsewhere_while_others_go_on() {
     let ids = ["TASK-001", "TASK-002", "TASK-003", "TASK-004", "TASK-005"];
@@ -369,6 +370,7 @@ fn run_9_people_decide_from_elsewhere_while_others_go_on() {
     assert_eq!(at.merges().len(), 5);
 }
 
+/// RUN-11.
 #[test]
 fn run_11_parallel_ignores_the_gate_at_the_terminal_with_a_warning() {
     let at = with_tasks(&[("TASK-001", "")], WORK);

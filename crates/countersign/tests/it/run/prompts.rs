@@ -28,6 +28,7 @@ fn run_1_the_reviewer_gets_checklist_change_tests_lint_and_what_went_wrong() {
     assert!(errors.contains("a BAD word"), "{second}");
 }
 
+/// RUN-1.
 #[test]
 fn run_1_what_is_too_long_is_cut_and_says_so() {
     let kit = Kit::new(ONE, "commands: {test: 'echo begin; seq 1 5000'}\nlint_blocking: false\n");
@@ -37,6 +38,7 @@ fn run_1_what_is_too_long_is_cut_and_says_so() {
     assert!(tests.contains("begin\n1\n2\n") && tests.contains("[cut: 2048 of 16384 bytes shown]"), "{tests}");
 }
 
+/// RUN-1.
 #[test]
 fn run_1_a_change_that_does_not_fit_is_split_by_file_and_all_of_it_is_judged() {
     let kit = Kit::new(ONE, "");

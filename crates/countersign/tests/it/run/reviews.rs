@@ -29,6 +29,7 @@ fn reviewer(kit: &Kit, body: &str) {
 
 const COMMAND: &str = "review_command: @HOME@/review.sh --strict\n";
 
+/// RUN-5.
 #[test]
 fn run_5_a_free_text_passes_by_its_last_line_and_the_word_of_its_question() {
     let kit = with_reviewer(
@@ -74,6 +75,7 @@ fn run_defect_no_free_text_but_a_pass_with_its_word_merges() {
     }
 }
 
+/// RUN-6.
 #[test]
 fn run_6_the_issues_of_a_free_text_are_counted_and_told() {
     let body =

@@ -8,6 +8,7 @@ fn done(tasks: &str) -> String {
     tasks.replace("⬜ TODO", "✅ DONE").replace("P2 | TODO", "P2 | DONE").replace("- [ ]", "- [x]")
 }
 
+/// RUN-8.
 #[test]
 fn run_8_every_task_is_done_tested_judged_and_merged_and_all_of_it_is_recorded() {
     for ending in ["\n", "\r\n"] {
@@ -64,6 +65,7 @@ fn run_8_every_task_is_done_tested_judged_and_merged_and_all_of_it_is_recorded()
     }
 }
 
+/// RUN-6.
 #[test]
 fn run_6_status_says_what_became_of_each_task() {
     let kit = Kit::new(THREE, "max_retries: 1\nmax_consecutive_failures: 9\n");
@@ -78,6 +80,7 @@ fn run_6_status_says_what_became_of_each_task() {
     assert!(kit.tasks().contains("🔴 P0 | ⏸️ BLOCKED   Est: 1d"), "{}", kit.tasks());
 }
 
+/// RUN-3.
 #[test]
 fn run_3_findings_are_recorded_and_the_next_attempt_gets_them() {
     let kit = Kit::new(ONE, "");

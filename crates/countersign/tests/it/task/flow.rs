@@ -42,6 +42,7 @@ fn svc_1_7_13_14_done_is_reviewed_and_an_approval_completes() {
     project.run(&["validate"]).exits(0);
 }
 
+/// SVC-8.
 #[test]
 fn svc_8_revisions_go_back_and_the_last_attempt_blocks() {
     let (project, _repository, _judge) = started("");
@@ -75,6 +76,7 @@ fn svc_8_revisions_go_back_and_the_last_attempt_blocks() {
     assert_eq!(events(&project).len(), all.len());
 }
 
+/// SVC-9.
 #[test]
 fn svc_9_rejected_and_blocking_need_a_person_at_once() {
     let rows = [
@@ -177,6 +179,7 @@ fn tasks_of_any_orchestrator_are_added_started_and_done() {
     assert_eq!(project.read("PLAN.md"), PLAN);
 }
 
+/// SVC-5.
 #[test]
 fn svc_5_commands_are_of_the_base_and_expanded() {
     let (project, repository, _judge) = started("");

@@ -86,6 +86,7 @@ const TABLE: &[(&str, &str, i32)] = &[
     ("{\"review\": \"\"}", A, 4),
 ];
 
+/// SVC-6.
 #[test]
 fn slow_svc_6_every_free_text_has_its_result() {
     assert!(TABLE.len() >= 60);

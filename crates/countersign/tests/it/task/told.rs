@@ -30,6 +30,7 @@ fn takes() -> Loopback<Hook> {
     Loopback::always(Act::Raw(String::new()))
 }
 
+/// SVC-9, SVC-15.
 #[test]
 fn svc_9_15_a_rejection_is_told_and_what_reviewers_say_does_not_act() {
     let service = takes();
@@ -46,6 +47,7 @@ fn svc_9_15_a_rejection_is_told_and_what_reviewers_say_does_not_act() {
     assert_eq!(record["ways"], serde_json::json!([{ "way": "webhook", "state": "done", "why": null }]));
 }
 
+/// SVC-15.
 #[test]
 fn svc_15_each_event_has_its_switch() {
     let service = takes();
@@ -77,6 +79,7 @@ fn svc_15_each_event_has_its_switch() {
 }
 
 /// Whoever changes what work is judged by waits for a person, who is told so.
+/// SVC-15.
 #[test]
 fn svc_15_a_task_that_waits_for_a_person_is_told() {
     let service = takes();
@@ -91,6 +94,7 @@ fn svc_15_a_task_that_waits_for_a_person_is_told() {
 }
 
 /// The hours around now are quiet, by the clock of the user and not by UTC.
+/// SVC-15.
 #[test]
 fn svc_15_quiet_hours_silence_people_and_not_machines() {
     let service = takes();

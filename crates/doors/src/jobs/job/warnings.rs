@@ -104,6 +104,7 @@ mod tests {
         criterion(name, question).into_iter().map(|warning| warning.code).collect()
     }
 
+    /// JOBS-12.
     #[test]
     fn jobs_12_questions_about_the_conversation_are_noticed() {
         for question in [
@@ -128,6 +129,7 @@ mod tests {
         }
     }
 
+    /// JOBS-12.
     #[test]
     fn jobs_12_questions_under_four_words_are_noticed() {
         for (question, short) in [
@@ -141,6 +143,7 @@ mod tests {
         assert_eq!(codes("Name", "User agreed"), ["needs-conversation", "short-question"]);
     }
 
+    /// JOBS-12.
     #[test]
     fn jobs_12_files_judged_one_by_one_need_guidance() {
         for (kind, guidance, warned) in [

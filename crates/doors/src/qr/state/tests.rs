@@ -16,6 +16,7 @@ fn with_item(item: Value) -> String {
     json!({ "phase": "plan-structure", "items": [item] }).to_string()
 }
 
+/// QR-5.
 #[test]
 fn qr_5_the_documents_example_is_written_back_byte_for_byte() {
     let state = parse(EXAMPLE).unwrap();
@@ -65,6 +66,7 @@ fn every_dialect_of_the_table_loads_and_keeps_what_it_says() {
     assert!(written.contains("\"accepted\": false") && written.contains("\"fail_count\": 0"), "{written}");
 }
 
+/// QR-5.
 #[test]
 fn qr_5_severity_and_iteration_are_written_only_where_they_say_something() {
     let mut state = State::new(

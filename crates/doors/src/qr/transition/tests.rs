@@ -23,6 +23,7 @@ fn fail(finding: &str) -> Ruling {
     Ruling::Fail(finding.to_owned())
 }
 
+/// QR-7.
 #[test]
 fn qr_7_transitions_one_by_one() {
     let rows = [
@@ -52,6 +53,7 @@ fn qr_7_transitions_one_by_one() {
     assert!(matches!(record(&mut one(Status::Todo), "b", &Ruling::Pass), Err(Refused::UnknownItem(_))));
 }
 
+/// QR-3.
 #[test]
 fn qr_3_a_ruling_is_exactly_pass_or_fail() {
     assert_eq!(Ruling::of("PASS", None), Ok(Ruling::Pass));
@@ -79,6 +81,7 @@ fn a_ruling_changes_no_severity_and_nothing_else_of_an_item() {
     assert_eq!(state.items, [expected]);
 }
 
+/// QR-13.
 #[test]
 fn qr_13_a_fix_begins_one_round_however_often_it_is_said() {
     let mut state = one(Status::Fail);
@@ -163,6 +166,7 @@ fn an_acceptance_has_a_reason_and_settles_the_item() {
     assert_eq!(accept(&mut one(Status::Pass), "a", "x"), Err(Refused::AlreadyPassed("a".to_owned())));
 }
 
+/// QR-13.
 #[test]
 fn qr_13_loop_states_follow_from_items_and_round() {
     let policy = GatePolicy::default();

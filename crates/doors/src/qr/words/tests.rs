@@ -44,6 +44,7 @@ fn two_failures() -> State {
     state(items)
 }
 
+/// QR-2.
 #[test]
 fn qr_2_decompose_complete_reads_as_in_the_document() {
     let items = vec![
@@ -66,6 +67,7 @@ NEXT: Invoke verifiers for each item.
     assert!(text.ends_with("Run: countersign qr verify --state-dir s --phase plan-structure\n"), "{text}");
 }
 
+/// QR-3.
 #[test]
 fn qr_3_verification_complete_reads_as_in_the_document() {
     let policy = GatePolicy::default();
@@ -94,6 +96,7 @@ NEXT: Invoke fixer with failed items.
     assert_eq!(sentences(&text), expected);
 }
 
+/// QR-4.
 #[test]
 fn qr_4_fix_guidance_reads_as_in_the_document() {
     let fix = |item: &Item| {
@@ -122,6 +125,7 @@ NEXT: Apply the fixes, then say so.
     assert_eq!(sentences(&text), expected);
 }
 
+/// QR-15.
 #[test]
 fn qr_15_the_executor_gets_the_overview_and_every_blocking_failure() {
     let text = execute_failed(&two_failures(), &GatePolicy::default(), &here());
@@ -129,6 +133,7 @@ fn qr_15_the_executor_gets_the_overview_and_every_blocking_failure() {
     assert!(text.contains("\nItem plan-005 failed: Diff has merge conflict markers\n"), "{text}");
 }
 
+/// QR-10.
 #[test]
 fn qr_10_the_gate_shows_no_finding_that_blocks() {
     let text = gate_answer(&two_failures(), &GatePolicy::default(), &here());

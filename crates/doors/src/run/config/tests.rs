@@ -43,6 +43,7 @@ hooks:
   post_done: {run_tests: false, run_lint: false, lint_blocking: false, run_review: false, auto_commit: false}
 ";
 
+/// RUN-7.
 #[test]
 fn run_7_both_shapes_say_the_same() {
     let config = good(FLAT);

@@ -131,6 +131,7 @@ async fn use_it(state: &State) {
     assert_eq!(line, Summary { cost_usd: None, error_code: None, review_id: None, ..one.clone() });
 }
 
+/// RUN-4.
 #[tokio::test]
 async fn run_4_a_database_of_any_age_opens_and_loses_nothing() {
     let newer = newer();
@@ -290,6 +291,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     assert_eq!(fs::read(disk.layout().state_db()).unwrap(), before);
 }
 
+/// RUN-3.
 #[tokio::test]
 async fn run_3_attempts_are_added_and_keep_their_verdict() {
     let disk = Disk::new();

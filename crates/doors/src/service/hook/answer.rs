@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use countersign_core::outcome::{NoVerdict, Stop};
 
+    /// SVC-8, SVC-11.
     #[test]
     fn svc_8_and_11_only_findings_and_a_missing_verdict_hold_an_agent_and_never_for_ever() {
         let of = |outcome, on_no_verdict, empty_rounds| {

@@ -78,6 +78,7 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, String> {
 mod tests {
     use super::*;
 
+    /// SVC-11.
     #[test]
     fn svc_11_what_programs_write_is_read() {
         let stopping = |was_held, transcript: Option<&str>| Stopping {

@@ -155,6 +155,7 @@ mod tests {
     use super::*;
     use countersign_core::outcome::{NoVerdict, Stop};
 
+    /// SVC-15.
     #[test]
     fn svc_15_people_are_told_what_it_is_about() {
         let table = [

@@ -54,6 +54,7 @@ fn block(attempt: u32, issues: &[&str]) -> ReviewBlock {
     }
 }
 
+/// SVC-14.
 #[test]
 fn svc_14_a_plan_has_phases_tasks_and_reviews() {
     let plan = read(PLAN).valid().unwrap();
@@ -124,6 +125,7 @@ fn a_status_is_written_back_and_nothing_else() {
     assert_eq!(missing, Err(EditError::Missing("Not a task".to_owned())));
 }
 
+/// SVC-8.
 #[test]
 fn svc_8_a_review_replaces_the_one_before_or_is_added_below() {
     let edited =

@@ -15,6 +15,7 @@ fn started() -> (Repository, String) {
     (repository, base)
 }
 
+/// RUN-1.
 #[tokio::test]
 async fn run_1_committed_staged_unstaged_and_untracked_work_is_one_change() {
     let (repository, base) = started();
@@ -136,6 +137,7 @@ async fn a_submodule_is_a_pointer() {
     assert!(lib.patch.ends_with(&pointers), "{}", lib.patch);
 }
 
+/// SVC-4.
 #[tokio::test]
 async fn svc_4_the_default_branch_is_found_whatever_it_is_called() {
     let bare = |name: &str| {
@@ -166,6 +168,7 @@ async fn svc_4_the_default_branch_is_found_whatever_it_is_called() {
     assert_eq!(name(&trunk, None).await, None);
 }
 
+/// SVC-4.
 #[tokio::test]
 async fn svc_4_the_base_is_where_the_work_left_the_default_branch() {
     let (repository, base) = started();

@@ -258,6 +258,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
     );
 }
 
+/// QR-12.
 #[test]
 fn qr_12_reviews_in_items_are_set_by_the_projects_file_alone() {
     use countersign_core::criterion::Severity;
@@ -369,6 +370,7 @@ fn problems_of_both_files_come_together() {
     );
 }
 
+/// SVC-5.
 #[test]
 fn svc_5_reviews_of_tasks_are_set_by_the_projects_file_alone() {
     let written = "review: {command: ' /mine ', model: m, max_revisions: 5, trigger: explicit, pipeline: structured}\n\

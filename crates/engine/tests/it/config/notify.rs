@@ -23,6 +23,7 @@ fn time(text: &str) -> TimeOfDay {
     TimeOfDay::parse(text).unwrap()
 }
 
+/// SVC-15.
 #[test]
 fn svc_15_everything_has_a_default_and_a_meaning() {
     let config = read(RULES).unwrap();

@@ -21,6 +21,7 @@ fn fixer(project: &Project, script: &str) {
     std::fs::set_permissions(project.path("fixer.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// QR-13, QR-14.
 #[test]
 fn qr_13_14_the_loop_ends_when_the_gate_passes() {
     let project = crate::project();

@@ -3,6 +3,7 @@
 use super::*;
 
 /// What verifiers say that is neither PASS nor FAIL, how often they are asked, and what it is called.
+/// QR-3.
 #[test]
 fn slow_qr_3_anything_but_a_ruling_leaves_the_item_open() {
     let passed = |id: &str, passed: bool| format!(r#"{{"criterion": "{id}", "passed": {passed}}}"#);
@@ -49,6 +50,7 @@ fn a_failed_item_stays_failed_where_nobody_rules() {
 }
 
 /// Items that cannot be used: asked again once with what is wrong, then there is no file.
+/// QR-2.
 #[test]
 fn slow_qr_2_items_that_cannot_be_used_are_not_taken() {
     let item = |scope: &str, severity: &str| json!({ "scope": scope, "check": "c", "severity": severity });

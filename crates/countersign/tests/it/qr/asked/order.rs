@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// QR-3.
 #[test]
 fn qr_3_macro_items_in_sequence_and_micro_items_in_parallel() {
     let whole = json!({ "scope": "*", "check": "c", "severity": "MUST" });

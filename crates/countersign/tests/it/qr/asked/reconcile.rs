@@ -7,6 +7,7 @@ fn reply(status: &str, criteria: &[(&str, Option<&str>)]) -> Value {
     json!({ "status": status, "criteria": criteria.iter().map(row).collect::<Vec<_>>() })
 }
 
+/// QR-1.
 #[test]
 fn slow_qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
     let met = ("MET", Some("src/a.rs:2"));

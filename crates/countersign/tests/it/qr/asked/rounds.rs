@@ -60,6 +60,7 @@ fn whole_loop(project: &Project, reviewer: impl Fn(u32) -> String) {
     qr(project, &["gate"]).exits(0);
 }
 
+/// QR-2, QR-3, QR-4, QR-14.
 #[test]
 fn qr_2_3_4_14_one_must_fails_is_fixed_and_passes_by_a_program() {
     let project = project();
@@ -74,6 +75,7 @@ fn qr_2_3_4_14_one_must_fails_is_fixed_and_passes_by_a_program() {
     assert_eq!(costs["total"]["questions"], ids.len(), "{costs}");
 }
 
+/// QR-2, QR-3, QR-4, QR-14.
 #[test]
 fn qr_2_3_4_14_one_must_fails_is_fixed_and_passes_by_a_recording() {
     let project = project();

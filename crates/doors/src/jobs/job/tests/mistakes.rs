@@ -218,6 +218,7 @@ fn inputs_and_hooks_are_one_thing() {
     check("{script: run.sh}", "{script: ''}", &format!("26:92: `script` is empty\n  {DOCS}"));
 }
 
+/// JOBS-10.
 #[test]
 fn jobs_10_a_review_looks_at_an_output_or_at_the_step() {
     check(

@@ -177,6 +177,7 @@ fn maps_keep_the_order_of_the_file() {
     assert!(step.reviews[0].criteria.iter().map(|(name, _)| name.as_str()).eq(names));
 }
 
+/// JOBS-12.
 #[test]
 fn jobs_12_warnings_have_places_and_are_no_failures() {
     let changed = GOOD
