@@ -244,7 +244,8 @@ enum Ended {
 impl Ended {
     fn of(ticket: &Ticket, stored: &Stored) -> Self {
         match ticket.outcome(stored) {
-            Outcome::Passed | Outcome::Overridden => Self::Withdrawn,
+            // The last two are a person's word on it.
+            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Self::Withdrawn,
             Outcome::Stopped(Stop::AttemptsUsedUp | Stop::Rejected | Stop::NotConverging) => {
                 match ticket.route {
                     Route::Recorded => Self::Before,
