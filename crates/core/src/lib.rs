@@ -13,6 +13,7 @@ pub mod ids;
 pub mod judge;
 pub mod notify;
 pub mod outcome;
+pub mod place;
 pub mod plan;
 pub mod policy;
 pub mod prompt;

@@ -4,7 +4,7 @@
 //! no output is an error; work that no rule looks at is named, never silently passed.
 
 use crate::criterion::Criterion;
-use crate::digest::{Key, Parts};
+use crate::digest::{Digest, Key, Parts};
 use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
 use crate::rule::{Each, Rule, Scope};
 use crate::submission::{Form, Material, OutputKind, Submission};
@@ -67,6 +67,8 @@ pub struct Reviewer {
     pub sees_project: bool,
     /// How many bytes of files fit into a question, where that is known.
     pub room_bytes: Option<u64>,
+    /// The mark of the place where it would be asked. No part of the key.
+    pub place: Option<Digest>,
 }
 
 /// A reviewer that may be asked, with the key its ruling would stand under.
@@ -80,6 +82,9 @@ pub struct Candidate {
     pub key: Key,
     /// How far its ruling reaches.
     pub reuse: Reuse,
+    /// The mark of the place where it would be asked; a ruling from another place is not reused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Digest>,
 }
 
 /// One rule on one target.
@@ -380,6 +385,7 @@ fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<B
             identity: CHECKS_IDENTITY.to_owned(),
             sees_project: false,
             room_bytes: None,
+            place: None,
         }]
     };
     let pure = pick(|c| c.check.as_ref().is_some_and(|check| check.is_pure()));
@@ -439,6 +445,7 @@ fn assignment(
             _ if judge.sees_project => Reuse::Review,
             _ => Reuse::Anywhere,
         },
+        place: judge.place.clone(),
     };
     Assignment {
         rule: index,

@@ -1,7 +1,7 @@
 //! A change that is to be judged: what it is compared with, and by which configuration it is judged.
 
 use crate::cli::Failure;
-use crate::project::Project;
+use crate::project::{self, Project};
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
 use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered};
@@ -9,9 +9,6 @@ use countersign_engine::engine::Handed;
 use countersign_engine::git::Git;
 use countersign_engine::workspace::{self, Change, ChangeWanted};
 use std::path::PathBuf;
-
-/// Our own state, which is no part of anybody's work.
-pub const OWN_STATE: &str = ".countersign/**";
 
 /// A project as a change is judged in it.
 pub struct Base {
@@ -55,6 +52,7 @@ pub async fn since(
         Some(judged_by) if own => as_of(&Git::at(&gathered.root), judged_by, &mut gathered).await?,
         _ => None,
     };
+    project::hide_own_state(&gathered.root)?;
     Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
 }
 
@@ -100,11 +98,7 @@ impl Base {
     /// The change, as it is handed in.
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<Handed, Failure> {
         warnings.extend(self.edited.clone());
-        let wanted = ChangeWanted {
-            base: self.commit.clone(),
-            left_out: vec![OWN_STATE.to_owned()],
-            ..ChangeWanted::default()
-        };
+        let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };
         let change = workspace::change(&self.project.root, &wanted).await?;
         warnings.extend(gate_words(&change));
         Ok(Handed::new(change, wanted.left_out, Sections::bare()))

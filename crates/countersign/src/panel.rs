@@ -1,12 +1,13 @@
 //! Who is on the panel: what is configured or named, with what it takes to ask them.
 
-use crate::cli::{Failure, installed};
+use crate::cli::Failure;
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{
     self, Asked, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees, ServiceReviewer,
 };
 use countersign_engine::engine::{Judge, Panelist};
+use countersign_engine::installed;
 use countersign_engine::programs::{Api, Program, Vendor};
 use countersign_engine::reviewer::service::Key;
 use countersign_engine::reviewer::{Agent, Command, Marked, Service, replay};

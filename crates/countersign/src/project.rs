@@ -7,7 +7,7 @@ use countersign_doors::jobs::library::{self, Library};
 use countersign_engine::config::{self, Config, Environment, Flags, Gathered};
 use countersign_engine::engine::{Bounds, Engine, Judge, Panel, Panelist, Planner};
 use countersign_engine::git;
-use countersign_engine::ledger::Ledger;
+use countersign_engine::ledger::{LEDGER_FILE, Ledger, LedgerError};
 use countersign_engine::process::GuardProgram;
 use countersign_engine::programs::Vendor;
 use countersign_engine::reviewer::checks;
@@ -58,14 +58,21 @@ impl Project {
 
     /// The folder of the ledger: at the main worktree, so that all worktrees share one.
     pub fn ledger_dir(&self) -> PathBuf {
-        git::main_worktree(self.root.path())
-            .unwrap_or_else(|| self.root.path().to_owned())
-            .join(".countersign")
+        ledger_dir_of(self.root.path())
     }
 
     /// The ledger, where there is one. Reading commands never make one.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Failure> {
-        Ok(Ledger::open_existing(&self.ledger_dir()).await?)
+        let dir = self.ledger_dir();
+        require_untracked(&dir).await?;
+        Ok(Ledger::open_existing(&dir).await?)
+    }
+
+    /// The ledger, to write to.
+    pub async fn ledger(&self) -> Result<Ledger, Failure> {
+        let dir = self.ledger_dir();
+        require_untracked(&dir).await?;
+        Ok(Ledger::open(&dir).await?)
     }
 
     /// The planner, with the panel this project and this command have.
@@ -78,7 +85,7 @@ impl Project {
     /// The planner with a panel of the caller's.
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
         let bounds = self.bounds();
-        let panel = Panel::new(panelists, self.root.path(), self.config.limits.reviewers_at_once);
+        let panel = self.panel_of(panelists);
         Ok(Planner {
             root: self.root.clone(),
             panel,
@@ -86,6 +93,12 @@ impl Project {
             redaction: self.redaction()?,
             day_budget: self.config.day_budget,
         })
+    }
+
+    fn panel_of(&self, panelists: Vec<Panelist>) -> Panel {
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let at_once = self.config.limits.reviewers_at_once;
+        Panel::new(panelists, self.root.path(), at_once, &environment)
     }
 
     /// The jobs of this project, and of the folders the user added.
@@ -120,14 +133,42 @@ impl Project {
             panelists.push(self.panelist("self", Judge::SelfReview));
         }
         let planner = self.planner(None)?;
-        let panel = Panel::new(panelists, self.root.path(), self.config.limits.reviewers_at_once);
+        let panel = self.panel_of(panelists);
         Ok(Planner { panel, ..planner })
     }
 
     /// The engine on this project's ledger.
     pub async fn engine(&self, planner: Planner) -> Result<Engine, Failure> {
-        let ledger = Ledger::open(&self.ledger_dir()).await?;
-        Ok(Engine::new(planner, ledger, guard_program()?)?)
+        Ok(Engine::new(planner, self.ledger().await?, guard_program()?)?)
+    }
+}
+
+/// The folder of the ledger of the project with this root.
+fn ledger_dir_of(root: &Path) -> PathBuf {
+    git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
+}
+
+/// Keeps our own state out of what changed in a project: git ignores it. What git tracks there is work like any other.
+pub fn hide_own_state(root: &Path) -> Result<(), Failure> {
+    Ok(Ledger::hide(&ledger_dir_of(root))?)
+}
+
+/// Refuses a ledger that came with the repository, as a file, a link or a submodule: then whoever commits brings the
+/// verdicts along.
+async fn require_untracked(dir: &Path) -> Result<(), Failure> {
+    let (Some(root), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    // Without a ledger there is nothing to believe, and without a repository nothing is tracked.
+    if !Ledger::is_in(dir) || !git::is_repository(root) {
+        return Ok(());
+    }
+    let tracked = git::Git::at(root).tracked(name).await;
+    let tracked = tracked.map_err(|error| Failure::internal(error.to_string()))?;
+    let ledger = format!("{name}/{LEDGER_FILE}");
+    match tracked.into_iter().find(|path| path == name || path.starts_with(&ledger)) {
+        Some(path) => Err(LedgerError::Tracked(path).into()),
+        None => Ok(()),
     }
 }
 

@@ -221,6 +221,16 @@ impl Answer {
         Self { rulings, feedback, bare: None, redacted: 0, reviewed: None }
     }
 
+    /// Whether anything in it fails.
+    pub fn fails(&self) -> bool {
+        self.bare == Some(false) || self.rulings.iter().any(|ruling| !ruling.passed)
+    }
+
+    /// Whether it fails where the other one passes.
+    pub fn is_worse_than(&self, other: &Self) -> bool {
+        self.fails() && !other.fails()
+    }
+
     /// Whether this answers exactly these criteria. What does not is never recorded as an answer.
     pub fn fits(&self, criteria: &[&Criterion], accept_bare: bool) -> bool {
         match self.bare {

@@ -119,6 +119,7 @@ mod tests {
                 kind: ReviewerKind::SelfReview,
                 key: Key::from(format!("k {file}")),
                 reuse: Reuse::Never,
+                place: None,
             }],
         };
         (files.iter().map(assignment).collect(), vec![rule])

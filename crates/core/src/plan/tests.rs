@@ -43,6 +43,7 @@ fn reviewer(name: &str) -> Reviewer {
         identity: format!("id {name}"),
         sees_project: false,
         room_bytes: None,
+        place: None,
     }
 }
 

@@ -24,19 +24,23 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             review.state = State::Judging;
             review.rounds.push(Round::new(*round, submission.clone(), assignments.clone()));
         }
-        Event::Asked { .. } => {}
+        Event::Asked { call, key, place, .. } => {
+            if let (Some(mark), Some(round)) = (place.mark(), latest_round_asking(&mut review, key)) {
+                round.asked_at.insert(call.clone(), mark);
+            }
+        }
         // What was given stays as it was given; this stands in its place from now on.
-        Event::Answered { key, answer, by: by @ By::Disputed { .. }, .. } => {
-            let given = Given { answer: answer.clone(), by: by.clone(), n };
+        Event::Answered { key, answer, by: by @ By::Disputed { .. }, place, .. } => {
+            let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
             review.amended.insert(key.clone(), given);
         }
-        Event::Answered { key, answer, by, .. } => {
+        Event::Answered { key, answer, by, place, .. } => {
             if matches!(by, By::SelfReview { .. }) {
                 review.self_review_calls = 0;
             }
             if let Some(round) = latest_round_asking(&mut review, key) {
-                let given = Given { answer: answer.clone(), by: by.clone(), n };
-                round.answers.entry(key.clone()).or_insert(given);
+                let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
+                record_answer(round, key, given);
             }
         }
         Event::AskFailed { key, why, detail, .. } => {
@@ -83,6 +87,15 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
 /// Folds all events of a review.
 pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Review {
     events.into_iter().fold(Review::unopened(id), apply)
+}
+
+/// Of two answers to one question the worse one holds.
+fn record_answer(round: &mut Round, key: &Key, given: Given) {
+    match round.answers.get_mut(key) {
+        Some(known) if given.answer.is_worse_than(&known.answer) => *known = given,
+        Some(_) => {}
+        None => drop(round.answers.insert(key.clone(), given)),
+    }
 }
 
 fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut Round> {

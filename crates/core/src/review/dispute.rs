@@ -71,10 +71,10 @@ pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, 
         return Ok(vec![]);
     }
     let by = By::Disputed { review: dispute.review.clone(), reviewer: dispute.reviewer.clone() };
-    let (key, round) = (dispute.key.clone(), round.n);
+    let (key, round, place) = (dispute.key.clone(), round.n, given.place.clone());
     let withdrawn = (!dispute.upheld).then(|| given.answer.withdrawn(ruling, &dispute.feedback));
     let mut events = vec![Event::Disputed { dispute }];
-    events.extend(withdrawn.map(|answer| Event::Answered { round, key, answer, by }));
+    events.extend(withdrawn.map(|answer| Event::Answered { round, key, answer, by, place }));
     Ok(events)
 }
 

@@ -6,6 +6,7 @@ use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome};
+use crate::place::Place;
 use crate::plan::Assignment;
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -47,6 +48,9 @@ pub enum Event {
         key: Key,
         /// Who is asked.
         reviewer: String,
+        /// Where.
+        #[serde(default, skip_serializing_if = "Place::is_empty")]
+        place: Place,
     },
     /// A valid answer came.
     Answered {
@@ -58,6 +62,9 @@ pub enum Event {
         answer: Answer,
         /// Who gave it.
         by: By,
+        /// The mark of the place where it was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Digest>,
     },
     /// A question got no answer.
     AskFailed {

@@ -12,6 +12,7 @@ mod due;
 mod event;
 mod people;
 mod route;
+mod standing;
 mod step;
 
 pub use apply::{apply, fold};
@@ -19,11 +20,12 @@ pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{Actor, By, Decision, Event, Verb};
 pub use route::{Route, route};
+pub use standing::Known;
 pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
 
 use crate::answer::Answer;
 use crate::digest::{Digest, Key};
-use crate::ids::{ReviewId, Subject, Token};
+use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Outcome};
 use crate::plan::{Assignment, Candidate, Target};
@@ -102,6 +104,8 @@ pub struct Round {
     asks: BTreeMap<Key, Vec<usize>>,
     /// What was answered, by key.
     pub answers: BTreeMap<Key, Given>,
+    /// Where questions were asked, by call; those without a place are left out.
+    asked_at: BTreeMap<CallId, Digest>,
     /// Questions that failed, by key.
     pub failures: BTreeMap<Key, Vec<Failure>>,
     /// The token of a self-review that is waited for.
@@ -123,6 +127,8 @@ pub struct Given {
     pub by: By,
     /// The event it was given by.
     pub n: u64,
+    /// The mark of the place where it was asked.
+    pub place: Option<Digest>,
 }
 
 /// A question that got no answer.
@@ -235,6 +241,7 @@ impl Round {
             assignments,
             asks,
             answers: BTreeMap::new(),
+            asked_at: BTreeMap::new(),
             failures: BTreeMap::new(),
             token: None,
             end: None,
@@ -255,9 +262,13 @@ impl Round {
         assignment.candidates.iter().find_map(given)
     }
 
-    /// Whether everything that would be asked now was answered here: by the same reviewers, to the same words.
+    /// Whether everything that would be asked now was answered here: by the same reviewers, at the same places, to
+    /// the same words.
     pub(crate) fn answers_all(&self, assignments: &[Assignment]) -> bool {
-        assignments.iter().all(|assignment| self.answer_to(assignment).is_some())
+        let answered = |candidate: &Candidate| {
+            self.answers.get(&candidate.key).is_some_and(|given| given.place == candidate.place)
+        };
+        assignments.iter().all(|assignment| assignment.candidates.iter().any(answered))
     }
 
     /// Why an assignment has no answer.

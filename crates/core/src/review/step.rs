@@ -3,17 +3,19 @@
 use super::dispute;
 use super::due::is_due;
 use super::people;
+use super::standing::{Known, Standing};
 use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, apply, due, route};
 use crate::answer::{Answer, Reviewed};
-use crate::digest::Key;
+use crate::digest::{Digest, Key};
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
 use crate::outcome::{NoVerdict, Outcome, Stop};
-use crate::plan::{Assignment, Reuse, ReviewerKind};
+use crate::place::Place;
+use crate::plan::{Assignment, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
 use crate::rule::Rule;
 use crate::submission::Submission;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// What comes from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,8 @@ pub enum Input {
         key: Key,
         /// Who is asked.
         reviewer: String,
+        /// Where.
+        place: Place,
     },
     /// A reviewer answered.
     Answered {
@@ -111,8 +115,8 @@ pub struct Submit {
     /// The plan.
     pub assignments: Vec<Assignment>,
     /// Rulings that stand from other reviews.
-    pub known: Vec<(Key, Answer, By)>,
-    /// Ask everybody again, whatever stands.
+    pub known: Vec<Known>,
+    /// Ask again what passed, although it stands. A failure stands all the same.
     pub fresh: bool,
     /// A token, should a self-review have to be asked for again.
     pub token: Token,
@@ -165,7 +169,7 @@ pub enum Refused {
 pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
     match input {
         Input::Submit(submit) => submitted(review, *submit),
-        Input::Asking { call, key, reviewer } => asking(review, call, key, reviewer),
+        Input::Asking { call, key, reviewer, place } => asking(review, call, key, reviewer, place),
         Input::Answered { key, answer, by } => answered(review, key, answer, by),
         Input::AskFailed { call, key, why, detail } => ask_failed(review, call, key, why, detail),
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
@@ -229,17 +233,15 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     let accept_bare = review
         .round()
         .map_or(submit.opening.policy.accept_bare_verdicts, |_| review.policy.accept_bare_verdicts);
-    let standing = if submit.fresh { BTreeMap::new() } else { standing(review, submit.known) };
+    let standing = Standing::of(review, submit.known, submit.fresh);
     let mut events = vec![];
     let mut taken: HashSet<&Key> = HashSet::new();
     for assignment in &submit.assignments {
         let criteria: Vec<_> = assignment.asks(in_force).collect();
-        let stands = assignment.candidates.iter().find_map(|candidate| {
-            let (answer, by) = standing.get(&candidate.key).filter(|_| candidate.reuse != Reuse::Never)?;
-            answer.fits(&criteria, accept_bare).then_some((&candidate.key, answer, by))
-        });
-        if let Some((key, answer, by)) = stands.filter(|(key, ..)| taken.insert(key)) {
-            events.push(Event::Answered { round, key: key.clone(), answer: answer.clone(), by: by.clone() });
+        let known = standing.answer_to(assignment, |answer| answer.fits(&criteria, accept_bare));
+        if let Some(known) = known.filter(|known| taken.insert(&known.key)) {
+            let Known { key, answer, by, place, .. } = known.clone();
+            events.push(Event::Answered { round, key, answer, by, place });
         }
     }
     let (submission, assignments) = (submit.submission, submit.assignments);
@@ -247,29 +249,17 @@ fn new_round(review: &Review, submit: Submit, rules: Option<Vec<Rule>>) -> Vec<E
     events
 }
 
-/// Rulings that stand: those of other reviews, and those of this one, the latest on each key.
-fn standing(review: &Review, known: Vec<(Key, Answer, By)>) -> BTreeMap<Key, (Answer, By)> {
-    let mut standing: BTreeMap<Key, (Answer, By)> =
-        known.into_iter().map(|(key, answer, by)| (key, (answer, by))).collect();
-    for round in review.rounds.iter().rev() {
-        for (key, given) in &round.answers {
-            let given = review.standing_answer(key, given);
-            let by = match &given.by {
-                By::Call { reviewer, .. } | By::Disputed { reviewer, .. } => {
-                    By::Reused { review: review.id.clone(), n: given.n, reviewer: reviewer.clone() }
-                }
-                By::Reused { .. } => given.by.clone(),
-                By::SelfReview { .. } => continue,
-            };
-            standing.entry(key.clone()).or_insert((given.answer.clone(), by));
-        }
-    }
-    standing
-}
-
-fn asking(review: &Review, call: CallId, key: Key, reviewer: String) -> Result<Vec<Event>, Refused> {
+fn asking(
+    review: &Review,
+    call: CallId,
+    key: Key,
+    reviewer: String,
+    place: Place,
+) -> Result<Vec<Event>, Refused> {
     match review.round() {
-        Some(round) if is_due(review, &key) => Ok(vec![Event::Asked { round: round.n, call, key, reviewer }]),
+        Some(round) if is_due(review, &key) => {
+            Ok(vec![Event::Asked { round: round.n, call, key, reviewer, place }])
+        }
         _ => Err(Refused::NotAsked),
     }
 }
@@ -284,17 +274,30 @@ fn asked<'a>(review: &'a Review, key: &Key) -> Option<(&'a super::Round, &'a Ass
 
 fn answered(review: &Review, key: Key, answer: Answer, by: By) -> Result<Vec<Event>, Refused> {
     let (round, assignment) = asked(review, &key).ok_or(Refused::NotAsked)?;
-    if round.answers.contains_key(&key) {
-        // Two processes asked; the first answer counts, the second is the same to the caller.
-        return Ok(vec![]);
+    if let Some(known) = round.answers.get(&key) {
+        // Two processes asked, or a failure stands elsewhere: the worse answer holds, until the round is judged.
+        if round.end.is_some() || !answer.is_worse_than(&known.answer) {
+            return Ok(vec![]);
+        }
     }
+    let place = place_of(round, &key, &by);
     let current = review.round().is_some_and(|last| last.n == round.n);
     let criteria: Vec<_> = assignment.asks(&review.rules).collect();
     // Rules of an earlier round may be gone; its answers were asked for then and are kept as they came.
     if current && !answer.fits(&criteria, review.policy.accept_bare_verdicts) {
         return Err(Refused::DoesNotFit);
     }
-    Ok(vec![Event::Answered { round: round.n, key, answer, by }])
+    Ok(vec![Event::Answered { round: round.n, key, answer, by, place }])
+}
+
+/// The mark of the place where an answer was asked.
+fn place_of(round: &super::Round, key: &Key, by: &By) -> Option<Digest> {
+    match by {
+        By::Call { call, .. } => round.asked_at.get(call).cloned(),
+        // A ruling is looked up for the place where its reviewer would be asked now.
+        By::Reused { .. } => round.asking(key).find_map(|(_, asked)| asked.candidate(key)?.place.clone()),
+        By::Disputed { .. } | By::SelfReview { .. } => None,
+    }
 }
 
 fn ask_failed(
@@ -347,7 +350,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
             return Err(Refused::DoesNotFit);
         }
         let by = By::SelfReview { token: token.clone() };
-        events.push(Event::Answered { round: round.n, key, answer, by });
+        events.push(Event::Answered { round: round.n, key, answer, by, place: None });
     }
     let after = events.iter().fold(review.clone(), apply);
     let complete = round

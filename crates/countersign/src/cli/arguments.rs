@@ -274,7 +274,7 @@ pub struct ReviewOptions {
     /// Above this many files a question lists paths instead of carrying contents
     #[arg(long, value_name = "N")]
     pub max_inline_files: Option<usize>,
-    /// Ask everybody again, whatever rulings stand
+    /// Ask again about what passed, although it stands; failures on unchanged bytes stand all the same
     #[arg(long)]
     pub no_cache: bool,
     /// Show each question and ask nobody

@@ -4,7 +4,7 @@ use super::decide::actor;
 use super::show::no_ledger;
 use super::task::two_call;
 use super::{Failure, Global};
-use crate::change::{self, OWN_STATE};
+use crate::change;
 use crate::output::{Answer, Printer, bold, dim};
 use crate::project::{self, Project};
 use clap::Args;
@@ -183,11 +183,8 @@ async fn as_judged(
     let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
     let (here, environment) = (project::current_folder()?, project::environment());
     let project = change::base(here, &flags, &environment, of.base.as_deref(), false).await?.project;
-    let mut left_out = of.left_out.clone();
-    if left_out.is_empty() {
-        left_out.push(OWN_STATE.to_owned());
-    }
-    let wanted = ChangeWanted { base: of.base.clone(), left_out, ..ChangeWanted::default() };
+    let (base, left_out) = (of.base.clone(), of.left_out.clone());
+    let wanted = ChangeWanted { base, left_out, ..ChangeWanted::default() };
     let change = workspace::change(&project.root, &wanted).await?;
     Ok((project, Some(Handed::new(change, wanted.left_out, Sections::bare()))))
 }

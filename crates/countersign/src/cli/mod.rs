@@ -13,7 +13,6 @@ mod doctor;
 mod failure;
 mod hook;
 mod init;
-pub mod installed;
 pub mod log;
 mod mcp;
 mod notify;

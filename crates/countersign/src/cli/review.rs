@@ -94,6 +94,7 @@ pub async fn conclude(
     let mut answer =
         Answer::new(outcome, verdict_text(&stored, &spent, hints), verdict_json(&stored, &spent, &next));
     answer.warnings = warnings;
+    answer.warnings.extend(kept_failures(ticket.kept_failures(&stored)));
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same submission gets it again.
     if printer.print(&answer) && !cancel.is_cancelled() {
@@ -101,6 +102,19 @@ pub async fn conclude(
     }
     engine.ledger().clone().close().await;
     Ok(answer)
+}
+
+/// What to say where `--no-cache` left failures standing.
+fn kept_failures(count: usize) -> Option<String> {
+    let failures = match count {
+        0 => return None,
+        1 => "1 failure stands".to_owned(),
+        n => format!("{n} failures stand"),
+    };
+    Some(format!(
+        "{failures} on unchanged bytes, and --no-cache does not ask about it again: change the work, or dispute the \
+         finding (countersign dispute FINDING --evidence TEXT)"
+    ))
 }
 
 /// The command that hands the same in again.

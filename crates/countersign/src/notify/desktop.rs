@@ -2,7 +2,7 @@
 
 use super::message::Message;
 use super::{Came, ways};
-use crate::cli::installed;
+use countersign_engine::installed;
 use countersign_engine::process::{Call, GuardProgram};
 use std::ffi::OsStr;
 use std::path::Path;

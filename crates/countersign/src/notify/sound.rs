@@ -1,8 +1,8 @@
 //! A sound by its name, through a player of the system. What cannot be played is the bell.
 
 use super::{Came, State, bell, ways};
-use crate::cli::installed;
 use countersign_core::notify::is_sound_name;
+use countersign_engine::installed;
 use countersign_engine::process::{Call, GuardProgram};
 use std::path::{Path, PathBuf};
 

@@ -55,7 +55,7 @@ impl Opened {
     async fn ledger(&mut self, project: &Project) -> Result<Ledger, Failure> {
         let ledger = match self.ledger.take() {
             Some(ledger) => ledger,
-            None => Ledger::open(&project.ledger_dir()).await?,
+            None => project.ledger().await?,
         };
         self.ledger = Some(ledger.clone());
         Ok(ledger)

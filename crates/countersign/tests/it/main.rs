@@ -30,6 +30,7 @@ mod serve;
 mod services;
 mod shells;
 mod stale;
+mod standing;
 mod task;
 mod tui;
 mod untrusted;

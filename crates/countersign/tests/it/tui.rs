@@ -54,7 +54,7 @@ async fn waiting() -> (Project, Engine, ReviewId) {
 async fn engine(project: &Project) -> Engine {
     let root = Root::new(project.root()).unwrap();
     let planner = Planner {
-        panel: Panel::new(vec![], root.path(), 2),
+        panel: Panel::new(vec![], root.path(), 2, &[]),
         root,
         bounds: Bounds { max_inline_files: 5, prompt_bytes: 100_000, reply_bytes: 100_000 },
         redaction: Redaction::off(),

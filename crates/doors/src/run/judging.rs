@@ -99,7 +99,6 @@ impl Run {
     pub(super) fn left_out(&self) -> Vec<String> {
         let spec = "spec";
         [
-            ".countersign/**".to_owned(),
             format!("{spec}/.executor-*"),
             format!("{spec}/.executor-*/**"),
             format!("{spec}/.*task-history.log"),

@@ -9,11 +9,14 @@ use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
+use countersign_core::place::Place;
 use countersign_core::plan::Assignment;
-use countersign_core::review::{By, Confirmation, Effect, Event, Input, Refused, State, due, step};
+use countersign_core::review::{
+    By, Confirmation, Effect, Event, Input, Known, Refused, Review, State, due, step,
+};
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinSet;
@@ -25,12 +28,15 @@ pub(super) struct Question {
     pub call: CallId,
     pub assignment: usize,
     pub reviewer: String,
+    pub place: Place,
 }
 
 impl Question {
     /// What goes on record before it is asked.
     pub fn asking(&self) -> Input {
-        Input::Asking { call: self.call.clone(), key: self.key.clone(), reviewer: self.reviewer.clone() }
+        let Self { key, call, reviewer, place, .. } = self;
+        let (key, call) = (key.clone(), call.clone());
+        Input::Asking { call, key, reviewer: reviewer.clone(), place: place.clone() }
     }
 }
 
@@ -194,7 +200,8 @@ impl Engine {
                 continue;
             }
             let call = CallId::new(random()?);
-            asks.push((Question { key, call, assignment, reviewer }, repair));
+            let place = self.0.planner.panel.place(&reviewer);
+            asks.push((Question { key, call, assignment, reviewer, place }, repair));
         }
         if asks.is_empty() {
             return Ok(stored);
@@ -291,12 +298,13 @@ impl Engine {
     ) -> Result<(Stored, bool), EngineError> {
         let mut inputs = vec![];
         let mut reports = vec![];
+        let mut happenings = vec![];
         let mut next = Some(first);
         while let Some(joined) = next {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             out.keys.remove(&question.key);
-            self.say(heard(ticket, &question, &told));
+            happenings.push(heard(ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
             next = out.tasks.try_join_next();
@@ -304,6 +312,8 @@ impl Engine {
         let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
         let expected = stored.n + inputs.len() as u64;
         let stored = self.feed_with(stored, inputs, reports).await?;
+        // Shown only now: what is shown is on record.
+        happenings.into_iter().for_each(|happening| self.say(happening));
         // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
         // nothing but answers was recorded, and those make nothing due while other questions are out.
         let look = !all_answered || stored.n != expected || out.tasks.is_empty() || out.held;
@@ -342,7 +352,8 @@ impl Engine {
     ) -> Result<Stored, EngineError> {
         let mut transaction = self.0.ledger.transaction().await?;
         let mut draft = self.draft(&mut transaction, stored).await?;
-        for input in inputs {
+        let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
+        for input in inputs.into_iter().chain(failures) {
             step_on(&mut draft, input)?;
         }
         let stored = transaction.write(draft).await?;
@@ -353,6 +364,29 @@ impl Engine {
         }
         transaction.commit().await?;
         Ok(stored)
+    }
+
+    /// Failures that another review recorded meanwhile on questions that pass here: asking at the same time does not
+    /// replace them either.
+    async fn standing_failures(
+        &self,
+        transaction: &mut Transaction,
+        review: &Review,
+        inputs: &[Input],
+    ) -> Result<Vec<Input>, EngineError> {
+        let passed: HashSet<&Key> = inputs
+            .iter()
+            .filter_map(|input| match input {
+                Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
+                _ => None,
+            })
+            .collect();
+        let Some(round) = review.round().filter(|_| !passed.is_empty()) else { return Ok(vec![]) };
+        let candidates = round.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        let candidates = candidates.filter(|candidate| passed.contains(&candidate.key));
+        let known = transaction.rulings(candidates, i64::MAX).await?;
+        let failures = known.into_iter().filter(|known| known.answer.fails());
+        Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
     }
 
     /// Begins to write on what is recorded now, which may be more than we know.

@@ -14,6 +14,7 @@ mod handed;
 mod happening;
 mod hold;
 mod panel;
+mod place;
 mod planner;
 mod redact;
 mod self_review;

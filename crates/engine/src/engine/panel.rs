@@ -1,5 +1,6 @@
 //! The panel: who may be asked in this project, in order of preference.
 
+use super::place::place;
 use super::slots::Slots;
 use super::two_call::TwoCall;
 use crate::programs::Vendor;
@@ -8,7 +9,9 @@ use crate::reviewer::{Agent, Command, Failed, Marked, Service, Told};
 use countersign_core::cost::{self, Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
+use countersign_core::place::Place;
 use countersign_core::plan::{Reviewer, ReviewerKind};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -179,16 +182,24 @@ pub struct Panel {
 struct Seat {
     panelist: Arc<Panelist>,
     identity: String,
+    place: Place,
     slots: Slots,
 }
 
 impl Panel {
-    /// Seats the panelists. Identities are taken once, here; whoever answers is held against them.
-    pub fn new(panelists: Vec<Panelist>, root: &Path, checks_at_once: usize) -> Self {
+    /// Seats the panelists. Identities and places are taken once, here; whoever answers is held against them.
+    /// `environment` is that of this process.
+    pub fn new(
+        panelists: Vec<Panelist>,
+        root: &Path,
+        checks_at_once: usize,
+        environment: &[(OsString, OsString)],
+    ) -> Self {
         let seat = |panelist: Panelist| {
             let identity = panelist.judge.identity(root);
+            let place = place(&panelist.judge, root, environment);
             let slots = Slots::new(panelist.concurrency);
-            Seat { panelist: Arc::new(panelist), identity, slots }
+            Seat { panelist: Arc::new(panelist), identity, place, slots }
         };
         let seats = panelists.into_iter().map(seat).collect();
         Self { seats, checks: Slots::new(checks_at_once), checks_at_once }
@@ -205,6 +216,7 @@ impl Panel {
             identity: seat.identity.clone(),
             sees_project: seat.panelist.sees_project,
             room_bytes: seat.panelist.room_bytes(prompt_bytes),
+            place: seat.place.mark(),
         };
         self.seats.iter().map(reviewer).collect()
     }
@@ -218,6 +230,12 @@ impl Panel {
     pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Slots)> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
         Some((seat.panelist.clone(), seat.slots.clone()))
+    }
+
+    /// Where a reviewer is asked; nothing for our checks.
+    pub(super) fn place(&self, name: &str) -> Place {
+        let seat = self.seats.iter().find(|seat| seat.panelist.name == name);
+        seat.map(|seat| seat.place.clone()).unwrap_or_default()
     }
 
     /// What came back, if whoever gave it is who they were when the panel was seated. A program that was
@@ -279,7 +297,7 @@ mod tests {
             question_microusd: None,
             vendor: None,
         };
-        Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once)
+        Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once, &[])
     }
 
     /// Whether somebody gets a slot without having to wait.

@@ -142,9 +142,12 @@ impl Planner {
         assignment: &Assignment,
         ledger: Option<&Ledger>,
     ) -> Result<Preview, EngineError> {
-        let keys: Vec<_> = assignment.candidates.iter().map(|candidate| candidate.key.clone()).collect();
-        let known = match ledger.filter(|_| !prepared.request.fresh) {
-            Some(ledger) => !ledger.rulings(&keys, rulings_since(&prepared.request.policy)).await?.is_empty(),
+        let known = match ledger {
+            Some(ledger) => {
+                let since = rulings_since(&prepared.request.policy);
+                let known = ledger.rulings(&assignment.candidates, since).await?;
+                known.iter().any(|known| !prepared.request.fresh || known.is_final())
+            }
             None => false,
         };
         let first = assignment.candidates.first().map_or("", |candidate| candidate.reviewer.as_str());

@@ -3,12 +3,9 @@
 use super::planner::rulings_since;
 use super::{Engine, EngineError, Prepared, now_ms, random};
 use crate::ledger::{Stored, Transaction};
-use countersign_core::answer::Answer;
-use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::plan::Reuse;
-use countersign_core::review::{By, Input, Opening, Review, Route, Submit, route, step};
+use countersign_core::review::{By, Given, Input, Known, Opening, Review, Route, Submit, route, step};
 use std::sync::Arc;
 
 /// What was handed in, and where it is judged.
@@ -33,6 +30,13 @@ impl Ticket {
         // A later round is about other work: its verdict is not this one's.
         let standing = stored.review.standing().filter(|_| own);
         standing.unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable))
+    }
+
+    /// How many failures were not asked about again, although all was to be asked again: they stand on their bytes.
+    pub fn kept_failures(&self, stored: &Stored) -> usize {
+        let own = stored.review.round().filter(|round| round.n == self.round && self.prepared.request.fresh);
+        let kept = |given: &&Given| matches!(given.by, By::Reused { .. }) && given.answer.fails();
+        own.map_or(0, |round| round.answers.values().filter(kept).count())
     }
 }
 
@@ -68,19 +72,17 @@ impl Engine {
         review: &Review,
         prepared: &Prepared,
         way: Route,
-    ) -> Result<Vec<(Key, Answer, By)>, EngineError> {
-        if prepared.request.fresh || !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
+    ) -> Result<Vec<Known>, EngineError> {
+        if !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
             return Ok(vec![]);
         }
         let policy = if way == Route::Open { &prepared.request.policy } else { &review.policy };
         let candidates = prepared.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let reusable = candidates.filter(|candidate| candidate.reuse == Reuse::Anywhere);
-        let keys: Vec<Key> = reusable.map(|candidate| candidate.key.clone()).collect();
-        Ok(transaction.rulings(&keys, rulings_since(policy)).await?)
+        Ok(transaction.rulings(candidates, rulings_since(policy)).await?)
     }
 }
 
-fn submit_of(prepared: &Prepared, known: Vec<(Key, Answer, By)>) -> Result<Submit, EngineError> {
+fn submit_of(prepared: &Prepared, known: Vec<Known>) -> Result<Submit, EngineError> {
     let request = &prepared.request;
     Ok(Submit {
         rules: request.rules.clone(),

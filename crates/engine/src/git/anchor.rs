@@ -53,14 +53,12 @@ pub struct Anchored {
 }
 
 impl Git {
-    /// Finds out where the worktree is. Paths that are left out make no difference. One process.
-    pub async fn standpoint(&self, left_out: &[String]) -> Result<Standpoint, GitError> {
+    /// Finds out where the worktree is. One process.
+    pub async fn standpoint(&self) -> Result<Standpoint, GitError> {
         // No setting makes a file look unchanged that is not.
         let mut args = ["-c", "core.trustctime=true", "-c", "core.checkStat=default", "status"].to_vec();
         args.extend(["--porcelain=v2", "--branch", "-z", "--ignore-submodules=none"]);
         args.extend(["--untracked-files=normal", "--no-renames", "--no-ahead-behind", "--", "."]);
-        let left_out: Vec<String> = left_out.iter().map(|one| format!(":(exclude,glob){one}")).collect();
-        args.extend(left_out.iter().map(String::as_str));
         let said = self.run(args).await?;
         standpoint(&said, &self.folder().to_string_lossy())
     }

@@ -12,6 +12,7 @@ mod main_worktree;
 mod places;
 mod run;
 mod status;
+mod tracked;
 mod worktrees;
 
 pub use anchor::{Anchor, Anchored, Standpoint};
@@ -22,4 +23,5 @@ pub use main_worktree::main_worktree;
 pub use places::Places;
 pub use run::{Git, Streamed};
 pub use status::{Status, StatusEntry};
+pub use tracked::is_repository;
 pub use worktrees::Worktree;

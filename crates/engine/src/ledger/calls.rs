@@ -84,7 +84,7 @@ async fn begin(
     at_ms: i64,
 ) -> Result<(), LedgerError> {
     let asked = |event| match event {
-        &Event::Asked { round, ref call, ref key, ref reviewer } => Some((round, call, key, reviewer)),
+        &Event::Asked { round, ref call, ref key, ref reviewer, .. } => Some((round, call, key, reviewer)),
         _ => None,
     };
     let asked: Vec<_> = events.iter().filter_map(asked).collect();

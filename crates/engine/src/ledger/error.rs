@@ -61,6 +61,9 @@ pub enum LedgerError {
         /// Its kind.
         kind: String,
     },
+    /// It came with the repository: what is judged would bring its own verdicts.
+    #[error("git tracks `{0}`: a ledger that is part of the repository is not believed")]
+    Tracked(String),
     /// There is no such review or call.
     #[error("the ledger has no {0}")]
     Missing(String),
@@ -73,7 +76,9 @@ impl LedgerError {
     /// How a command ends that meets this.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced => Outcome::Integrity,
+            Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced | Self::Tracked(_) => {
+                Outcome::Integrity
+            }
             _ => Outcome::Internal,
         }
     }
@@ -96,6 +101,9 @@ impl LedgerError {
             }
             Self::Replaced => "put .countersign/ledger.db back, or run the command again to begin anew",
             Self::NotALedger => "nothing was changed: move .countersign/ledger.db away",
+            Self::Tracked(_) => {
+                "take it out of the repository: `git rm -r --cached .countersign`, commit that, and move the file away"
+            }
             Self::Missing(_) => "run `countersign status` to see what there is",
             Self::Other(_) => "run the command again; if it stays so, look after the disk",
         }

@@ -27,15 +27,15 @@ pub use error::LedgerError;
 pub use feed::Recorded;
 pub use holder::{Holder, is_alive};
 pub use notes::Note;
+pub use open::LEDGER_FILE;
 pub use projection::{Count, Row};
 pub use schema::FORMAT;
 pub use transaction::{Draft, Transaction};
 pub use watch::Watcher;
 
-use countersign_core::answer::Answer;
-use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::review::{By, Review};
+use countersign_core::plan::Candidate;
+use countersign_core::review::{Known, Review};
 use entry::{Line, lines};
 use open::{Access, BUSY_SECONDS};
 use sqlx::pool::PoolConnection;
@@ -98,6 +98,16 @@ impl Ledger {
     pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
         let writer = open::writer(dir).await.map_err(|error| error.at(dir))?;
         Ok(Self::new(dir, Access::Write, Some(writer)))
+    }
+
+    /// Keeps the ledger's folder out of git's sight, where there is one.
+    pub fn hide(dir: &Path) -> Result<(), LedgerError> {
+        if dir.is_dir() { open::ignore_by_git(dir) } else { Ok(()) }
+    }
+
+    /// Whether there is a ledger in this folder.
+    pub fn is_in(dir: &Path) -> bool {
+        open::file(dir).symlink_metadata().is_ok()
     }
 
     /// Makes the ledger's folder and nothing in it, for those who keep something beside the ledger.
@@ -186,13 +196,14 @@ impl Ledger {
         projection::subjects_of(&mut *self.reader().await?, door, last, MAX_MATCHES).await
     }
 
-    /// The rulings under these keys that stand beyond their review and were given at `not_before_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
+    /// `passed_since_ms` or later.
     pub async fn rulings(
         &self,
-        keys: &[Key],
-        not_before_ms: i64,
-    ) -> Result<Vec<(Key, Answer, By)>, LedgerError> {
-        rulings::look_up(&mut *self.reader().await?, keys, not_before_ms).await
+        candidates: impl IntoIterator<Item = &Candidate>,
+        passed_since_ms: i64,
+    ) -> Result<Vec<Known>, LedgerError> {
+        rulings::look_up(&mut *self.reader().await?, candidates, passed_since_ms).await
     }
 
     /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].

@@ -4,8 +4,8 @@ use super::LedgerError;
 use super::schema::{self, Found};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,9 +26,12 @@ pub(super) enum Access {
     Immutable,
 }
 
+/// The name of the database in its folder.
+pub const LEDGER_FILE: &str = "ledger.db";
+
 /// Where the database is, inside its folder.
 pub(super) fn file(dir: &Path) -> PathBuf {
-    dir.join("ledger.db")
+    dir.join(LEDGER_FILE)
 }
 
 /// Which file it is, whatever its name: none where there is none.
@@ -93,12 +96,14 @@ pub(super) fn access(dir: &Path) -> Access {
     if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
 }
 
-fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
-    match OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore")) {
-        Ok(mut file) => Ok(file.write_all(b"*\n")?),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error.into()),
+pub(super) fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
+    const EVERYTHING: &[u8] = b"*\n";
+    let path = dir.join(".gitignore");
+    // Written again where it was emptied: otherwise the ledger would be part of every change.
+    if fs::read(&path).is_ok_and(|found| found == EVERYTHING) {
+        return Ok(());
     }
+    Ok(fs::write(path, EVERYTHING)?)
 }
 
 /// Readers and a writer at the same time. SQLite does not wait for others when it changes this, so we do.

@@ -2,11 +2,10 @@
 
 use super::LedgerError;
 use super::entry::{Line, number};
-use countersign_core::answer::Answer;
-use countersign_core::digest::Key;
+use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::ReviewId;
 use countersign_core::plan::{Candidate, Reuse};
-use countersign_core::review::{By, Event, Review};
+use countersign_core::review::{By, Event, Known, Review};
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 /// How many keys one statement asks for.
@@ -21,14 +20,23 @@ pub(super) async fn index(
 ) -> Result<(), LedgerError> {
     const SQL: &str = "INSERT INTO rulings (key, stream, n) VALUES ($1, $2, $3)
         ON CONFLICT (key) DO UPDATE SET stream = excluded.stream, n = excluded.n";
-    let Event::Answered { round, key, by: By::Call { .. } | By::Disputed { .. }, .. } = event else {
+    let Event::Answered { round, key, answer, by, place } = event else { return Ok(()) };
+    if !matches!(by, By::Call { .. } | By::Disputed { .. }) {
         return Ok(());
-    };
+    }
     let candidate = candidate(review, *round, key);
     if candidate.is_none_or(|candidate| candidate.reuse != Reuse::Anywhere) {
         return Ok(());
     }
-    let insert = sqlx::query(SQL).bind(key.as_str()).bind(review.id.as_str()).bind(n.cast_signed());
+    let under = under(key, place.as_ref());
+    // A pass never takes the place of a failure, nor of what a dispute left; only a dispute does.
+    let may_stay = !answer.fails() && matches!(by, By::Call { .. });
+    if may_stay
+        && found(connection, std::slice::from_ref(&under)).await?.iter().any(|(known, _)| known.is_final())
+    {
+        return Ok(());
+    }
+    let insert = sqlx::query(SQL).bind(under).bind(review.id.as_str()).bind(n.cast_signed());
     insert.execute(connection).await?;
     Ok(())
 }
@@ -38,48 +46,70 @@ fn candidate<'a>(review: &'a Review, round: u32, key: &Key) -> Option<&'a Candid
     round.asking(key).find_map(|(_, assignment)| assignment.candidate(key))
 }
 
-/// The rulings under these keys that are not too old.
+/// What a ruling is found under: its key, and the mark of the place where it was asked.
+fn under(key: &Key, place: Option<&Digest>) -> String {
+    match place {
+        Some(mark) => format!("{key}@{mark}"),
+        None => key.to_string(),
+    }
+}
+
+/// The rulings of these candidates: failures, and what passed and is not too old.
 pub(super) async fn look_up(
     connection: &mut SqliteConnection,
-    keys: &[Key],
-    not_before_ms: i64,
-) -> Result<Vec<(Key, Answer, By)>, LedgerError> {
-    let mut found = vec![];
-    for chunk in keys.chunks(CHUNK_KEYS) {
-        let sql = AssertSqlSafe(statement(chunk.len()));
-        let mut query = sqlx::query(sql).bind(not_before_ms);
-        for key in chunk {
-            query = query.bind(key.as_str());
-        }
-        for row in query.fetch_all(&mut *connection).await? {
-            let key = Key::from(row.try_get::<String, _>("key")?);
-            let line = Line::read(&row)?;
-            let review = ReviewId::from_text(line.stream.as_str());
-            // An index entry that points to somebody else's answer was not written by us.
-            let (answer, reviewer) = match line.event()? {
-                Event::Answered {
-                    key: of,
-                    answer,
-                    by: By::Call { reviewer, .. } | By::Disputed { reviewer, .. },
-                    ..
-                } if of == key => (answer, reviewer),
-                _ => return Err(LedgerError::Tampered { seq: line.seq }),
-            };
-            found.push((key, answer, By::Reused { review, n: number(&row, "n")?, reviewer }));
-        }
+    candidates: impl IntoIterator<Item = &Candidate>,
+    passed_since_ms: i64,
+) -> Result<Vec<Known>, LedgerError> {
+    let reusable = candidates.into_iter().filter(|candidate| candidate.reuse == Reuse::Anywhere);
+    let wanted: Vec<String> =
+        reusable.map(|candidate| under(&candidate.key, candidate.place.as_ref())).collect();
+    let mut all = vec![];
+    for chunk in wanted.chunks(CHUNK_KEYS) {
+        let found = found(connection, chunk).await?.into_iter();
+        let stands = found.filter(|(known, at_ms)| known.is_final() || *at_ms >= passed_since_ms);
+        all.extend(stands.map(|(known, _)| known));
     }
-    Ok(found)
+    Ok(all)
+}
+
+/// What these entries of the index point to, and when it was ruled.
+async fn found(
+    connection: &mut SqliteConnection,
+    wanted: &[String],
+) -> Result<Vec<(Known, i64)>, LedgerError> {
+    let mut query = sqlx::query(AssertSqlSafe(statement(wanted.len())));
+    for key in wanted {
+        query = query.bind(key.as_str());
+    }
+    let mut all = vec![];
+    for row in query.fetch_all(connection).await? {
+        let indexed: String = row.try_get("key")?;
+        let (line, n) = (Line::read(&row)?, number(&row, "n")?);
+        let known = known(&line, n)?.filter(|known| under(&known.key, known.place.as_ref()) == indexed);
+        // An index entry that points to another answer was not written by us.
+        all.push((known.ok_or(LedgerError::Tampered { seq: line.seq })?, line.at_ms));
+    }
+    Ok(all)
+}
+
+/// The ruling that an event is.
+fn known(line: &Line, n: u64) -> Result<Option<Known>, LedgerError> {
+    let Event::Answered { key, answer, by, place, .. } = line.event()? else { return Ok(None) };
+    let disputed = matches!(by, By::Disputed { .. });
+    let (By::Call { reviewer, .. } | By::Disputed { reviewer, .. }) = by else { return Ok(None) };
+    let by = By::Reused { review: ReviewId::from_text(line.stream.as_str()), n, reviewer };
+    Ok(Some(Known { key, answer, by, place, disputed }))
 }
 
 /// Only the placeholders differ, by how many keys there are.
 fn statement(keys: usize) -> String {
-    let places: Vec<String> = (0..keys).map(|i| format!("${}", i + 2)).collect();
+    let places: Vec<String> = (0..keys).map(|i| format!("${}", i + 1)).collect();
     format!(
         "SELECT r.key, e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous
            FROM rulings r
            JOIN events e ON e.stream = r.stream AND e.n = r.n
            LEFT JOIN events p ON p.seq = e.seq - 1
-          WHERE e.at_ms >= $1 AND r.key IN ({})",
+          WHERE r.key IN ({})",
         places.join(", ")
     )
 }

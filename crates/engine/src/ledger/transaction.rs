@@ -6,11 +6,10 @@ use super::entry::load;
 use super::projection::{self, Row};
 use super::{Ledger, LedgerError, Note, Report, Scope, Stored, calls, notes, rulings};
 use crate::fault::{Moment, perhaps_die};
-use countersign_core::answer::Answer;
 use countersign_core::cost::Spending;
-use countersign_core::digest::Key;
 use countersign_core::ids::{CallId, ReviewId, Subject};
-use countersign_core::review::{By, Event, Review};
+use countersign_core::plan::Candidate;
+use countersign_core::review::{Event, Known, Review};
 use sqlx::SqliteConnection;
 use tokio::sync::OwnedMutexGuard;
 
@@ -92,13 +91,14 @@ impl Transaction {
         }
     }
 
-    /// The rulings under these keys that stand beyond their review and were given at `not_before_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
+    /// `passed_since_ms` or later.
     pub async fn rulings(
         &mut self,
-        keys: &[Key],
-        not_before_ms: i64,
-    ) -> Result<Vec<(Key, Answer, By)>, LedgerError> {
-        rulings::look_up(self.connection()?, keys, not_before_ms).await
+        candidates: impl IntoIterator<Item = &Candidate>,
+        passed_since_ms: i64,
+    ) -> Result<Vec<Known>, LedgerError> {
+        rulings::look_up(self.connection()?, candidates, passed_since_ms).await
     }
 
     /// Notes what a reviewer reported about a call.

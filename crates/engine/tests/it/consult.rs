@@ -45,7 +45,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path()).unwrap();
     let planner = Planner {
-        panel: Panel::new(panelists, root.path(), 1),
+        panel: Panel::new(panelists, root.path(), 1, &[]),
         root,
         bounds: Bounds { max_inline_files: 5, prompt_bytes, reply_bytes: 1000 },
         redaction: Redaction::off(),

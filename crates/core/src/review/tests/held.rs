@@ -34,8 +34,7 @@ fn an_answer_counts_once_and_only_if_it_fits() {
 
 #[test]
 fn what_stands_from_before_is_held_against_what_is_asked() {
-    let by = || By::Call { call: call(), reviewer: "main".into() };
-    let known = |answer: Answer| vec![(key("a@1"), answer, by())];
+    let known = |answer: Answer| vec![known("a@1", answer)];
     let with = |known, twice: bool, reuse| {
         let names: &[&str] = if twice { &["a@1", "a@1"] } else { &["a@1"] };
         let mut submit = submit(names, ReviewerKind::Asked, Policy::default(), 0);
@@ -75,7 +74,6 @@ fn one_question_for_two_assignments_under_one_key() {
 
 #[test]
 fn only_what_is_due_is_asked() {
-    let asking = |name: &str| Input::Asking { call: call(), key: key(name), reviewer: "main".into() };
     let mut story = Story::new();
     story.submit(&["a@1", "b@1"]).take(asking("a@1")).answered("a@1", answer(true, true));
     assert_eq!(story.input(asking("a@1")).err(), Some(Refused::NotAsked));
@@ -95,9 +93,9 @@ fn work_that_is_all_ruled_on_waits_for_nobody() {
     for _ in 0..3 {
         story.submit(&["a@1"]).failed("a@1", NoVerdict::Unavailable).confirmed();
     }
-    let mut known = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
-    known.known = vec![(key("a@1"), answer(true, true), By::Call { call: call(), reviewer: "main".into() })];
-    story.take(Input::Submit(Box::new(known))).confirmed().stands(Outcome::Passed);
+    let mut work = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+    work.known = vec![known("a@1", answer(true, true))];
+    story.take(Input::Submit(Box::new(work))).confirmed().stands(Outcome::Passed);
 }
 
 #[test]
@@ -108,7 +106,7 @@ fn a_claim_without_rulings_is_held_against_the_policy_the_review_was_opened_unde
     let mut loose = submit(&["a@1"], ReviewerKind::Asked, policy, 0);
     let bare =
         Answer { rulings: vec![], feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
-    loose.known = vec![(key("a@1"), bare, By::Call { call: call(), reviewer: "main".into() })];
+    loose.known = vec![known("a@1", bare)];
     story.take(Input::Submit(Box::new(loose))).asks(&["a@1"]);
 }
 

@@ -45,7 +45,7 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
     let bounds = asking.project.bounds();
     let redaction = asking.project.redaction()?;
     let planner = Planner {
-        panel: Panel::new(vec![panelist], root.path(), 1),
+        panel: Panel::new(vec![panelist], root.path(), 1, &[]),
         root,
         bounds,
         redaction,

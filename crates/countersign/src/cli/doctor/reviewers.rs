@@ -4,8 +4,9 @@
 
 use super::line::{Line, State};
 use super::{Asking, ask, surroundings};
-use crate::cli::{Failure, installed};
+use crate::cli::Failure;
 use countersign_engine::engine::{Judge, Panelist};
+use countersign_engine::installed;
 use countersign_engine::programs::Program;
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};

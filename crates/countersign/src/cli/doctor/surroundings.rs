@@ -1,9 +1,10 @@
 //! What every review stands on: the guard, git, the configuration, the ledger.
 
 use super::line::Line;
-use crate::cli::{Failure, installed, validate};
+use crate::cli::{Failure, validate};
 use crate::project::Project;
 use countersign_core::rule::Rule;
+use countersign_engine::installed;
 use countersign_engine::ledger::{FORMAT, Ledger};
 use countersign_engine::process::{self, Call, Ended, GuardProgram, How};
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
 
 use crate::author;
-use crate::change::{self, OWN_STATE};
+use crate::change;
 use crate::cli::{Failure, Global};
 use crate::project;
 use countersign_engine::config::{self, Flags};
@@ -34,8 +34,8 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
         Failure::usage(format!("the project root `{}` cannot be used: {error}", gathered.root.display()))
     })?;
     let git = Git::at(root.path());
-    let left_out = vec![OWN_STATE.to_owned()];
-    let at = git.standpoint(&left_out).await.map_err(no_repository)?;
+    project::hide_own_state(root.path())?;
+    let at = git.standpoint().await.map_err(no_repository)?;
     let known = git.anchored(&at).await.map_err(no_repository)?;
     let tree = known.anchor.as_ref().map(|anchor| &anchor.tree);
     if at.is_clean && tree.is_some() && tree == known.head_tree.as_ref() {
@@ -45,7 +45,7 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
         Some(anchor) => (git.since(&at, Some(&anchor)).await?, Some(anchor)),
         None => begin(&git, &at).await?,
     };
-    let wanted = ChangeWanted { base: commit.clone(), left_out, ..ChangeWanted::default() };
+    let wanted = ChangeWanted { base: commit.clone(), ..ChangeWanted::default() };
     let change = match workspace::change(&root, &wanted).await {
         Err(ChangeError::Empty { .. }) => return Ok(Looked::Unchanged),
         change => change?,
@@ -63,7 +63,7 @@ pub async fn begin_here(global: &Global) -> Result<(), Failure> {
     let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
     let root = Root::new(&gathered.root).map_err(|error| Failure::usage(error.to_string()))?;
     let git = Git::at(root.path());
-    let at = git.standpoint(&[]).await.map_err(no_repository)?;
+    let at = git.standpoint().await.map_err(no_repository)?;
     let anchor = match git.anchored(&at).await.map_err(no_repository)?.anchor {
         Some(anchor) => anchor,
         None => {
@@ -74,11 +74,7 @@ pub async fn begin_here(global: &Global) -> Result<(), Failure> {
     if author::is_agent() {
         return Ok(());
     }
-    let wanted = ChangeWanted {
-        base: Some(anchor.commit.clone()),
-        left_out: vec![OWN_STATE.to_owned()],
-        ..ChangeWanted::default()
-    };
+    let wanted = ChangeWanted { base: Some(anchor.commit.clone()), ..ChangeWanted::default() };
     let change = match workspace::change(&root, &wanted).await {
         Err(ChangeError::Empty { .. }) => return Ok(()),
         change => change?,

@@ -9,11 +9,12 @@ mod patterns;
 mod tests;
 
 use super::arguments::InitOptions;
-use super::{Failure, Global, installed, validate};
+use super::{Failure, Global, validate};
 use crate::output::{Answer, Printer, bold};
 use crate::project::{Project, current_folder, environment};
 use crate::wanted::unmatched;
 pub use compose::default_questions;
+use countersign_engine::installed;
 
 use compose::Reviewer;
 use countersign_core::outcome::Outcome;

@@ -76,7 +76,7 @@ impl Place {
         if !self.dir.path().is_dir() {
             return Err(countersign_doors::qr::FileError::NoFolder(self.dir.path().to_owned()).into());
         }
-        self.door_with(Ledger::open(&self.project.ledger_dir()).await?)
+        self.door_with(self.project.ledger().await?)
     }
 
     /// The door where there is a ledger, for commands that look.

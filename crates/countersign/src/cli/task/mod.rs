@@ -48,7 +48,7 @@ pub async fn run(
 
 /// The tasks of the project around the current folder.
 async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
-    tasks_in(project, plan, Ledger::open(&project.ledger_dir()).await?)
+    tasks_in(project, plan, project.ledger().await?)
 }
 
 /// The same in a ledger that is open.

@@ -1,7 +1,7 @@
 //! A review of a task, from what was asked for to its answer, for whoever waits for it.
 
 use super::{now, panel, words};
-use crate::change::{self, OWN_STATE};
+use crate::change;
 use crate::cli::Failure;
 use crate::notify::{self, About, Told};
 use crate::output::Answer;
@@ -205,10 +205,10 @@ fn told(finished: &Finished) -> Option<Told> {
     Some(Told { about, subject, review, notification })
 }
 
-/// What is no part of anybody's work: our own state, and the plan, whose statuses we write.
+/// What is no part of the work: the plan, whose statuses we write.
 fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
     let plan = (!tasks.read()?.tasks.is_empty()).then(|| tasks.plan.clone());
-    Ok([OWN_STATE.to_owned()].into_iter().chain(plan).collect())
+    Ok(plan.into_iter().collect())
 }
 
 /// What to say when the work rewrites what the task asks for: the plan is not part of what the reviewer judges.

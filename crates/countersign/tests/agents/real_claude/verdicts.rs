@@ -1,7 +1,7 @@
 //! Verdicts, what they cost, and a second try where the first reply cannot be used.
 
 use crate::bench::Bench;
-use countersign_testkit::{Act, Messages};
+use countersign_testkit::{Act, Messages, Running};
 use serde_json::json;
 
 #[test]
@@ -78,3 +78,22 @@ fn a_busy_service_is_asked_again_as_it_wishes() {
         assert_eq!(bench.service.asked().len(), asked);
     }
 }
+
+/// Another service in the place of the vendor's: its pass does not count where the vendor's is asked.
+#[test]
+fn fake_service_at_a_base_url_leaves_nothing_that_is_reused() {
+    let honest = Bench::new(Messages::always(Act::ruling("Complete", false, "found it")));
+    let fake = Messages::always(Act::ruling("Complete", true, ""));
+    let mut command = honest.command(&ASKED);
+    command.env("ANTHROPIC_BASE_URL", fake.url());
+    Running::start(&mut command).wait().exits(0);
+    assert_eq!(fake.asked().len(), 1);
+    for _ in 0..2 {
+        Running::start(&mut honest.command(&ASKED)).wait().exits(1);
+    }
+    assert_eq!(honest.service.asked().len(), 1, "its own ruling stands");
+}
+
+/// A question under no subject.
+const ASKED: [&str; 6] =
+    ["review", "a.md", "--criterion", "Complete=Is it complete?", "--reviewer", "claude"];

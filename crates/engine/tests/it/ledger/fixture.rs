@@ -4,6 +4,7 @@ use countersign_core::answer::{Answer, Ruling};
 use countersign_core::criterion::Criterion;
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::{CallId, ReviewId, Subject, Token};
+use countersign_core::place::Place;
 use countersign_core::plan::{Reviewer, ReviewerKind, plan};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{
@@ -63,6 +64,7 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
         identity: "scripted/1".to_owned(),
         sees_project: false,
         room_bytes: None,
+        place: None,
     };
     let assignments = plan(&rules, &submission, &[reviewer], "").expect("a plan").assignments;
     let policy = Policy { attempts: Attempts::AtMost(3), ..Policy::default() };
@@ -96,6 +98,11 @@ pub fn question(review: &Review) -> Option<(Key, String)> {
     })
 }
 
+/// A question that is about to be asked.
+pub fn asking(call: &CallId, key: &Key, reviewer: String) -> Input {
+    Input::Asking { call: call.clone(), key: key.clone(), reviewer, place: Place::default() }
+}
+
 /// A reviewer's answer.
 pub fn by_call(call: CallId) -> By {
     By::Call { call, reviewer: REVIEWER.to_owned() }
@@ -118,7 +125,7 @@ pub fn judged(id: &ReviewId, submit: Submit, passed: bool) -> Vec<Event> {
     };
     while let Some((key, reviewer)) = question(&review) {
         let call = call_id();
-        take(&mut review, Input::Asking { call: call.clone(), key: key.clone(), reviewer });
+        take(&mut review, asking(&call, &key, reviewer));
         take(&mut review, Input::Answered { key, answer: answer(passed), by: by_call(call) });
     }
     take(&mut review, Input::Confirmed { round: 1, found: Confirmation::Same, now_ms: 2 });

@@ -147,7 +147,7 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
     let (answered, failed, asked) = (call_id(), call_id(), call_id());
     let review = stored.review.clone();
     let (key, reviewer) = super::fixture::question(&review).unwrap();
-    let ask = |call| Input::Asking { call, key: key.clone(), reviewer: reviewer.clone() };
+    let ask = |call| super::fixture::asking(&call, &key, reviewer.clone());
     let mut events = vec![];
     for call in [&failed, &answered, &asked] {
         events.extend(decide(&review, ask(call.clone())));

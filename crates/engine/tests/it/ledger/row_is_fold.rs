@@ -20,7 +20,7 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
             submit.now_ms = now_ms;
             Input::Submit(Box::new(submit))
         }
-        3 => Input::Asking { call: call_id(), key: key()?, reviewer: "main".to_owned() },
+        3 => super::fixture::asking(&call_id(), &key()?, "main".to_owned()),
         4..=6 => {
             Input::Answered { key: key()?, answer: answer(variant.is_multiple_of(3)), by: by_call(call_id()) }
         }

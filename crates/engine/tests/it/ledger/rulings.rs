@@ -2,20 +2,24 @@
 
 use super::fixture::{answer, append, judged, record_passed, review_id, scratch, work};
 use countersign_core::digest::Key;
-use countersign_core::plan::Reuse;
-use countersign_core::review::{By, Event};
+use countersign_core::place::Place;
+use countersign_core::plan::{Candidate, Reuse};
+use countersign_core::review::{By, Event, Known};
 use countersign_engine::ledger::{Ledger, LedgerError, Stored};
 
 async fn record(ledger: &Ledger, events: &[Event], id: countersign_core::ids::ReviewId, at_ms: i64) {
     append(ledger, Stored::unopened(id), events, at_ms).await.unwrap();
 }
 
-fn keys(events: &[Event]) -> Vec<Key> {
-    let key = |event: &Event| match event {
-        Event::Answered { key, .. } => Some(key.clone()),
-        _ => None,
+/// Those who were asked.
+fn asked(events: &[Event]) -> Vec<Candidate> {
+    let candidates = |event: &Event| match event {
+        Event::Submitted { assignments, .. } => {
+            assignments.iter().flat_map(|asked| asked.candidates.clone()).collect()
+        }
+        _ => vec![],
     };
-    events.iter().filter_map(key).collect()
+    events.iter().flat_map(candidates).collect()
 }
 
 #[tokio::test]
@@ -25,30 +29,69 @@ async fn an_answer_stands_for_the_same_question_in_another_review() {
     let events = judged(&id, work("a", "same", 2), false);
     record(&ledger, &events, id.clone(), 500).await;
     let mut transaction = ledger.transaction().await.unwrap();
-    let found = transaction.rulings(&keys(&events), 500).await.unwrap();
+    let found = transaction.rulings(&asked(&events), 500).await.unwrap();
     assert_eq!(found.len(), 2, "failures stand as passes do");
-    for (key, given, by) in found {
+    for Known { key, answer: given, by, .. } in found {
         assert_eq!(given, answer(false));
         let By::Reused { review, n, reviewer } = by else { panic!("{by:?}") };
         assert_eq!((review, reviewer.as_str()), (id.clone(), "main"));
         let at = &events[usize::try_from(n).unwrap() - 1];
         assert!(matches!(at, Event::Answered { key: of, .. } if *of == key), "n is the event's own number");
     }
-    assert_eq!(transaction.rulings(&keys(&events), 501).await.unwrap(), [], "too old");
     assert_eq!(transaction.rulings(&[], 0).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn the_latest_answer_stands() {
+async fn reroll_the_latest_answer_stands_unless_it_would_replace_a_failure() {
+    // what was ruled first, what was ruled later, whether the later one stands
+    for (first, later, stands) in
+        [(false, false, true), (true, true, true), (true, false, true), (false, true, false)]
+    {
+        let (_dir, ledger) = scratch().await;
+        let (old, new) = (review_id(), review_id());
+        let events = judged(&old, work("a", "same", 1), first);
+        record(&ledger, &events, old.clone(), 1).await;
+        record(&ledger, &judged(&new, work("b", "same", 1), later), new.clone(), 2).await;
+        let mut transaction = ledger.transaction().await.unwrap();
+        let found = transaction.rulings(&asked(&events), 0).await.unwrap();
+        let expected = if stands { &new } else { &old };
+        let by = |found: &Known| matches!(&found.by, By::Reused { review, .. } if review == expected);
+        assert!(found.len() == 1 && by(&found[0]), "{first} {later}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn reroll_a_pass_grows_old_and_a_failure_does_not() {
+    for (passed, found_later) in [(true, 0), (false, 1)] {
+        let (_dir, ledger) = scratch().await;
+        let id = review_id();
+        let events = judged(&id, work("a", "same", 1), passed);
+        record(&ledger, &events, id, 500).await;
+        let mut transaction = ledger.transaction().await.unwrap();
+        assert_eq!(transaction.rulings(&asked(&events), 500).await.unwrap().len(), 1);
+        assert_eq!(transaction.rulings(&asked(&events), 501).await.unwrap().len(), found_later);
+    }
+}
+
+#[tokio::test]
+async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at() {
     let (_dir, ledger) = scratch().await;
-    let (old, new) = (review_id(), review_id());
-    let failed = judged(&old, work("a", "same", 1), false);
-    record(&ledger, &failed, old.clone(), 1).await;
-    let passed = judged(&new, work("b", "same", 1), true);
-    record(&ledger, &passed, new.clone(), 2).await;
+    let at = |program: &str| Place { programs: vec![program.to_owned()], ..Place::default() };
+    let mut events = judged(&review_id(), work("a", "same", 1), true);
+    for event in &mut events {
+        match event {
+            Event::Asked { place, .. } => *place = at("/tmp/fake/claude"),
+            Event::Answered { place, .. } => *place = at("/tmp/fake/claude").mark(),
+            _ => {}
+        }
+    }
+    record(&ledger, &events, review_id(), 1).await;
     let mut transaction = ledger.transaction().await.unwrap();
-    let found = transaction.rulings(&keys(&failed), 0).await.unwrap();
-    assert!(matches!(&found[..], [(_, _, By::Reused { review, .. })] if *review == new), "{found:?}");
+    for (place, found) in [(at("/tmp/fake/claude"), 1), (at("/usr/bin/claude"), 0), (Place::default(), 0)] {
+        let mut candidates = asked(&events);
+        candidates.iter_mut().for_each(|candidate| candidate.place = place.mark());
+        assert_eq!(transaction.rulings(&candidates, 0).await.unwrap().len(), found, "{place:?}");
+    }
 }
 
 #[tokio::test]
@@ -63,7 +106,7 @@ async fn only_what_may_stand_anywhere_is_found() {
         let events = judged(&id, submit, true);
         record(&ledger, &events, id, 1).await;
         let mut transaction = ledger.transaction().await.unwrap();
-        assert_eq!(transaction.rulings(&keys(&events), 0).await.unwrap(), [], "{reuse:?}");
+        assert_eq!(transaction.rulings(&asked(&events), 0).await.unwrap(), [], "{reuse:?}");
     }
 }
 
@@ -76,7 +119,7 @@ async fn an_index_that_was_bent_to_another_answer_is_seen() {
     record_passed(&ledger, "b").await;
     super::damage::edit(dir.path(), "UPDATE rulings SET n = (SELECT MAX(n) FROM rulings)").await;
     let mut transaction = ledger.transaction().await.unwrap();
-    let found = transaction.rulings(&keys(&events), 0).await;
+    let found = transaction.rulings(&asked(&events), 0).await;
     assert!(matches!(found, Err(LedgerError::Tampered { .. })), "{found:?}");
 }
 
@@ -90,15 +133,16 @@ async fn ten_thousand_keys_are_looked_up_at_once() {
     for i in 0..REVIEWS {
         let id = review_id();
         let events = judged(&id, work(&format!("s{i}"), &format!("c{i}"), FILES), i % 2 == 0);
-        wanted.extend(keys(&events));
+        wanted.extend(asked(&events));
         transaction.append(Stored::unopened(id), &events, 1).await.unwrap();
     }
     transaction.commit().await.unwrap();
     assert_eq!(wanted.len(), REVIEWS * FILES);
     let mut transaction = ledger.transaction().await.unwrap();
     let mut found: Vec<_> =
-        transaction.rulings(&wanted, 0).await.unwrap().into_iter().map(|(key, ..)| key).collect();
+        transaction.rulings(&wanted, 0).await.unwrap().into_iter().map(|known| known.key).collect();
     found.sort();
+    let mut wanted: Vec<Key> = wanted.into_iter().map(|candidate| candidate.key).collect();
     wanted.sort();
     assert_eq!(found, wanted);
 }

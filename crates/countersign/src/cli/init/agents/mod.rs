@@ -15,10 +15,11 @@ mod targets;
 mod toml_edit;
 
 use crate::cli::arguments::InitOptions;
-use crate::cli::{Failure, Global, installed};
+use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};
 use crate::project::{current_folder, environment};
 use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
+use countersign_engine::installed;
 use countersign_engine::programs::Program;
 use countersign_engine::workspace::Root;
 use edit::{Fault, Standing};

@@ -1,0 +1,99 @@
+//! Which rulings stand for work that is handed in: given before, on the same key, at the same place. A failure
+//! stands whatever is asked again; only other bytes, a dispute or a person replace it.
+
+use super::{By, Review};
+use crate::answer::Answer;
+use crate::digest::{Digest, Key};
+use crate::plan::{Assignment, Candidate, Reuse};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// A ruling that was given before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// What was asked.
+    pub key: Key,
+    /// The answer.
+    pub answer: Answer,
+    /// Who gave it, where.
+    pub by: By,
+    /// The mark of the place where it was asked.
+    pub place: Option<Digest>,
+    /// Whether it is what a dispute left of another answer.
+    pub disputed: bool,
+}
+
+impl Known {
+    fn under(&self) -> Under {
+        (self.key.clone(), self.place.clone())
+    }
+
+    /// Whether it holds in place of an answer that was given later, or elsewhere.
+    fn replaces(&self, other: &Self) -> bool {
+        !other.disputed && self.answer.is_worse_than(&other.answer)
+    }
+
+    /// Whether asking again cannot replace it: the same bytes are not asked about until they pass.
+    pub fn is_final(&self) -> bool {
+        self.disputed || self.answer.fails()
+    }
+}
+
+/// What a ruling stands under: its key, and the mark of the place where it was asked.
+type Under = (Key, Option<Digest>);
+
+/// The rulings that stand, by key and place.
+pub(super) struct Standing(BTreeMap<Under, Known>);
+
+impl Standing {
+    /// Those of other reviews, and those of this one: the latest of each, unless an earlier one is worse. With `fresh`
+    /// what passed is asked again.
+    pub(super) fn of(review: &Review, known: Vec<Known>, fresh: bool) -> Self {
+        let mut all: BTreeMap<Under, Known> = known.into_iter().map(|known| (known.under(), known)).collect();
+        for own in own_rulings(review) {
+            match all.entry(own.under()) {
+                Entry::Vacant(entry) => drop(entry.insert(own)),
+                Entry::Occupied(mut other) if own.replaces(other.get()) => drop(other.insert(own)),
+                Entry::Occupied(_) => {}
+            }
+        }
+        all.retain(|_, known| !fresh || known.is_final());
+        Self(all)
+    }
+
+    /// The ruling that stands for an assignment. Where one reviewer failed it and another one passed it, the failure
+    /// stands.
+    pub(super) fn answer_to(
+        &self,
+        assignment: &Assignment,
+        fits: impl Fn(&Answer) -> bool,
+    ) -> Option<&Known> {
+        let stands = |candidate: &Candidate| {
+            let known = self.0.get(&(candidate.key.clone(), candidate.place.clone()))?;
+            (candidate.reuse != Reuse::Never && fits(&known.answer)).then_some(known)
+        };
+        let known: Vec<&Known> = assignment.candidates.iter().filter_map(stands).collect();
+        known.iter().find(|known| known.answer.fails()).or(known.first()).copied()
+    }
+}
+
+/// What was ruled in the rounds of a review, the latest first. Self-reviews never stand.
+fn own_rulings(review: &Review) -> impl Iterator<Item = Known> {
+    review.rounds.iter().rev().flat_map(|round| &round.answers).filter_map(|(key, given)| {
+        let given = review.standing_answer(key, given);
+        let by = match &given.by {
+            By::Call { reviewer, .. } | By::Disputed { reviewer, .. } => {
+                By::Reused { review: review.id.clone(), n: given.n, reviewer: reviewer.clone() }
+            }
+            By::Reused { .. } => given.by.clone(),
+            By::SelfReview { .. } => return None,
+        };
+        Some(Known {
+            key: key.clone(),
+            answer: given.answer.clone(),
+            by,
+            place: given.place.clone(),
+            disputed: matches!(given.by, By::Disputed { .. }),
+        })
+    })
+}
