@@ -130,6 +130,8 @@ impl From<EngineError> for Failure {
             EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
             EngineError::Results(_) => Self::new(outcome, "results", error.to_string())
                 .hint("the instructions file of the self-review shows the form; nothing was recorded"),
+            EngineError::HeldUp { .. } => Self::new(outcome, "held_up", error.to_string())
+                .hint("the same command then goes on; what was judged is kept"),
             EngineError::Interrupted => Self::new(outcome, "interrupted", error.to_string())
                 .hint("the same command goes on where this one stopped"),
             EngineError::Io { .. } | EngineError::Internal(_) => {

@@ -13,6 +13,7 @@ mod doctor;
 mod failure;
 mod hook;
 mod init;
+mod last_resort;
 pub mod log;
 mod mcp;
 mod notify;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let is_hook = matches!(arguments.command, Command::Hook(_));
+    last_resort::end_on_panic(matches!(arguments.command, Command::Mcp(_) | Command::Serve(_)));
     let printer = match is_hook {
         true => hook::printer(),
         false => Printer::new(&arguments.global, arguments.command.name()),
@@ -158,15 +160,15 @@ fn stop_on_signals(cancel: CancellationToken) {
                 // Shells say it twice; it never means to stop at once.
                 () = received(hang_up.as_mut()) => {
                     cancel.cancel();
+                    last_resort::end_after_grace();
                     continue;
                 }
             }
             if cancel.is_cancelled() {
-                crate::terminal::restore();
-                scratch::clear();
-                std::process::exit(i32::from(countersign_core::outcome::Outcome::Interrupted.exit_code()));
+                last_resort::end(countersign_core::outcome::Outcome::Interrupted);
             }
             cancel.cancel();
+            last_resort::end_after_grace();
         }
     });
 }

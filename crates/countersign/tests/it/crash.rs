@@ -2,6 +2,7 @@
 
 use crate::{COMPLETE, project};
 use countersign_testkit::{Judge, Project, Running, eventually};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A reviewer that answers at once for the first files and then sleeps, with a grandchild in its own session.
 /// `.go` lets everybody answer. Three sleepers leave one of the four places for the others.
@@ -259,4 +260,97 @@ printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Com
         Judge::scripted(&project, "judge.sh", &body.replace("ROOT", project.root().to_str().unwrap()));
     let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x"];
     project.run(&args).exits(7);
+}
+
+/// An answer that is shown is on record, also where the write after it fails.
+#[test]
+fn slow_no_answer_is_shown_before_it_is_on_record() {
+    let mut deaths = 0;
+    'writes: for write in 1.. {
+        for moment in [format!("{write}"), format!("{write}!")] {
+            let project = project();
+            for i in 0..3 {
+                project.write(&format!("docs/{i}.md"), "page");
+            }
+            let judge = Judge::by_word(&project, "Complete");
+            let args = ["review", "docs", "--criterion", COMPLETE, "--each-file", "--reviewer", judge.name()];
+            let mut command = project.command(&args);
+            let ran = Running::start(command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", &moment)).wait();
+            if ran.code != -1 {
+                assert_eq!(ran.code, 0, "{ran:?}");
+                break 'writes;
+            }
+            deaths += 1;
+            let shown = ran.stderr.lines().filter(|line| line.trim_end().ends_with("ok")).count();
+            let log = project.run(&["log", "--json", "-n", "1"]).json();
+            let answered = log["reviews"][0]["id"].as_str().map_or(0, |id| {
+                let events = project.run(&["log", id, "--json", "-n", "100"]).exits(0).json();
+                let events = events["events"].as_array().unwrap().clone();
+                events.iter().filter(|entry| entry["event"]["kind"] == "answered").count()
+            });
+            assert!(shown <= answered, "{moment}: {shown} shown, {answered} on record\n{}", ran.stderr);
+        }
+    }
+    assert!(deaths >= 6, "{deaths}");
+}
+
+/// A holder that is stopped, as by Ctrl-Z, is not waited for without end.
+#[test]
+fn slow_a_stopped_holder_is_named_and_not_waited_for() {
+    let (project, judge) = eight();
+    let args = ["review", "docs", "--criterion", COMPLETE, "--each-file", "--reviewer", judge.name()];
+    let args = [&args[..], &["--subject", "x"]].concat();
+    let first = project.start(&args);
+    until_asleep(&project);
+    let pid = Pid::from_raw(i32::try_from(first.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let second = project.run(&args).exits(4);
+    let words = format!("is being judged by process {}, which is stopped", first.id());
+    assert!(second.stderr.contains(&words), "{}", second.stderr);
+    // It goes on where it was, and so does everybody who hands in the same.
+    kill_process(pid, Signal::CONT).unwrap();
+    project.write(".go", "");
+    for sleeper in lines(&project, ".children").iter().chain(&lines(&project, ".grandchildren")) {
+        let pid = Pid::from_raw(sleeper.parse().unwrap()).unwrap();
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    let first = first.wait();
+    project.run(&args).exits(0);
+    assert!([0, 4].contains(&first.code), "{first:?}");
+}
+
+/// Damage in the description of the tables makes the database library panic: it is told, and nothing hangs.
+#[test]
+fn a_damaged_description_of_the_tables_hangs_nothing() {
+    let project = project();
+    project.write("a.md", "fine");
+    let judge = Judge::by_word(&project, "Complete");
+    let review = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name()];
+    project.run(&review).exits(0);
+    let path = project.path(".countersign/ledger.db");
+    // Everything into the one file first.
+    project.run(&["log", "--verify"]).exits(0);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let column = b"state      TEXT";
+    let at = bytes.windows(column.len()).position(|window| window == column).unwrap();
+    bytes[at + column.len() - 1] = 0xff;
+    std::fs::write(&path, bytes).unwrap();
+    for args in [&review[..], &["status"], &["log"], &["log", "--verify"], &["show"]] {
+        let ran = project.run(args).exits(8);
+        assert!(ran.stderr.contains("the ledger is damaged"), "{args:?}: {}", ran.stderr);
+    }
+}
+
+/// A read that never ends keeps no process alive that was told to stop.
+#[test]
+fn slow_term_ends_a_command_whatever_it_waits_for() {
+    let project = project();
+    project.write("a.md", "fine");
+    let pipe = project.path("notes");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let running = project.start(&["review", "a.md", "--criterion", COMPLETE, "--notes", "notes"]);
+    // Both ends of the pipe are open once the command reads; nothing is ever written.
+    let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    kill_process(Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    running.wait().exits(130);
 }

@@ -159,6 +159,8 @@ impl Engine {
         let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
         let result = told.result.as_ref().map_err(Clone::clone);
         let result = result.and_then(|value| accept(value).map_err(garbled));
+        let failed = result.as_ref().err();
+        self.end_consultation(consulting, &call, &told, failed).await?;
         let id = consulting.id();
         self.say(match &result {
             Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
@@ -166,8 +168,6 @@ impl Engine {
                 Happening::AskFailed { review: id, assignment: 0, why: *why, detail: detail.clone() }
             }
         });
-        let failed = result.as_ref().err();
-        self.end_consultation(consulting, &call, &told, failed).await?;
         if cancel.is_cancelled() {
             return Err(EngineError::Interrupted);
         }

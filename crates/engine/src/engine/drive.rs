@@ -85,6 +85,7 @@ impl Engine {
     /// that round left it.
     pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
         let mut changes = self.0.ledger.watch().await?;
+        let mut patience = self.patience(ticket);
         loop {
             let stored = self.get(&ticket.review).await?;
             if has_ended(&stored, ticket) {
@@ -98,7 +99,7 @@ impl Engine {
             tokio::select! {
                 () = changes.changed() => {}
                 // One that is killed writes nothing, so no change tells of it.
-                () = self.until_gone(&ticket.review, stored.holder.as_deref()) => {}
+                gone = self.until_gone(&stored, &mut patience) => gone?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
         }

@@ -30,6 +30,16 @@ pub enum EngineError {
     /// No such review.
     #[error("there is no review `{0}`")]
     NotFound(String),
+    /// Another process performs the review, and does not go on.
+    #[error("review {review} is being judged by {by}, which {why}")]
+    HeldUp {
+        /// The review.
+        review: String,
+        /// The process.
+        by: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Interrupted.
     #[error("interrupted; what was judged is kept")]
     Interrupted,
@@ -67,6 +77,7 @@ impl EngineError {
                 Refused::Stale => Outcome::NoVerdict(NoVerdict::Stale),
                 _ => Outcome::Usage,
             },
+            Self::HeldUp { .. } => Outcome::NoVerdict(NoVerdict::Unavailable),
             Self::Interrupted => Outcome::Interrupted,
             Self::Io { .. } | Self::Internal(_) => Outcome::Internal,
         }

@@ -3,18 +3,61 @@
 //! Holding is no lock on the truth. The ledger refuses an append that does not continue what is stored, and
 //! that alone keeps it right; holding only keeps two processes from asking the same question twice.
 
-use super::{Engine, EngineError};
-use crate::ledger::{Stored, is_alive};
+use super::{Engine, EngineError, Ticket};
+use crate::ledger::{Stored, is_alive, process_of};
 use countersign_core::ids::ReviewId;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often somebody who waits looks whether the one that performs still lives.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How long a stopped process is waited for.
+const STOPPED_MAX: Duration = Duration::from_secs(5);
+/// How much longer than its questions a process may record nothing.
+const SILENT_MARGIN: Duration = Duration::from_secs(60);
 
 /// While this lives, this process performs the review.
 pub(super) struct Performing<'a> {
     engine: &'a Engine,
     review: ReviewId,
+}
+
+/// How long another process is waited for.
+pub(super) struct Patience {
+    /// How many events its review had.
+    n: u64,
+    /// Since when.
+    since: Instant,
+    /// Since when the process is stopped, as by Ctrl-Z.
+    stopped_since: Option<Instant>,
+    /// How long nothing may be recorded.
+    silent: Duration,
+}
+
+impl Patience {
+    /// Why the process is not waited for any longer.
+    fn ends(&mut self, process: Option<u32>) -> Option<String> {
+        match process.is_some_and(is_stopped) {
+            true => {
+                let since = self.stopped_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= STOPPED_MAX {
+                    return Some("is stopped: let it go on (`fg`, or `kill -CONT`) or end it".to_owned());
+                }
+            }
+            false => self.stopped_since = None,
+        }
+        let silent = self.since.elapsed();
+        (silent >= self.silent).then(|| {
+            let seconds = silent.as_secs();
+            format!("has recorded nothing for {seconds} seconds: look what it does, or end it")
+        })
+    }
+}
+
+/// Whether a process is stopped by a signal, as far as this system tells.
+fn is_stopped(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program stands in parentheses before it, and may contain anything.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().chars().next(), Some('T' | 't')))
 }
 
 impl Drop for Performing<'_> {
@@ -50,18 +93,44 @@ impl Engine {
         stored.holder.as_deref() == Some(self.0.holder.id())
     }
 
-    /// Waits until a review may have nobody any more who performs it.
-    pub(super) async fn until_gone(&self, review: &ReviewId, holder: Option<&str>) {
+    /// How long to wait for another process that judges this work.
+    pub(super) fn patience(&self, ticket: &Ticket) -> Patience {
+        let planner = &self.0.planner;
+        let timeouts = ticket.prepared.plan.assignments.iter().flat_map(|assignment| {
+            assignment.candidates.iter().map(|candidate| planner.timeout(assignment, &candidate.reviewer))
+        });
+        // A question may be asked twice, where the first reply cannot be used.
+        let silent = timeouts.max().unwrap_or_default() * 2 + SILENT_MARGIN;
+        Patience { n: 0, since: Instant::now(), stopped_since: None, silent }
+    }
+
+    /// Waits until the process that performs a review is gone. One that is stopped, or that records nothing for longer
+    /// than its questions may take, is not waited for.
+    pub(super) async fn until_gone(
+        &self,
+        stored: &Stored,
+        patience: &mut Patience,
+    ) -> Result<(), EngineError> {
+        let (review, dir) = (&stored.review.id, self.0.ledger.dir());
+        let holder = stored.holder.as_deref();
+        let ours = self.holds(stored);
         let alive = || match holder {
-            Some(holder) if holder == self.0.holder.id() => {
-                self.0.driving.lock().is_ok_and(|driving| driving.contains(review))
-            }
-            Some(holder) => is_alive(self.0.ledger.dir(), holder),
+            _ if ours => self.0.driving.lock().is_ok_and(|driving| driving.contains(review)),
+            Some(holder) => is_alive(dir, holder),
             None => false,
         };
+        if patience.n != stored.n {
+            (patience.n, patience.since) = (stored.n, Instant::now());
+        }
         while alive() {
+            let process = holder.filter(|_| !ours).and_then(|holder| process_of(dir, holder));
+            if let Some(why) = patience.ends(process) {
+                let by = process.map_or("another process".to_owned(), |id| format!("process {id}"));
+                return Err(EngineError::HeldUp { review: review.to_string(), by, why });
+            }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+        Ok(())
     }
 
     /// Takes a review over from a holder that is gone; false if somebody else was faster.

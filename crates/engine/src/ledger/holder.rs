@@ -6,7 +6,7 @@
 use super::LedgerError;
 use countersign_core::ids::{ID_ALPHABET, ID_LETTERS, letters};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// How often to try for a file of our own.
@@ -34,13 +34,15 @@ impl Holder {
             getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
             let id = letters(random);
             let path = folder.join(&id);
-            let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error.into()),
             };
             // Between making the file and locking it, another process may have taken it for a dead one's.
             if file.try_lock().is_ok() && path.exists() {
+                // For people who wonder which process that is.
+                write!(file, "{}", std::process::id())?;
                 return Ok(Self { id, path, _file: file });
             }
         }
@@ -78,6 +80,11 @@ pub fn is_alive(dir: &Path, id: &str) -> bool {
         Ok((Err(TryLockError::Error(_)), _)) => true,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
+}
+
+/// The process behind a name, as it said itself.
+pub fn process_of(dir: &Path, id: &str) -> Option<u32> {
+    fs::read_to_string(folder(dir).join(id)).ok()?.trim().parse().ok()
 }
 
 fn folder(dir: &Path) -> PathBuf {

@@ -25,7 +25,7 @@ pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::Entry;
 pub use error::LedgerError;
 pub use feed::Recorded;
-pub use holder::{Holder, is_alive};
+pub use holder::{Holder, is_alive, process_of};
 pub use notes::Note;
 pub use open::LEDGER_FILE;
 pub use projection::{Count, Row};

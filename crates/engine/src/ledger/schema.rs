@@ -84,7 +84,9 @@ const INSPECT: &str = "
     SELECT (SELECT user_version FROM pragma_user_version) AS format,
            (SELECT COUNT(*) FROM sqlite_schema) AS things,
            (SELECT COUNT(*) FROM sqlite_schema
-             WHERE type = 'table' AND name IN ('events', 'reviews', 'rulings', 'calls')) AS ours
+             WHERE type = 'table' AND name IN ('events', 'reviews', 'rulings', 'calls')) AS ours,
+           (SELECT COUNT(*) FROM sqlite_schema
+             WHERE sql GLOB '*[^ -~' || char(9, 10, 13) || ']*' OR name GLOB '*[^ -~]*') AS odd
 ";
 
 /// What a database file is.
@@ -102,6 +104,10 @@ pub(super) enum Found {
 pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, LedgerError> {
     let row = sqlx::query(INSPECT).fetch_one(connection).await?;
     let (format, things, ours): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    // The database library panics on the type of a column that is no text, and its callers then wait for ever.
+    if row.try_get::<i64, _>(3)? > 0 {
+        return Err(LedgerError::Corrupt("the descriptions of its tables are damaged".to_owned()));
+    }
     match (format, things, ours) {
         (0, 0, _) => Ok(Found::Empty),
         (FORMAT, _, 4) => Ok(Found::Ledger),
