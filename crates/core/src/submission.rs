@@ -37,6 +37,13 @@ pub enum Content {
     Unreadable(String),
 }
 
+impl Content {
+    /// Whether there are bytes that could be read.
+    pub fn has_bytes(&self) -> bool {
+        matches!(self, Self::Text | Self::Binary)
+    }
+}
+
 /// How a material comes to a reviewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,18 +3,18 @@
 use super::drive::{label, not_configured};
 use super::panel::Judge;
 use super::planner::materials;
+use super::reading::{self, Access, Private, ProjectFiles, stale};
 use super::{Engine, Happening, Prepared};
 use crate::ledger::Report;
-use crate::reviewer::{Asks, Brief, Failed, Files, Told, replay, rule_by_checks};
+use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
 use crate::scratch::Scratch;
-use crate::workspace::{self, Changed, Root};
+use crate::workspace::{self, Root};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
-use countersign_core::prompt::{self, Body, Shown};
+use countersign_core::prompt::{self, Shown};
 use countersign_core::redact::Counts;
 use countersign_core::rule::Rule;
-use countersign_core::submission::Material;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -96,26 +96,34 @@ impl Engine {
         }
         self.say_asked(asking);
         match &panelist.judge {
-            Judge::Command(command) => match self.private_brief(asking, panelist.sees_project).await {
-                Ok((brief, _folder)) => {
-                    let told = command.ask(&self.0.guard, &brief, cancel).await;
+            Judge::Command(command) => {
+                match self.private_brief(asking, Access::of(panelist.sees_project)).await {
+                    Ok(private) => {
+                        let told = command.ask(&self.0.guard, &private.brief, cancel).await;
+                        let told = private.let_go(told).await;
+                        self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
+                    }
+                    Err(failed) => Told::not_asked(failed),
+                }
+            }
+            Judge::Marked(marked) => match self.private_brief(asking, Access::ProjectToMend).await {
+                Ok(private) => {
+                    let told = marked.ask(&self.0.guard, &private.brief, cancel).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
                 }
                 Err(failed) => Told::not_asked(failed),
             },
-            Judge::Marked(marked) => match self.private_brief(asking, true).await {
-                Ok((brief, _folder)) => {
-                    let told = marked.ask(&self.0.guard, &brief, cancel).await;
-                    self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
+            Judge::Agent(agent) => {
+                match self.private_brief(asking, Access::of(panelist.sees_project)).await {
+                    Ok(private) => {
+                        let told = agent.ask(&self.0.guard, &private.brief, cancel).await;
+                        private.let_go(told).await
+                    }
+                    Err(failed) => Told::not_asked(failed),
                 }
-                Err(failed) => Told::not_asked(failed),
-            },
-            Judge::Agent(agent) => match self.private_brief(asking, panelist.sees_project).await {
-                Ok((brief, _folder)) => agent.ask(&self.0.guard, &brief, cancel).await,
-                Err(failed) => Told::not_asked(failed),
-            },
-            Judge::Service(service) => match self.private_brief(asking, false).await {
-                Ok((brief, _folder)) => service.ask(&brief, cancel).await,
+            }
+            Judge::Service(service) => match self.private_brief(asking, Access::Copies).await {
+                Ok(private) => service.ask(&private.brief, cancel).await,
                 Err(failed) => Told::not_asked(failed),
             },
             Judge::Replay { recording, .. } => {
@@ -140,13 +148,8 @@ impl Engine {
     }
 
     /// A brief for a program that runs in a folder of its own, with copies of the files it must read itself.
-    pub(super) async fn private_brief(
-        &self,
-        asking: &Asking,
-        sees_project: bool,
-    ) -> Result<(Brief, Scratch), Failed> {
+    pub(super) async fn private_brief(&self, asking: &Asking, access: Access) -> Result<Private, Failed> {
         let submission = &asking.prepared.submission;
-        let stale = |changed: Changed| Failed::new(NoVerdict::Stale, changed.to_string());
         let planner = &self.0.planner;
         self.fits(asking)?;
         let question = planner.word(&asking.rules, &asking.assignment, &asking.prepared, &asking.reviewer);
@@ -163,21 +166,29 @@ impl Engine {
         };
         let folder = Scratch::new("question").map_err(broken)?;
         let private = Some(folder.path().to_owned());
-        if sees_project {
-            let root = self.0.planner.root.path().to_owned();
-            return Ok((Brief { private, ..self.brief(asking, Some(question), root) }, folder));
+        let files = materials(&asking.assignment, submission);
+        if access != Access::Copies {
+            let held = match access {
+                Access::ProjectToMend => None,
+                _ => reading::hold(planner.root.clone(), reading::kept(&files)).await?,
+            };
+            let brief = self.brief(asking, Some(question), planner.root.path().to_owned());
+            return Ok(Private { brief: Brief { private, ..brief }, _folder: folder, held });
         }
         let path = folder.path().join("files");
         std::fs::create_dir(&path).map_err(broken)?;
         // What the question does not show must be there to be looked at.
-        let files = materials(&asking.assignment, submission);
         let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
         let files: Vec<_> = beside.map(|(file, _)| file).collect();
+        let mut held = None;
         if !files.is_empty() {
             let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
-            question.redacted.add(copied.map_err(broken)?.map_err(stale)?);
+            let copied = copied.map_err(broken)?.map_err(stale)?;
+            question.redacted.add(copied.redacted);
+            held = reading::hold(Root::new(&path).map_err(broken)?, copied.files).await?;
         }
-        Ok((Brief { private, ..self.brief(asking, Some(question), path) }, folder))
+        let brief = self.brief(asking, Some(question), path);
+        Ok(Private { brief: Brief { private, ..brief }, _folder: folder, held })
     }
 
     /// What whoever is asked must be told about money: where a budget counts it, and no price limits it.
@@ -255,21 +266,5 @@ pub(super) fn report_of<T>(told: &Told<T>) -> Report {
         tokens_out: usage.tokens_out,
         cost_microusd: usage.cost_microusd,
         reply: told.reply.clone(),
-    }
-}
-
-/// The project, as checks look at it.
-struct ProjectFiles {
-    root: Root,
-}
-
-impl Files for ProjectFiles {
-    fn body(&self, file: &Material) -> Result<Body, Failed> {
-        workspace::read_body_now(&self.root, file)
-            .map_err(|changed| Failed::new(NoVerdict::Stale, changed.to_string()))
-    }
-
-    fn exists(&self, path: &str) -> bool {
-        self.root.relative(self.root.path(), path.as_ref()).is_ok_and(|path| self.root.join(&path).exists())
     }
 }

@@ -16,6 +16,7 @@ mod hold;
 mod panel;
 mod place;
 mod planner;
+mod reading;
 mod redact;
 mod self_review;
 mod slots;

@@ -5,6 +5,7 @@
 //! something else.
 
 use super::ask::Asking;
+use super::reading::Access;
 use super::{Engine, Panelist};
 use crate::programs::{Said, Usage};
 use crate::reviewer::{Asks, Brief, Failed, Told};
@@ -125,14 +126,15 @@ impl Engine {
         if let Some(defect) = &asking.repair {
             return Told::not_asked(Failed::new(NoVerdict::Garbled, defect));
         }
-        let (brief, _folder) = match self.private_brief(asking, two.reviewer.sees_project).await {
-            Ok(both) => both,
+        let private = match self.private_brief(asking, Access::of(two.reviewer.sees_project)).await {
+            Ok(private) => private,
             Err(failed) => return Told::not_asked(failed),
         };
-        let criteria = brief.criteria.clone();
-        let root = brief.root.clone();
+        let criteria = private.brief.criteria.clone();
+        let root = private.brief.root.clone();
         let mut heard = Transcript::default();
-        let review = match self.free_review(two, brief, &mut heard, cancel).await {
+        let review = self.free_review(two, private.brief.clone(), &mut heard, cancel).await;
+        let review = match private.let_go(Told::bare(review)).await.result {
             Ok(review) => review,
             Err(failed) => return heard.told(Err(failed)),
         };

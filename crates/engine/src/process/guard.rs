@@ -35,7 +35,7 @@ enum News {
 }
 
 /// Runs as a guard: `__guard GRACE_MS SCRATCH PROGRAM ARGS…`. Never returns before the whole tree is gone, and
-/// with it the scratch folder, unless that is empty.
+/// with it the scratch folder where the line was cut, unless its name is empty.
 pub fn guard_main() -> ExitCode {
     let mut words = std::env::args_os().skip(2);
     let grace = words.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
@@ -46,8 +46,9 @@ pub fn guard_main() -> ExitCode {
     let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
     let report = guard(&mut line, grace, &program, words.collect());
-    if !scratch.is_empty() {
-        // The copies in it are somebody's work; whoever made them may not live to take them away.
+    // The copies in it are private work, and the process that made them may be gone. Otherwise it looks at them again
+    // before it takes them away.
+    if report == Report::Cut && !scratch.is_empty() {
         let _ = std::fs::remove_dir_all(&scratch);
     }
     // Whoever cut the line may be gone; then nobody needs the report.

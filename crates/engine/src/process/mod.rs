@@ -62,7 +62,7 @@ pub struct Call {
     pub stderr_tail_bytes: usize,
     /// How long it has between TERM and KILL.
     pub grace: Duration,
-    /// A folder that is gone with it, also where we are gone before it.
+    /// A folder that the guard takes away where it ends the program: by then we may be gone.
     pub scratch: Option<PathBuf>,
 }
 

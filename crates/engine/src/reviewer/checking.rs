@@ -9,6 +9,7 @@ use countersign_core::criterion::Criterion;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
 use countersign_core::submission::Material;
+use std::future::Future;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,14 @@ pub trait Files: Send + Sync {
     fn body(&self, file: &Material) -> Result<Body, Failed>;
     /// Whether a path of the project is there.
     fn exists(&self, path: &str) -> bool;
+    /// Holds files to what was gathered while a command reads them by their paths; an error if they are others now.
+    fn hold(&self, files: &[Material]) -> Result<Box<dyn Held>, Failed>;
+}
+
+/// Files that a command is reading.
+pub trait Held: Send {
+    /// An error if a file was another at any moment since it is held.
+    fn let_go(self: Box<Self>) -> Result<(), Failed>;
 }
 
 /// Rules by checks alone.
@@ -31,7 +40,10 @@ pub async fn rule_by_checks(
     for criterion in &brief.criteria {
         let ruling = match &criterion.check {
             None => Err(Failed::new(NoVerdict::Unavailable, format!("`{}` has no check", criterion.name))),
-            Some(Check::Run(check)) => run_check::rule(guard, criterion, check, brief, cancel).await,
+            Some(Check::Run(check)) => {
+                let run = run_check::rule(guard, criterion, check, brief, cancel);
+                on_held_files(brief, files.clone(), run).await
+            }
             Some(check) => look_at_all(criterion, check, brief, files.clone()).await,
         };
         match ruling {
@@ -40,6 +52,21 @@ pub async fn rule_by_checks(
         }
     }
     Told::bare(Ok(Answer::from_rulings(rulings)))
+}
+
+/// What a command comes to, if the files were what was handed in for as long as it could read them. It may read them at
+/// any moment, so neither its pass nor its failure is about these files otherwise.
+async fn on_held_files(
+    brief: &Brief,
+    files: Arc<dyn Files>,
+    run: impl Future<Output = Result<Ruling, Failed>>,
+) -> Result<Ruling, Failed> {
+    let lost = |error| Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}"));
+    let all = brief.files.clone();
+    let held = tokio::task::spawn_blocking(move || files.hold(&all)).await.map_err(lost)??;
+    let ruling = run.await?;
+    tokio::task::spawn_blocking(move || held.let_go()).await.map_err(lost)??;
+    Ok(ruling)
 }
 
 /// Looks off the async runtime: a check may take a while on a long text.

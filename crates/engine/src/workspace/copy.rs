@@ -3,6 +3,7 @@
 
 use super::path::{self, Root};
 use super::read::{Changed, read_text};
+use super::steady::Kept;
 use countersign_core::digest::Digest;
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::submission::{Content, Material};
@@ -13,28 +14,38 @@ use std::path::Path;
 /// A secret can only be found in a text that is in memory as a whole.
 const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Copies files into a private folder, under the same relative paths, and says how many secrets were replaced.
-/// A file that changed meanwhile is reported and nothing of it is left there.
+/// What was copied.
+#[derive(Clone, Debug, Default)]
+pub struct Copied {
+    /// How many secrets were replaced.
+    pub redacted: Counts,
+    /// The copies, each with the digest of what was written.
+    pub files: Vec<Kept>,
+}
+
+/// Copies files into a private folder, under the same relative paths. A file that changed meanwhile is reported and
+/// nothing of it is left there.
 pub async fn copy_into(
     root: &Root,
     files: Vec<Material>,
     folder: &Path,
     redaction: &Redaction,
-) -> io::Result<Result<Counts, Changed>> {
+) -> io::Result<Result<Copied, Changed>> {
     let (root, folder, redaction) = (root.clone(), folder.to_owned(), redaction.clone());
     let copy = move || {
-        let mut counts = Counts::default();
+        let mut copied = Copied::default();
         for material in files {
-            let copied = match material.content {
+            let one = match material.content {
                 Content::Text if !redaction.is_off() => copy_text(&root, &material, &folder, &redaction)?,
-                _ => copy_one(&root, &material, &folder)?.then(Counts::default),
+                _ => {
+                    copy_one(&root, &material, &folder)?.then(|| (Counts::default(), material.digest.clone()))
+                }
             };
-            match copied {
-                Some(found) => counts.add(found),
-                None => return Ok(Err(Changed { path: material.path })),
-            }
+            let Some((found, digest)) = one else { return Ok(Err(Changed { path: material.path })) };
+            copied.redacted.add(found);
+            copied.files.push(Kept { path: material.path, digest: Some(digest) });
         }
-        Ok(Ok(counts))
+        Ok(Ok(copied))
     };
     tokio::task::spawn_blocking(copy).await.map_err(io::Error::other)?
 }
@@ -53,7 +64,7 @@ fn copy_text(
     material: &Material,
     folder: &Path,
     redaction: &Redaction,
-) -> io::Result<Option<Counts>> {
+) -> io::Result<Option<(Counts, Digest)>> {
     if material.size_bytes > MAX_TEXT_BYTES {
         let words = format!("`{}` is too long to be searched for secrets", material.path);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
@@ -61,7 +72,7 @@ fn copy_text(
     let Some(text) = read_text(root, material) else { return Ok(None) };
     let (text, found) = redaction.redact(&text);
     create(folder, material)?.write_all(text.as_bytes())?;
-    Ok(Some(found))
+    Ok(Some((found, Digest::of(text.as_bytes()))))
 }
 
 fn copy_one(root: &Root, material: &Material, folder: &Path) -> io::Result<bool> {

@@ -9,16 +9,20 @@ mod copy;
 mod gather;
 mod path;
 mod read;
+mod steady;
 mod walk;
+#[cfg(target_os = "linux")]
+mod watch;
 mod write;
 
 pub use change::{
     Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
     summary,
 };
-pub use copy::copy_into;
+pub use copy::{Copied, copy_into};
 pub use gather::gather;
 pub use path::{PathProblem, Root, require_file};
 pub use read::{Changed, read_body, read_body_now, read_notes};
+pub use steady::{Kept, Steady};
 pub use walk::{Found, walk};
 pub use write::{UNFINISHED, write_atomically};

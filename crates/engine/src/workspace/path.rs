@@ -76,6 +76,11 @@ impl Root {
         &self.path
     }
 
+    /// Whether a text stands at this name, and no file.
+    pub(super) fn is_given(&self, path: &str) -> bool {
+        self.given.contains_key(path)
+    }
+
     /// The absolute path of a project path.
     pub fn join(&self, path: &str) -> PathBuf {
         self.path.join(path)

@@ -1,0 +1,103 @@
+//! What reviewers and commands read by themselves: it must be what was handed in for as long as they can read it.
+
+use crate::reviewer::{Brief, Failed, Files, Held, Told};
+use crate::scratch::Scratch;
+use crate::workspace::{self, Changed, Kept, Root, Steady};
+use countersign_core::outcome::NoVerdict;
+use countersign_core::prompt::Body;
+use countersign_core::submission::{Form, Material};
+use std::io;
+
+/// What a reviewer may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Copies of what the question does not show.
+    Copies,
+    /// The project.
+    Project,
+    /// The project, where it may mend what it finds. Whoever asks looks at the files again.
+    ProjectToMend,
+}
+
+impl Access {
+    /// What a reviewer has that sees the project, or does not.
+    pub(super) fn of(sees_project: bool) -> Self {
+        if sees_project { Self::Project } else { Self::Copies }
+    }
+}
+
+/// A question with the folder its reviewer has for itself.
+pub(super) struct Private {
+    pub brief: Brief,
+    /// Gone with the question.
+    pub _folder: Scratch,
+    /// The files the reviewer may read.
+    pub held: Option<Steady>,
+}
+
+impl Private {
+    /// What came back, and nothing where the reviewer may have read something else than was handed in.
+    pub(super) async fn let_go<T>(self, told: Told<T>) -> Told<T> {
+        let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
+        let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
+        let ended = ended.unwrap_or_else(|error| {
+            Err(Failed::new(
+                NoVerdict::Unavailable,
+                format!("the files could not be looked at again: {error}"),
+            ))
+        });
+        told.and_then(|said| ended.map(|()| said))
+    }
+}
+
+/// Holds files while somebody reads them by their paths.
+pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<Steady>, Failed> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let held = tokio::task::spawn_blocking(move || hold_now(&root, files)).await;
+    held.unwrap_or_else(|error| Err(not_held(&io::Error::other(error)))).map(Some)
+}
+
+fn hold_now(root: &Root, files: Vec<Kept>) -> Result<Steady, Failed> {
+    Steady::begin(root, files).map_err(|error| not_held(&error))?.map_err(stale)
+}
+
+/// The files of the project behind what was handed in. A summary stands for none.
+pub(super) fn kept(materials: &[Material]) -> Vec<Kept> {
+    materials.iter().filter(|material| material.form != Form::Summary).map(Kept::of).collect()
+}
+
+pub(super) fn stale(changed: Changed) -> Failed {
+    Failed::new(NoVerdict::Stale, changed.to_string())
+}
+
+fn not_held(error: &io::Error) -> Failed {
+    let words = format!("the files could not be held to what was handed in while they are read: {error}");
+    Failed::new(NoVerdict::Unavailable, words)
+}
+
+/// The project, as checks look at it.
+pub(super) struct ProjectFiles {
+    pub root: Root,
+}
+
+impl Files for ProjectFiles {
+    fn body(&self, file: &Material) -> Result<Body, Failed> {
+        workspace::read_body_now(&self.root, file).map_err(stale)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.root.relative(self.root.path(), path.as_ref()).is_ok_and(|path| self.root.join(&path).exists())
+    }
+
+    fn hold(&self, files: &[Material]) -> Result<Box<dyn Held>, Failed> {
+        hold_now(&self.root, kept(files)).map(|held| Box::new(held) as Box<dyn Held>)
+    }
+}
+
+impl Held for Steady {
+    fn let_go(self: Box<Self>) -> Result<(), Failed> {
+        self.end().map_err(stale)
+    }
+}

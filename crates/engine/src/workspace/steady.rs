@@ -1,0 +1,122 @@
+//! Whether files stayed exactly what they were while something outside read them by their paths.
+//!
+//! Two looks are not enough: a file can be another one in between. So each file is held by what it is (folder entry,
+//! size, times) and by its digest, before and after, and the way to it is watched meanwhile where the system can.
+
+use super::path::{self, Root};
+use super::read::Changed;
+#[cfg(target_os = "linux")]
+use super::watch::Watch;
+use countersign_core::digest::Digest;
+use countersign_core::submission::Material;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// A file that must stay as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Relative to the root.
+    pub path: String,
+    /// The digest of its bytes; none where there are none, or where they are no matter of this file.
+    pub digest: Option<Digest>,
+}
+
+impl Kept {
+    /// The file of a material. What was handed in as a text stands for a file whose bytes have another digest.
+    pub fn of(material: &Material) -> Self {
+        let digest = material.form.is_file() && material.content.has_bytes();
+        Self { path: material.path.clone(), digest: digest.then(|| material.digest.clone()) }
+    }
+}
+
+/// Files that are being read by something outside.
+pub struct Steady {
+    root: Root,
+    files: Vec<(Kept, Option<Stamp>)>,
+    #[cfg(target_os = "linux")]
+    watch: Watch,
+}
+
+/// What a file is, beside its bytes. A change of the bytes or of the name is in the time of the last change, which no
+/// program can set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    place: PathBuf,
+    device: u64,
+    inode: u64,
+    size: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Steady {
+    /// Begins to hold files, if they are what they should be. Reads all of them: not for the async runtime.
+    pub fn begin(root: &Root, files: Vec<Kept>) -> io::Result<Result<Self, Changed>> {
+        // A text that was given has no file anybody could exchange.
+        let files: Vec<Kept> = files.into_iter().filter(|file| !root.is_given(&file.path)).collect();
+        // The watch comes first: what changes after a look must be seen.
+        #[cfg(target_os = "linux")]
+        let watch = {
+            let places: Vec<PathBuf> = files.iter().map(|file| root.join(&file.path)).collect();
+            Watch::begin(root.path(), places.iter().map(PathBuf::as_path))?
+        };
+        let stamped = files.into_iter().map(|file| {
+            let stamp = stamp(root, &file.path);
+            (file, stamp)
+        });
+        let files: Vec<_> = stamped.collect();
+        if let Some((file, _)) = files.iter().find(|(file, _)| !has_digest(root, file)) {
+            return Ok(Err(Changed { path: file.path.clone() }));
+        }
+        let root = root.clone();
+        Ok(Ok(Self {
+            root,
+            files,
+            #[cfg(target_os = "linux")]
+            watch,
+        }))
+    }
+
+    /// Looks again. Reads all of them: not for the async runtime.
+    pub fn end(self) -> Result<(), Changed> {
+        let is_same = |(file, before): &&(Kept, Option<Stamp>)| {
+            has_digest(&self.root, file) && stamp(&self.root, &file.path) == *before
+        };
+        if let Some((file, _)) = self.files.iter().find(|file| !is_same(file)) {
+            return Err(Changed { path: file.path.clone() });
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(path) = self.watch.changed() {
+            return Err(Changed { path });
+        }
+        Ok(())
+    }
+}
+
+fn stamp(root: &Root, path: &str) -> Option<Stamp> {
+    let place = root.join(path).canonicalize().ok()?;
+    let found = place.symlink_metadata().ok()?;
+    Some(Stamp {
+        place,
+        device: found.dev(),
+        inode: found.ino(),
+        size: found.size(),
+        written: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    })
+}
+
+fn has_digest(root: &Root, file: &Kept) -> bool {
+    let Some(wanted) = &file.digest else { return true };
+    let digest = || -> io::Result<Digest> {
+        let (bytes, _) = path::open(root, &file.path)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(bytes)?;
+        Ok(Digest::from_hash(hasher.finalize()))
+    };
+    digest().is_ok_and(|found| found == *wanted)
+}
+
+#[cfg(test)]
+mod tests;
