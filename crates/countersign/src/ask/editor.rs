@@ -32,7 +32,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
     // An editor that is killed leaves the terminal in its own modes.
     let modes = rustix::termios::tcgetattr(std::io::stdin());
     let before = stamps(&there);
-    let ended = match command.spawn() {
+    let ended = match countersign_engine::process::spawn(&mut command) {
         Ok(child) => wait(child, cancel).await,
         Err(error) => Err(error),
     };

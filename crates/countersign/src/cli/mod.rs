@@ -40,7 +40,7 @@ pub use status::{look as project_status, row_json as review_row};
 
 use crate::output::{Answer, Printer};
 use clap::Parser;
-use countersign_engine::scratch;
+use countersign_engine::{process, scratch};
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,8 @@ pub fn main() -> ExitCode {
         true => hook::printer(),
         false => Printer::new(&arguments.global, arguments.command.name()),
     };
+    // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
+    process::adopt_orphans();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return printer.finish(Err(Failure::internal(format!("could not start: {error}")))),
@@ -68,6 +70,8 @@ pub fn main() -> ExitCode {
     let failed = ended.is_err();
     let code = printer.finish(ended);
     let code = if is_hook && failed { ExitCode::from(hook::FAILED) } else { code };
+    // As long as we are there, a program that turns on its guards is ended all the same.
+    runtime.block_on(process::all_ended());
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
     scratch::clear();

@@ -354,3 +354,83 @@ fn slow_term_ends_a_command_whatever_it_waits_for() {
     kill_process(Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
     running.wait().exits(130);
 }
+
+/// A reviewer that begins something in a session of its own, writes its number to `.escaped`, and turns on those above
+/// it: its guard (`$g`), the watcher of that (`$w`) and us (`$m`).
+fn turning(project: &Project, deed: &str) -> Judge {
+    let body = r#"g=$PPID; w=$(cut -d' ' -f4 /proc/$g/stat); m=$(cut -d' ' -f4 /proc/$w/stat)
+case "$file" in */b.md) while [ ! -e ROOT/.go ]; do sleep 0.05; done;; *)
+(setsid sh -c 'trap "" TERM; echo $$ >ROOT/.new; mv ROOT/.new ROOT/.escaped; exec sleep 1000' </dev/null >/dev/null 2>&1 &)
+while [ ! -e ROOT/.escaped ]; do sleep 0.01; done
+DEED
+sleep 1000 ;; esac
+printf '{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}'"#;
+    let body = body.replace("DEED", deed).replace("ROOT", project.root().to_str().unwrap());
+    Judge::scripted(project, "judge.sh", &body)
+}
+
+fn escaped_is_gone(project: &Project, deed: &str) {
+    eventually(deed, || lines(project, ".escaped").first().is_some_and(|pid| is_gone(pid)));
+}
+
+#[test]
+fn escape_a_reviewer_that_kills_its_guards_leaves_nothing_and_disturbs_no_other() {
+    for deed in ["kill -KILL $g", "kill -KILL $w $g", "kill -STOP $w $g; kill -KILL $w $g", "kill -KILL $w"] {
+        let project = project();
+        project.write("docs/a.md", "x").write("docs/b.md", "y");
+        let judge = turning(&project, deed);
+        let args =
+            ["review", "docs", "--criterion", COMPLETE, "--each-file", "--reviewer", judge.name(), "--json"];
+        let running = project.start(&args);
+        // The other question is still out when this one is swept up.
+        escaped_is_gone(&project, deed);
+        project.write(".go", "");
+        let json = running.wait().exits(4).json();
+        assert_eq!(json["reason"], "unavailable", "{deed}");
+        let answered: Vec<_> =
+            json["assignments"].as_array().unwrap().iter().filter(|a| !a["answer"].is_null()).collect();
+        let asked = judge.asked();
+        assert!(asked.contains(&"docs/b.md".to_owned()), "{asked:?} {answered:?}");
+        project.run(&args).exits(4);
+        assert_eq!(judge.asked().iter().filter(|file| *file == "docs/b.md").count(), 1, "{deed}");
+    }
+}
+
+#[test]
+fn escape_a_reviewer_that_stops_its_guards_and_kills_us_leaves_nothing() {
+    let deeds = [
+        "kill -STOP $g; kill -KILL $m",
+        "kill -STOP $w $g; kill -KILL $m",
+        "kill -KILL $m; kill -STOP $g",
+        "kill -KILL $m $g",
+        "kill -KILL $m $w",
+        "kill -STOP $g; kill -KILL $m $w",
+    ];
+    for deed in deeds {
+        let project = project();
+        project.write("docs/a.md", "x");
+        std::fs::create_dir(project.path(".tmp")).unwrap();
+        let judge = turning(&project, deed);
+        let args = ["review", "docs", "--criterion", COMPLETE, "--reviewer", judge.name()];
+        let ran = Running::start(project.command(&args).env("TMPDIR", project.path(".tmp"))).wait();
+        assert_eq!(ran.code, -1, "{deed}");
+        escaped_is_gone(&project, deed);
+        eventually("no copy of the work is left behind", || {
+            std::fs::read_dir(project.path(".tmp")).unwrap().next().is_none()
+        });
+    }
+}
+
+#[test]
+fn escape_a_reviewer_that_kills_its_guards_when_it_is_told_to_end_leaves_nothing() {
+    let project = project();
+    project.write("docs/a.md", "x");
+    let judge =
+        turning(&project, "trap 'kill -KILL $w $g' TERM; : >ROOT/.ready; while :; do sleep 0.05; done");
+    let args = ["review", "docs", "--criterion", COMPLETE, "--reviewer", judge.name()];
+    let running = project.start(&args);
+    eventually("the reviewer is ready", || project.path(".ready").exists());
+    signal(&running, rustix::process::Signal::INT);
+    running.wait().exits(130);
+    assert!(lines(&project, ".escaped").first().is_some_and(|pid| is_gone(pid)));
+}

@@ -173,6 +173,48 @@ async fn a_guard_that_is_killed_is_never_a_success() {
     assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
 }
 
+/// Names the guard (`$g`), its watcher (`$w`) and us (`$m`), and begins something in a session of its own, whose number
+/// is printed.
+const TURNS: &str = "g=$PPID; w=$(cut -d' ' -f4 /proc/$g/stat); m=$(cut -d' ' -f4 /proc/$w/stat); \
+                     (setsid sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' &) | { read pid; echo $pid; }; ";
+
+#[tokio::test]
+async fn escape_a_session_of_its_own_does_not_outlive_the_guard_it_kills() {
+    for deed in ["kill -KILL $g", "kill -STOP $g; kill -KILL $g", "kill -STOP $w; kill -KILL $w"] {
+        let ended = ended(sh(&format!("{TURNS} {deed}; sleep 1000"))).await;
+        assert_eq!(ended.how, How::GuardLost, "{deed}");
+        assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn wait_a_program_that_stops_its_guards_ends_at_its_timeout() {
+    let deeds = [
+        "kill -STOP $g",
+        "kill -STOP $w",
+        "kill -STOP $w $g",
+        "while :; do kill -STOP $g; done",
+        "setsid sh -c \"trap '' TERM; while :; do kill -STOP $g; done\"",
+        "kill -STOP $w; setsid sh -c \"trap '' TERM; while :; do kill -STOP $w $g; done\"",
+    ];
+    for deed in deeds {
+        let mut call = sh(&format!("{TURNS} {deed}; sleep 1000"));
+        call.timeout = Duration::from_secs(1);
+        let ended = tokio::time::timeout(Duration::from_secs(40), ended(call)).await.expect(deed);
+        assert!(matches!(ended.how, How::TimedOut | How::GuardLost), "{deed}: {:?}", ended.how);
+        assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn a_guard_that_was_stopped_goes_on_and_its_program_is_heard() {
+    for deed in ["kill -STOP $g", "kill -STOP $w", "kill -STOP $w $g; (sleep 0.1; kill -CONT $w) & true"] {
+        let ended = ended(sh(&format!("{TURNS} {deed}; exit 7"))).await;
+        assert_eq!(ended.how, How::Exited(7), "{deed}");
+        assert_gone(pid(&String::from_utf8(ended.stdout).unwrap()));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_at_once_do_not_hold_each_other() {
     let calls = (0..60).map(|i| {

@@ -1,6 +1,7 @@
 //! Starting git: one process, its output bounded, its time too.
 
 use super::GitError;
+use crate::process;
 use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
@@ -198,8 +199,8 @@ impl Git {
             .stderr(Stdio::piped())
             // Ctrl-C is meant for us: a commit half made would be the user's to mend.
             .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
+            .kill_on_drop(true);
+        process::spawn(&mut command)
     }
 }
 

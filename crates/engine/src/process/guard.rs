@@ -5,8 +5,8 @@
 
 use super::report::Report;
 use super::tree;
-use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
-use std::ffi::OsString;
+use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, wait};
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -20,13 +20,16 @@ const BUSY_TRIES: u32 = 50;
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
 /// Between two rounds of KILL. A process that forks as fast as it is killed needs more than one.
-const KILL_AGAIN: Duration = Duration::from_millis(20);
+pub(super) const KILL_AGAIN: Duration = Duration::from_millis(20);
 /// After this long a process that does not die of KILL (it hangs in the kernel) is left to the kernel.
-const KILL_AT_MOST: Duration = Duration::from_secs(5);
+pub(super) const KILL_AT_MOST: Duration = Duration::from_secs(5);
+
+/// Said instead of the number of a watcher, where there is none.
+pub(super) const NO_WATCHER: u64 = 0;
 
 /// What the guard waits for.
-enum News {
-    /// The lifeline has ended.
+pub(super) enum News {
+    /// The lifeline has ended, or the watcher.
     Cut,
     /// The program has ended.
     Ended(WaitStatus),
@@ -34,42 +37,64 @@ enum News {
     Alone,
 }
 
-/// Runs as a guard: `__guard GRACE_MS SCRATCH PROGRAM ARGS…`. Never returns before the whole tree is gone, and
-/// with it the scratch folder where the line was cut, unless its name is empty.
+/// Runs as a guard: `__guard WATCHER GRACE_MS SCRATCH PROGRAM ARGS…`. Never returns before the whole tree is gone, and
+/// with it the scratch folder where the line was cut, unless its name is empty. Without a watcher it becomes the watcher
+/// of another guard.
 pub fn guard_main() -> ExitCode {
-    let mut words = std::env::args_os().skip(2);
-    let grace = words.next().and_then(|word| word.to_str()?.parse().ok()).map(Duration::from_millis);
-    let (Some(grace), Some(scratch), Some(program)) = (grace, words.next(), words.next()) else {
-        eprintln!("countersign: this is for countersign's own use");
-        return ExitCode::from(2);
-    };
+    let words: Vec<OsString> = std::env::args_os().skip(2).collect();
+    let [watcher, grace, scratch, program, args @ ..] = words.as_slice() else { return not_for_people() };
+    let number = |word: &OsString| word.to_str().and_then(|word| word.parse::<u64>().ok());
+    let (Some(watcher), Some(grace)) = (number(watcher), number(grace)) else { return not_for_people() };
+    #[cfg(target_os = "linux")]
+    if watcher == NO_WATCHER {
+        return super::watcher::watch(&words[1..], scratch);
+    }
     let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
-    let report = guard(&mut line, grace, &program, words.collect());
+    let report = guard(&mut line, watcher, Duration::from_millis(grace), program, args);
     // The copies in it are private work, and the process that made them may be gone. Otherwise it looks at them again
     // before it takes them away.
-    if report == Report::Cut && !scratch.is_empty() {
-        let _ = std::fs::remove_dir_all(&scratch);
+    if report == Report::Cut {
+        take_away(scratch);
     }
     // Whoever cut the line may be gone; then nobody needs the report.
     let _ = line.write_all(report.line().as_bytes());
     ExitCode::SUCCESS
 }
 
-fn guard(line: &mut UnixStream, grace: Duration, program: &OsString, args: Vec<OsString>) -> Report {
-    // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up.
-    let _ = rustix::process::setsid();
+fn not_for_people() -> ExitCode {
+    eprintln!("countersign: this is for countersign's own use");
+    ExitCode::from(2)
+}
+
+/// Takes a scratch folder away, unless there is none.
+pub(super) fn take_away(scratch: &OsStr) {
+    if !scratch.is_empty() {
+        let _ = std::fs::remove_dir_all(scratch);
+    }
+}
+
+fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, args: &[OsString]) -> Report {
+    // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up. A watched guard is in
+    // the session of its watcher.
+    if watcher == NO_WATCHER {
+        let _ = rustix::process::setsid();
+    }
     // Without this, whatever loses its parent would escape: better not to begin.
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+    if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
         return Report::NotStarted(format!("its guard cannot adopt what it starts: {error}"));
+    }
+    let (sender, news) = mpsc::channel();
+    #[cfg(target_os = "linux")]
+    if super::watcher::until_gone(watcher, sender.clone()).is_err() {
+        return Report::NotStarted("its guard has no watcher".to_owned());
     }
     let Some(input) = read_input(line) else { return Report::Cut };
     let mut child = match start(program, args) {
         Ok(child) => child,
         Err(error) => return Report::NotStarted(reason(&error)),
     };
-    let (sender, news) = mpsc::channel();
     feed(&mut child, input);
     watch_line(line, sender.clone());
     reap(child.id(), sender);
@@ -98,7 +123,7 @@ fn read_input(line: &mut UnixStream) -> Option<Vec<u8>> {
     (input.len() as u64 == u64::from_le_bytes(length)).then_some(input)
 }
 
-fn start(program: &OsString, args: Vec<OsString>) -> std::io::Result<Child> {
+fn start(program: &OsStr, args: &[OsString]) -> std::io::Result<Child> {
     // A group of its own: a program that signals its group must not reach the guard.
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::piped()).process_group(0);
@@ -161,13 +186,13 @@ fn end_tree(news: &Receiver<News>, grace: Duration, ended: &mut Option<WaitStatu
     if is_alone(news, Duration::from_millis(1), ended) {
         return;
     }
-    tree::signal_descendants(Signal::TERM);
+    tree::signal_below(getpid(), Signal::TERM);
     if is_alone(news, grace, ended) {
         return;
     }
     let give_up = Instant::now() + KILL_AT_MOST;
     while Instant::now() < give_up {
-        tree::signal_descendants(Signal::KILL);
+        tree::signal_below(getpid(), Signal::KILL);
         if is_alone(news, KILL_AGAIN, ended) {
             return;
         }

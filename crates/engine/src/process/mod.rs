@@ -5,19 +5,27 @@
 //! the program leaves behind and ends all of it when the program has ended, or when the line to us is cut:
 //! by a timeout, by a cancel, or because we were killed.
 //!
+//! On Linux a second one of these watches the guard, for a program that turns on it, and what both leave comes to us.
+//!
 //! ```text
-//! us ──socket (lifeline: stdin bytes down, report up)──► guard ──► program ──► whatever it starts
-//!  ◄──────────────── stdout, stderr (inherited) ───────────┴─────────┘
+//! us ──socket (lifeline: stdin bytes down, report up)──► watcher ──► guard ──► program ──► whatever it starts
+//!  ◄──────────────── stdout, stderr (inherited) ────────────┴──────────┴─────────┘
 //! ```
 
 mod guard;
+mod guarded;
 mod output;
+mod own;
 mod report;
 mod run;
 mod tap;
 mod tree;
+#[cfg(target_os = "linux")]
+mod watcher;
 
 pub use guard::guard_main;
+pub use guarded::all_ended;
+pub use own::{adopt_orphans, spawn};
 pub use run::run;
 pub use tap::Tap;
 

@@ -1,66 +1,46 @@
 //! Our side of a guarded program: hand over its input, read its output, cut the line in time.
 
+use super::guard::NO_WATCHER;
+use super::guarded::{GUARD_MARGIN, Guarded};
 use super::output::{read_limited, read_tail};
+use super::own::{self, Own};
 use super::report::Report;
-use super::tree;
 use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus};
-use rustix::process::Pid;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// What the guard itself needs on top of the grace: KILL, reaping, reporting. Far more than it takes, since a guard that
-/// is ended before its time leaves behind what left its session, and a busy machine lets it wait.
-const GUARD_MARGIN: Duration = Duration::from_secs(30);
 const REPORT_BYTES: u64 = 4096;
-/// How often, and in what steps, what a lost guard left behind is looked for.
-const SWEEPS: usize = 50;
-const SWEEP_EVERY: Duration = Duration::from_millis(20);
+/// How long the rest of the output may take when nothing writes any more.
+const REST: Duration = Duration::from_secs(1);
 
 /// Runs a program to its end. Whatever happens, nothing of it is left when this returns; if this future is
 /// dropped, the guard sees the end of the line and does the same.
 pub async fn run(guard: &GuardProgram, call: Call, cancel: &CancellationToken) -> io::Result<Ended> {
     let started = Instant::now();
-    let (mut child, line) = start(guard, &call)?;
-    let (reports, lifeline) = line.into_split();
-    // The guard leads a session of its own, under its own number.
-    let session = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-    let (mut stdout, mut stderr) = (vec![], vec![]);
+    let (mut child, own, line) = start(guard, &call)?;
     let pipes = (child.stdout.take(), child.stderr.take());
-    let spoken = talk(reports, lifeline, &call, session, pipes, (&mut stdout, &mut stderr), cancel).await;
+    let mut guarded = Guarded::new(child, own, call.grace);
+    let (mut stdout, mut stderr) = (vec![], vec![]);
+    let spoken =
+        talk(line.into_split(), &call, &mut guarded, pipes, (&mut stdout, &mut stderr), cancel).await;
     let how = match spoken {
         Spoken::Cut(how) => how,
         Spoken::Reported(report) => How::from(report),
     };
-    // The guard goes last, after its report; one that does not is ended.
-    if timeout(GUARD_MARGIN, child.wait()).await.is_err() {
-        let _ = child.start_kill();
-        if let Some(session) = session {
-            sweep(session).await;
-        }
-    }
+    guarded.end().await;
     let stderr_tail = String::from_utf8_lossy(&stderr).into_owned();
     Ok(Ended { how, stdout, stderr_tail, elapsed: started.elapsed() })
 }
 
-/// Ends what a lost guard left behind, as far as it stayed in the guard's session.
-async fn sweep(session: Pid) {
-    for _ in 0..SWEEPS {
-        if tree::kill_session(session) == 0 {
-            return;
-        }
-        tokio::time::sleep(SWEEP_EVERY).await;
-    }
-}
-
-fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
+fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, UnixStream)> {
     // Both ends close on exec; the guard gets its end as standard input and the program another one, so no
     // process but the guard can keep the line open.
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
@@ -69,8 +49,9 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
     if call.only_env {
         command.env_clear();
     }
-    let child = command
+    command
         .arg(GUARD_ARG)
+        .arg(NO_WATCHER.to_string())
         .arg(call.grace.as_millis().to_string())
         .arg(call.scratch.clone().unwrap_or_default())
         .arg(&call.program)
@@ -79,9 +60,9 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, UnixStream)> {
         .envs(call.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    Ok((child, UnixStream::from_std(ours)?))
+        .stderr(Stdio::piped());
+    let (child, own) = own::spawn_named(&mut command)?;
+    Ok((child, own, UnixStream::from_std(ours)?))
 }
 
 /// How the conversation with the guard ended.
@@ -93,10 +74,9 @@ enum Spoken {
 }
 
 async fn talk(
-    reports: OwnedReadHalf,
-    mut lifeline: OwnedWriteHalf,
+    (reports, mut lifeline): (OwnedReadHalf, OwnedWriteHalf),
     call: &Call,
-    session: Option<Pid>,
+    guarded: &mut Guarded,
     (out, err): (Option<ChildStdout>, Option<ChildStderr>),
     (stdout, stderr): (&mut Vec<u8>, &mut Vec<u8>),
     cancel: &CancellationToken,
@@ -126,12 +106,15 @@ async fn talk(
             read_tail(err, call.stderr_tail_bytes, call.tap.as_ref(), stderr).await;
         }
     };
-    // The guard goes last, and with it every writer: its report means that the output is complete.
+    // The guard goes last, and with it every writer: the end of the output after its report means that it is complete.
     let lost = CancellationToken::new();
+    let resume = guarded.resumer();
     let report = async {
         let report = read_report(reports).await;
-        if report.is_none() {
-            lost.cancel();
+        match report {
+            // What is above the guard ends now, and with it the output. A program may have stopped it.
+            Some(_) => resume(),
+            None => lost.cancel(),
         }
         report
     };
@@ -152,16 +135,20 @@ async fn talk(
         () = cancel.cancelled() => How::Cancelled,
     };
     let _ = lifeline.shutdown().await;
-    if let Some(session) = session.filter(|_| cut == How::GuardLost) {
-        sweep(session).await;
+    match cut {
+        How::GuardLost => guarded.end_lost().await,
+        _ => resume(),
     }
     // Whatever is still to be read is bounded, by size and now by time.
-    let _ = timeout(call.grace + GUARD_MARGIN, &mut all).await;
+    if timeout(call.grace + GUARD_MARGIN, &mut all).await.is_err() {
+        guarded.end_from_here().await;
+        let _ = timeout(REST, &mut all).await;
+    }
     Spoken::Cut(cut)
 }
 
 async fn read_report(reports: OwnedReadHalf) -> Option<Report> {
     let mut line = String::new();
-    reports.take(REPORT_BYTES).read_to_string(&mut line).await.ok()?;
+    BufReader::new(reports.take(REPORT_BYTES)).read_line(&mut line).await.ok()?;
     Report::parse(&line)
 }

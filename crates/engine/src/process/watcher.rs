@@ -1,0 +1,105 @@
+//! The watcher: the small process above a guard, for a program that turns on its guard.
+//!
+//! A program runs as the same user as its guard and may stop or kill it. The watcher lets a stopped guard go on, and ends
+//! what a killed one left. The guard in turn ends its program if the watcher is gone, and both are let go on by the kernel
+//! if they were stopped when the process above them dies.
+
+use super::guard::{KILL_AGAIN, KILL_AT_MOST, News, take_away};
+use super::{GUARD_ARG, tree};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, pidfd_open,
+    set_child_subreaper, set_parent_process_death_signal, setsid, wait,
+};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+/// A guard that is stopped more often is taken for lost: somebody stops it as fast as it is let go on.
+const STOPS_MAX: u32 = 16;
+
+/// Runs as the watcher of a guard that gets these words. Returns when the guard and everything below it is gone.
+pub(super) fn watch(words: &[OsString], scratch: &OsStr) -> ExitCode {
+    let _ = setsid();
+    let _ = set_child_subreaper(Some(getpid()));
+    let _ = set_parent_process_death_signal(Some(Signal::CONT));
+    let Ok(guard) = start(words) else { return ExitCode::FAILURE };
+    let Some(guard) = Pid::from_raw(guard.id().cast_signed()) else { return ExitCode::FAILURE };
+    if ended(guard).is_some_and(|status| status.exit_status() == Some(0)) && is_alone() {
+        return ExitCode::SUCCESS;
+    }
+    end_all();
+    take_away(scratch);
+    // Without a report of the guard, whoever waits for one knows that it was lost.
+    ExitCode::FAILURE
+}
+
+/// The same program again: by this name it is also found after an update has replaced its file.
+fn start(words: &[OsString]) -> io::Result<Child> {
+    // A group of its own, but our session: by that, everything is found as long as it does not leave it.
+    Command::new("/proc/self/exe")
+        .arg(GUARD_ARG)
+        .arg(std::process::id().to_string())
+        .args(words)
+        .process_group(0)
+        .spawn()
+}
+
+/// Waits for the end of the guard, and lets it go on whenever it is stopped.
+fn ended(guard: Pid) -> Option<WaitStatus> {
+    let mut stops = 0;
+    loop {
+        match wait(WaitOptions::UNTRACED) {
+            Ok(Some((pid, status))) if pid == guard => {
+                if !status.stopped() {
+                    return Some(status);
+                }
+                stops += 1;
+                if stops > STOPS_MAX {
+                    let _ = kill_process(guard, Signal::KILL);
+                } else {
+                    let _ = kill_process(guard, Signal::CONT);
+                }
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Whether nothing is below us. The dead are taken away.
+fn is_alone() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(_) => return true,
+        }
+    }
+}
+
+/// KILL until nothing is left.
+fn end_all() {
+    let give_up = Instant::now() + KILL_AT_MOST;
+    while !is_alone() && Instant::now() < give_up {
+        tree::signal_below(getpid(), Signal::KILL);
+        std::thread::sleep(KILL_AGAIN);
+    }
+}
+
+/// Tells a guard when its watcher is gone: then nothing holds it up when it is stopped, and it ends its program.
+pub(super) fn until_gone(watcher: u64, news: Sender<News>) -> io::Result<()> {
+    let _ = set_parent_process_death_signal(Some(Signal::CONT));
+    let parent = || getppid().filter(|pid| u64::try_from(pid.as_raw_nonzero().get()) == Ok(watcher));
+    let watcher = pidfd_open(parent().ok_or(io::ErrorKind::NotFound)?, PidfdFlags::empty())?;
+    // It is our parent after we have a hold on it, so it was it and no other of its number.
+    parent().ok_or(io::ErrorKind::NotFound)?;
+    std::thread::spawn(move || {
+        while poll(&mut [PollFd::new(&watcher, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
+        news.send(News::Cut)
+    });
+    Ok(())
+}
