@@ -13,6 +13,7 @@ pub mod git;
 mod http;
 pub mod installed;
 pub mod ledger;
+pub mod private;
 pub mod process;
 pub mod programs;
 pub mod quality_gate;

@@ -1,11 +1,13 @@
-//! Folders for a while: private to a question, an errand or a comparison, and gone afterwards.
+//! Folders for a while: private to a question, an errand or a comparison, and gone afterwards. No other user can look
+//! into them.
 //!
 //! The process holds a lock on a file in each of its folders. The kernel drops it when the process ends, however it
 //! ends, so what a killed one left can be told from what is in use, and the next process that needs such a folder
 //! clears it away.
 
+use crate::private;
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -43,9 +45,12 @@ impl Scratch {
 
     fn within(within: &Path, what: &str) -> io::Result<Self> {
         for _ in 0..MAX_TRIES {
-            let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{what}-")).tempdir_in(within)?;
+            let folder = tempfile::Builder::new()
+                .prefix(&format!("{PREFIX}{what}-"))
+                .permissions(private::folder_permissions())
+                .tempdir_in(within)?;
             let path = folder.path().join(LOCK);
-            let lock = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            let lock = private::make_new_file(&path)?;
             // Between making the file and locking it, another process may have taken it for a dead one's.
             if lock.try_lock().is_ok() && path.exists() {
                 return Ok(Self { folder, _lock: lock });

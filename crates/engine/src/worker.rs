@@ -1,12 +1,12 @@
 //! Somebody who does work: an agent program in its working form, or any command. The prompt goes in by standard
 //! input or a file; whatever comes of it is judged by others.
 
+use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
 use crate::programs::{Heard, Problem, Program, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -197,7 +197,7 @@ fn command(argv: &[String], model: Option<&str>, prompt: &str, private: &Path) -
     for word in argv {
         let mut word = word.replace("{model}", model.unwrap_or_default());
         if word.contains("{prompt_file}") {
-            std::fs::File::create(&file)?.write_all(prompt.as_bytes())?;
+            private::write(&file, prompt)?;
             word = word.replace("{prompt_file}", &file.to_string_lossy());
             by_input = false;
         }
@@ -255,7 +255,9 @@ mod tests {
         assert_eq!((call.args, call.stdin), (vec!["do".into()], vec![]));
         let call = made("x --file={prompt_file}", "do").unwrap();
         let file = call.args[0].to_str().unwrap().strip_prefix("--file=").unwrap().to_owned();
-        assert_eq!(std::fs::read_to_string(file).unwrap(), "do");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "do");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "others may not read it");
         let long = "x".repeat(ARGUMENT_BYTES + 1);
         assert!(made("x {prompt}", &long).unwrap_err().to_string().contains("{prompt_file}"));
         assert!(made("x {prompt_file}", &long).is_ok() && made("x", &long).is_ok());

@@ -19,6 +19,7 @@ mod json;
 mod notify;
 mod paths;
 mod people;
+mod private;
 mod process;
 mod qr;
 mod redaction;

@@ -6,6 +6,7 @@
 use super::phase::{Phase, file_name};
 use super::state::{HINT, State};
 use countersign_core::digest::Digest;
+use countersign_engine::private;
 use countersign_engine::workspace::write_atomically;
 use countersign_engine::yaml::{Diagnostic, FileBytes, Place, Source};
 use std::fs::{File, TryLockError};
@@ -77,12 +78,12 @@ impl StateDir {
         &self.0
     }
 
-    /// Makes the directory. Says whether it was not there before.
+    /// Makes the directory, for this user alone: planners put it into the temporary folder. Says whether it was not there before.
     pub fn create(&self) -> Result<bool, FileError> {
         if self.0.is_dir() {
             return Ok(false);
         }
-        std::fs::create_dir_all(&self.0).map_err(io_error(&self.0))?;
+        private::make_folders(&self.0).map_err(io_error(&self.0))?;
         Ok(true)
     }
 

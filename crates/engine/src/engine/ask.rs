@@ -6,6 +6,7 @@ use super::planner::materials;
 use super::reading::{self, Access, Private, ProjectFiles, stale};
 use super::{Engine, Happening, Prepared};
 use crate::ledger::Report;
+use crate::private;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Root};
@@ -165,7 +166,7 @@ impl Engine {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };
         let folder = Scratch::new("question").map_err(broken)?;
-        let private = Some(folder.path().to_owned());
+        let own = Some(folder.path().to_owned());
         let files = materials(&asking.assignment, submission);
         if access != Access::Copies {
             let held = match access {
@@ -173,10 +174,10 @@ impl Engine {
                 _ => reading::hold(planner.root.clone(), reading::kept(&files)).await?,
             };
             let brief = self.brief(asking, Some(question), planner.root.path().to_owned());
-            return Ok(Private { brief: Brief { private, ..brief }, _folder: folder, held });
+            return Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held });
         }
         let path = folder.path().join("files");
-        std::fs::create_dir(&path).map_err(broken)?;
+        private::make_folder(&path).map_err(broken)?;
         // What the question does not show must be there to be looked at.
         let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
         let files: Vec<_> = beside.map(|(file, _)| file).collect();
@@ -188,7 +189,7 @@ impl Engine {
             held = reading::hold(Root::new(&path).map_err(broken)?, copied.files).await?;
         }
         let brief = self.brief(asking, Some(question), path);
-        Ok(Private { brief: Brief { private, ..brief }, _folder: folder, held })
+        Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held })
     }
 
     /// What whoever is asked must be told about money: where a budget counts it, and no price limits it.

@@ -8,6 +8,7 @@
 use super::ask::{not_put, report_of};
 use super::slots::Slots;
 use super::{Engine, EngineError, Happening, Judge, Panelist, now_ms, random};
+use crate::private;
 use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};
 use crate::scratch::Scratch;
@@ -310,7 +311,7 @@ impl Engine {
         brief.private = Some(folder.path().to_owned());
         if !panelist.sees_project {
             brief.folder = folder.path().join("files");
-            if let Err(error) = std::fs::create_dir(&brief.folder) {
+            if let Err(error) = private::make_folder(&brief.folder) {
                 return broken(error);
             }
         }

@@ -4,6 +4,7 @@
 //! never pushed by a plain `git push`.
 
 use super::{BaseProblem, Git, GitError};
+use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
@@ -159,7 +160,7 @@ impl Git {
     /// Takes files into an anchor as they are: somebody who may has seen them.
     pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor, GitError> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
-        let folder = tempfile::Builder::new().prefix("countersign-change-").tempdir().map_err(failed)?;
+        let folder = Scratch::new("change").map_err(failed)?;
         let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
         git.run(["read-tree", anchor.tree.as_str()]).await?;
         let literal = files.iter().map(|file| format!(":(literal){file}"));

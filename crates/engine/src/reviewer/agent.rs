@@ -1,6 +1,7 @@
 //! An agent program as a reviewer: in its judging form, once a question.
 
 use super::{Brief, Failed, Told};
+use crate::private;
 use crate::process::{self, Call, GuardProgram};
 use crate::programs::{self, Facts, Form, Heard, Problem, Program, Said, Setup, Usage, Vendor};
 use countersign_core::outcome::NoVerdict;
@@ -128,7 +129,7 @@ impl Agent {
             most_microusd: brief.most_microusd,
         });
         let temporary = private.join("temporary");
-        std::fs::create_dir(&temporary)?;
+        private::make_folder(&temporary)?;
         lay_out(&setup, private)?;
         let set = std::mem::take(&mut setup.set);
         let mut call = Call::new(facts.name);
@@ -146,14 +147,14 @@ impl Agent {
 }
 
 /// Writes the program's own things.
-fn lay_out(setup: &Setup, private: &Path) -> io::Result<()> {
+fn lay_out(setup: &Setup, folder: &Path) -> io::Result<()> {
     let place = |path: &Path| -> io::Result<PathBuf> {
-        let path = private.join(path);
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        let path = folder.join(path);
+        path.parent().map_or(Ok(()), private::make_folders)?;
         Ok(path)
     };
     for (path, text) in &setup.files {
-        std::fs::write(place(path)?, text)?;
+        private::write(&place(path)?, text)?;
     }
     for (path, target) in &setup.links {
         std::os::unix::fs::symlink(target, place(path)?)?;
@@ -206,6 +207,18 @@ pub(super) fn told(heard: Heard, words: impl Fn(&Problem) -> String) -> Told<Sai
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn others_cannot_read_the_private_home_of_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = ("home/.codex/config.toml".into(), "x".to_owned());
+        lay_out(&Setup { files: vec![text], ..Setup::default() }, folder.path()).unwrap();
+        for (path, mode) in [("home", 0o700), ("home/.codex", 0o700), ("home/.codex/config.toml", 0o600)] {
+            let found = std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
+            assert_eq!(found & 0o777, mode, "{path}");
+        }
+    }
 
     #[test]
     fn its_identity_is_the_model_that_was_chosen() {

@@ -4,6 +4,7 @@
 use super::path::{self, Root};
 use super::read::{Changed, read_text};
 use super::steady::Kept;
+use crate::private;
 use countersign_core::digest::Digest;
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::submission::{Content, Material};
@@ -53,9 +54,9 @@ pub async fn copy_into(
 fn create(folder: &Path, material: &Material) -> io::Result<File> {
     let target = folder.join(&material.path);
     if let Some(parent) = target.parent() {
-        std::fs::create_dir_all(parent)?;
+        private::make_folders(parent)?;
     }
-    File::create(&target)
+    private::make_file(&target)
 }
 
 /// The digest is that of the original; what is written is what a reviewer may see.

@@ -14,6 +14,7 @@ use countersign_core::outcome::Outcome;
 use countersign_engine::config::Environment;
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::Stored;
+use countersign_engine::private;
 use serde_json::{Value, json};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,10 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let temporary = tempfile::Builder::new().prefix("countersign-demo-").tempdir();
+    let temporary = tempfile::Builder::new()
+        .prefix("countersign-demo-")
+        .permissions(private::folder_permissions())
+        .tempdir();
     let temporary = temporary.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
     let folder = match &options.keep {
         None => temporary.path().to_owned(),

@@ -13,6 +13,7 @@ use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text::visible_line;
 use countersign_engine::engine::{Engine, Judge, Panel, Panelist, Planner, Request};
 use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::private;
 use countersign_engine::scratch::Scratch;
 use countersign_engine::workspace::Root;
 use std::path::Path;
@@ -41,7 +42,7 @@ pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Line,
 async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Result<Stored, Failure> {
     let broken = |error: std::io::Error| Failure::internal(format!("`{}`: {error}", folder.display()));
     let root = Root::new(folder).map_err(broken)?;
-    std::fs::write(root.join(FILE), TEXT).map_err(broken)?;
+    private::write(&root.join(FILE), TEXT).map_err(broken)?;
     let bounds = asking.project.bounds();
     let redaction = asking.project.redaction()?;
     let planner = Planner {

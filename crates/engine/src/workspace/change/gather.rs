@@ -3,6 +3,7 @@
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
 use crate::git::{Git, GitError};
+use crate::private;
 use crate::scratch::Scratch;
 use crate::workspace::Root;
 use countersign_core::digest::{Digest, Parts};
@@ -95,7 +96,7 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     let places = git.places().await?;
     let folder = Scratch::new("change")?;
     let (index, objects) = (folder.path().join("index"), folder.path().join("objects"));
-    tokio::fs::create_dir(&objects).await?;
+    private::make_folder(&objects)?;
     let (from, to) = (places.index.clone(), index.clone());
     tokio::task::spawn_blocking(move || copy_index(&from, &to)).await.map_err(io::Error::other)??;
     let mut git = git.with("GIT_INDEX_FILE", index);
@@ -155,7 +156,7 @@ fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let written = from.metadata()?.modified()?;
-    let mut to = File::create(to)?;
+    let mut to = private::make_file(to)?;
     io::copy(&mut from, &mut to)?;
     to.set_modified(written)
 }
