@@ -12,6 +12,7 @@ use tokio::process::{Child, Command};
 pub(super) struct Own {
     pub pid: rustix::process::Pid,
     /// When it began, in ticks of the kernel.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub started: u64,
 }
 

@@ -53,6 +53,7 @@ pub(super) struct Process {
     pub group: Option<Pid>,
     pub session: Option<Pid>,
     /// When it began, in ticks of the kernel. With its number it names a process for good.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub started: u64,
     /// It has ended, and its parent has not asked how.
     pub is_dead: bool,
