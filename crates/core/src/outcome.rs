@@ -39,6 +39,8 @@ pub enum Stop {
     NotConverging,
     /// A person rejected the work.
     Rejected,
+    /// A reviewer says that a person has to look at the work before it goes on.
+    RejectedByReviewer,
     /// Whoever handed it in took it back.
     Withdrawn,
 }
@@ -180,6 +182,7 @@ impl Stop {
             Self::AttemptsUsedUp => "attempts_used_up",
             Self::NotConverging => "not_converging",
             Self::Rejected => "rejected",
+            Self::RejectedByReviewer => "rejected_by_reviewer",
             Self::Withdrawn => "withdrawn",
         }
     }
@@ -190,6 +193,7 @@ impl Stop {
             Self::AttemptsUsedUp => "attempts used up",
             Self::NotConverging => "not converging: the same findings came back",
             Self::Rejected => "rejected by a person",
+            Self::RejectedByReviewer => "rejected by the reviewer",
             Self::Withdrawn => "withdrawn",
         }
     }

@@ -30,6 +30,8 @@ pub const MAX_EMPTY_ROUNDS: u32 = 3;
 pub const COOL_OFF_MS: i64 = 5 * 60 * 1000;
 /// How often a self-review may be asked for before the review is stopped.
 pub const MAX_SELF_REVIEW_CALLS: u32 = 5;
+/// How often the session of an agent that was written to lets a stopped review go on, between decisions of people.
+pub const MAX_SESSION_LIFTS: u32 = 3;
 
 /// How long a question about this many files may take.
 pub fn timeout_seconds(files: usize) -> u64 {

@@ -22,6 +22,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 review.rule_changes += 1;
             }
             review.state = State::Judging;
+            review.decided = None;
             review.rounds.push(Round::new(*round, submission.clone(), assignments.clone()));
         }
         Event::Asked { call, key, place, .. } => {
@@ -59,6 +60,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
         Event::PersonAsked { .. } => review.state = State::AwaitingPerson,
         Event::Decided { decision } => {
             review.decisions.push(decision.clone());
+            review.decided = Some(decision.clone());
+            if decision.by.may_decide() {
+                review.session_lifts = 0;
+            }
             if decision.verb == super::Verb::Fix {
                 review.state = State::NeedsWork;
             }
@@ -66,6 +71,8 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
         Event::Disputed { dispute } => review.disputes.push(dispute.clone()),
         Event::Lifted { by, reason } => {
             review.lifts.push((by.clone(), reason.clone()));
+            review.decided = None;
+            review.session_lifts = if by.may_decide() { 0 } else { review.session_lifts + 1 };
             if matches!(review.state, State::Settled(_)) {
                 review.state = State::NeedsWork;
             }

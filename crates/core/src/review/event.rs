@@ -112,7 +112,7 @@ pub enum Event {
         /// What came of it.
         dispute: Dispute,
     },
-    /// A person let a stopped review go on.
+    /// A person, or within limits the session of an agent, let a stopped review go on.
     Lifted {
         /// Who.
         by: Actor,
@@ -196,17 +196,53 @@ pub struct Actor {
     /// Whether it is an agent that the user's own configuration lets decide like a person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deputy: bool,
+    /// What it is where it is no person.
+    #[serde(default, skip_serializing_if = "NoPerson::is_agent")]
+    pub no_person: NoPerson,
+}
+
+/// What acts where no person does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoPerson {
+    /// An agent.
+    #[default]
+    Agent,
+    /// The session of an agent: its program says that its user wrote to it, and nothing shows who did.
+    Session,
+    /// Something that was started without a terminal: a script, or an agent that leaves no mark.
+    Unknown,
+}
+
+impl NoPerson {
+    fn is_agent(&self) -> bool {
+        *self == Self::Agent
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Agent => "an agent",
+            Self::Session => "the session of an agent",
+            Self::Unknown => "a caller without a terminal",
+        }
+    }
 }
 
 impl Actor {
     /// Somebody who may decide by being a person, or may not.
     pub fn new(name: impl Into<String>, person: bool) -> Self {
-        Self { name: name.into(), person, deputy: false }
+        Self { name: name.into(), person, deputy: false, no_person: NoPerson::Agent }
+    }
+
+    /// Something that is no person.
+    pub fn no_person(name: impl Into<String>, no_person: NoPerson) -> Self {
+        Self { no_person, ..Self::new(name, false) }
     }
 
     /// An agent that the user's own configuration lets decide.
     pub fn deputy(name: impl Into<String>) -> Self {
-        Self { name: name.into(), person: false, deputy: true }
+        Self { deputy: true, ..Self::new(name, false) }
     }
 
     /// Whether what is for people is for them.
@@ -219,7 +255,7 @@ impl Actor {
         let kind = match (self.person, self.deputy) {
             (true, _) => "a person",
             (false, true) => "an agent, allowed by the user's own file",
-            (false, false) => "an agent",
+            (false, false) => self.no_person.words(),
         };
         format!("{} ({kind})", self.name)
     }
@@ -264,4 +300,11 @@ pub struct Decision {
     pub digest: Digest,
     /// When.
     pub at_ms: i64,
+}
+
+impl Decision {
+    /// In a line for people.
+    pub fn words(&self) -> String {
+        format!("{} by {}: {}", self.verb.name(), self.by.words(), self.reason)
+    }
 }

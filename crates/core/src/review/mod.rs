@@ -18,7 +18,7 @@ mod step;
 pub use apply::{apply, fold};
 pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
-pub use event::{Actor, By, Decision, Event, Verb};
+pub use event::{Actor, By, Decision, Event, NoPerson, Verb};
 pub use route::{Route, route};
 pub use standing::Known;
 pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
@@ -61,6 +61,10 @@ pub struct Review {
     pub decisions: Vec<Decision>,
     /// Who let it go on after it was stopped, and why.
     pub lifts: Vec<(Actor, String)>,
+    /// What a person decided about the current round, until the review goes on.
+    pub decided: Option<Decision>,
+    /// How often a session let it go on since a person did or decided.
+    pub session_lifts: u32,
     /// The first round whose questions count for the budget: a person who lets a review go on gives it anew.
     pub budget_from_round: u32,
     /// Findings that were disputed, and what came of it.

@@ -1,11 +1,20 @@
-//! What people may do with a review: decide in place of its verdict, let it go on, take it back.
+//! What people may do with a review: decide in place of its verdict, let it go on, take it back. And the little that the
+//! session of an agent may do when it was written to.
 
 use super::{Actor, Decision, Event, Refused, Review, State, Verb};
 use crate::judge::RoundEnd;
 use crate::outcome::{NoVerdict, Outcome, Stop};
-use crate::policy::{MAX_EMPTY_ROUNDS, Overrides};
+use crate::policy::{MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS, Overrides};
+use crate::submission::Submission;
+
+/// Why a session lets a review go on.
+const WRITTEN_TO: &str = "the session was written to, and the work is another";
 
 pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
+    // The first decision about a digest counts. Letting the review go on is what makes room for another one.
+    if let Some(first) = review.decided.as_ref().filter(|first| first.digest == decision.digest) {
+        return Err(Refused::Decided(first.words()));
+    }
     // A person who approves what was stopped lets it go on and approves it.
     let stopped = match review.state {
         State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn && decision.verb != Verb::Reject => {
@@ -26,10 +35,10 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
         Verb::Reject | Verb::Fix => false,
     };
     match review.policy.overrides {
-        _ if awaited && !decision.by.may_decide() => return Err(Refused::Forbidden("an agent")),
+        _ if awaited && !decision.by.may_decide() => return Err(forbidden(&decision.by)),
         Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
         Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
-            return Err(Refused::Forbidden("an agent"));
+            return Err(forbidden(&decision.by));
         }
         _ => {}
     }
@@ -54,7 +63,7 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
 
 pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<Event>, Refused> {
     if !by.may_decide() {
-        return Err(Refused::Forbidden("an agent"));
+        return Err(forbidden(&by));
     }
     match review.state {
         State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
@@ -71,9 +80,33 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
 /// A withdrawal gives the subject all its attempts back, so after a failing round it is for people.
 pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
     match review.state {
-        _ if review.attempts > 0 && !by.may_decide() => Err(Refused::Forbidden("an agent")),
+        _ if review.attempts > 0 && !by.may_decide() => Err(forbidden(by)),
         State::Unopened => Err(Refused::NotNow("nothing was handed in")),
         State::Settled(outcome) => Err(Refused::Settled(outcome)),
         _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),
     }
+}
+
+/// A session that was written to begins a new review with other work. One that was stopped goes on with other work, a few
+/// times; then only a person lets it go on. Work that failed stays failed, and what a person rejected stays rejected.
+pub(super) fn written_to(review: &Review, by: Actor, work: &Submission) -> Vec<Event> {
+    if review.round().is_some_and(|round| round.submission.is_same_work(work)) {
+        return vec![];
+    }
+    match review.state {
+        // A review that a session let go on is not forgotten: its count would be, too.
+        State::NeedsWork if review.session_lifts == 0 => {
+            vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]
+        }
+        State::Settled(Outcome::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging))
+            if review.session_lifts < MAX_SESSION_LIFTS =>
+        {
+            vec![Event::Lifted { by, reason: WRITTEN_TO.to_owned() }]
+        }
+        _ => vec![],
+    }
+}
+
+fn forbidden(by: &Actor) -> Refused {
+    Refused::Forbidden(by.no_person.words())
 }

@@ -92,6 +92,13 @@ pub enum Input {
     },
     /// Whoever handed it in takes it back.
     Withdrawn(Actor),
+    /// The session of an agent was written to, and the agent comes with this work.
+    WrittenTo {
+        /// The session.
+        by: Actor,
+        /// What is about to be handed in.
+        work: Box<Submission>,
+    },
 }
 
 /// Whether the judged files are still what they were.
@@ -157,6 +164,9 @@ pub enum Refused {
     /// The decision is about other bytes.
     #[error("the work has changed since this decision was made")]
     Stale,
+    /// Somebody decided about the same work before. The first decision counts.
+    #[error("it is decided already: {0}")]
+    Decided(String),
     /// The actor may not do this.
     #[error("the policy does not allow this to {0}")]
     Forbidden(&'static str),
@@ -180,6 +190,7 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Disputed(dispute) => dispute::disputed(review, *dispute),
         Input::Lifted { by, reason } => people::lifted(review, by, reason),
         Input::Withdrawn(by) => people::withdrawn(review, &by),
+        Input::WrittenTo { by, work } => Ok(people::written_to(review, by, &work)),
     }
 }
 
@@ -400,7 +411,7 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
     match (end, after.policy.attempts) {
         (RoundEnd::Pass, _) => Some(Outcome::Passed),
         (RoundEnd::NeedsWork, Attempts::Once) => Some(Outcome::NeedsWork),
-        (RoundEnd::NeedsWork, _) if needs_person(after) => Some(Outcome::Stopped(Stop::Rejected)),
+        (RoundEnd::NeedsWork, _) if needs_person(after) => Some(Outcome::Stopped(Stop::RejectedByReviewer)),
         (RoundEnd::NeedsWork, Attempts::AtMost(max)) if after.attempts >= max => {
             Some(Outcome::Stopped(Stop::AttemptsUsedUp))
         }

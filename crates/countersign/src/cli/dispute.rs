@@ -243,12 +243,12 @@ impl Ended {
         match ticket.outcome(stored) {
             // The last two are a person's word on it.
             Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Self::Withdrawn,
-            Outcome::Stopped(Stop::AttemptsUsedUp | Stop::Rejected | Stop::NotConverging) => {
-                match ticket.route {
-                    Route::Recorded => Self::Before,
-                    _ => Self::Upheld,
-                }
-            }
+            Outcome::Stopped(
+                Stop::AttemptsUsedUp | Stop::Rejected | Stop::RejectedByReviewer | Stop::NotConverging,
+            ) => match ticket.route {
+                Route::Recorded => Self::Before,
+                _ => Self::Upheld,
+            },
             Outcome::NeedsWork => Self::Upheld,
             other => Self::Open(other),
         }

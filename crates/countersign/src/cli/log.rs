@@ -145,9 +145,7 @@ pub fn event_words(event: &Event) -> String {
         E::Answered { answer, .. } => answer.feedback.clone(),
         E::AskFailed { why, detail, .. } => format!("{}: {detail}", why.name()),
         E::RoundJudged { round, end, .. } => format!("round {round}: {}", end.words()),
-        E::Decided { decision } => {
-            format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason)
-        }
+        E::Decided { decision } => decision.words(),
         E::Disputed { dispute } => dispute.words(),
         E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
         E::Settled { outcome } => outcome.to_string(),

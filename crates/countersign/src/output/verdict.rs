@@ -55,8 +55,7 @@ fn verdict_words(stored: &Stored, spent: &Spent, next: &[String], named: bool) -
         out.push_str(&format!("\nlet go on by {}\n", visible_line(&format!("{}: {reason}", by.words()))));
     }
     for decision in &review.decisions {
-        let words = format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason);
-        out.push_str(&format!("\ndecided: {}\n", visible_line(&words)));
+        out.push_str(&format!("\ndecided: {}\n", visible_line(&decision.words())));
     }
     out.push_str(&format!("\n{}\n", footer(review, round, spent)));
     for (i, step) in next.iter().enumerate() {

@@ -190,9 +190,7 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
         let spent = Spent::sum(calls.iter().filter(|call| call.round == round.n));
         format!("round {}: {verdict}{found}, {}", round.n, spent.words())
     };
-    let decided = |decision: &countersign_core::review::Decision| {
-        format!("{} by {}: {}", decision.verb.name(), decision.by.words(), decision.reason)
-    };
+    let decided = |decision: &countersign_core::review::Decision| decision.words();
     Reviewed {
         id: review.id.clone(),
         digest: review.digest().cloned(),

@@ -53,7 +53,8 @@ fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
     story.take(Input::Decided(approve)).stands(Outcome::Overridden);
     assert_eq!(story.review.decisions.len(), 1);
     let late = decide(&story, Verb::Reject, true);
-    assert_eq!(story.input(Input::Decided(late)).err(), Some(Refused::Settled(Outcome::Overridden)));
+    let first = Refused::Decided("approve by x (a person): r".into());
+    assert_eq!(story.input(Input::Decided(late)).err(), Some(first));
     for (overrides, person, allowed) in [
         (Overrides::Allow, false, true),
         (Overrides::PeopleOnly, true, true),
@@ -180,7 +181,7 @@ fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
     assert_eq!(say(&mut story, Verb::Fix, true).err(), Some(Refused::NotNow("the round is still under way")));
 }
 
-/// A person may send back what was stopped, which lets it go on.
+/// A person lets go on what was rejected.
 /// RUN-10.
 #[test]
 fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
@@ -193,9 +194,9 @@ fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
     let reject = decide(&story, Verb::Reject, true);
     story.take(reject).stands(Outcome::Stopped(Stop::Rejected));
     story.submit(&["a@2"]).stands(Outcome::Stopped(Stop::Rejected));
-    let (agent, person) = (decide(&story, Verb::Fix, false), decide(&story, Verb::Fix, true));
-    assert_eq!(story.input(agent).err(), Some(Refused::Forbidden("an agent")));
-    story.take(person).stands(Outcome::NeedsWork);
+    let lift = |person| Input::Lifted { by: Actor::new("x", person), reason: "go on".into() };
+    assert_eq!(story.input(lift(false)).err(), Some(Refused::Forbidden("an agent")));
+    story.take(lift(true)).stands(Outcome::NeedsWork);
     story.submit(&["a@2"]);
     assert_eq!(story.review.standing(), None, "it is judged again");
 }
@@ -208,7 +209,7 @@ fn svc_9_a_review_that_asks_for_a_person_stops_at_once_and_a_person_lets_it_go_o
         let reviewed = Reviewed { result, issues: vec![], summary: String::new(), blocking };
         Answer { reviewed: Some(reviewed), ..answer(false, true) }
     };
-    let rejected = Outcome::Stopped(Stop::Rejected);
+    let rejected = Outcome::Stopped(Stop::RejectedByReviewer);
     for (said, stands) in [
         (says(ReviewResult::NeedsRevision, false), Outcome::NeedsWork),
         (says(ReviewResult::NeedsRevision, true), rejected),
@@ -231,5 +232,146 @@ fn what_steers_the_gate_is_sent_back_like_all_work_and_does_not_pass_without_a_p
         work.submission.steers_gate = true;
         story.take(Input::Submit(Box::new(work))).answered("a@1", answer(judged, true)).confirmed();
         story.stands(stands);
+    }
+}
+
+/// Reject and then approve on one digest: the first counts, and only letting the review go on makes room for another.
+#[test]
+fn the_first_decision_about_a_digest_wins_whatever_comes_second() {
+    let verbs = [Verb::Approve, Verb::Reject, Verb::Skip, Verb::Fix];
+    for (first, second) in verbs.into_iter().flat_map(|first| verbs.map(|second| (first, second))) {
+        let mut story = Story::new();
+        story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
+        let decide = |story: &Story, verb, by: &str| {
+            let digest = story.review.digest().unwrap().clone();
+            let reason = format!("{by} says so");
+            Input::Decided(Decision { by: Actor::new(by, true), verb, reason, digest, at_ms: 0 })
+        };
+        let said = decide(&story, first, "ann");
+        story.take(said);
+        let stands = story.review.standing();
+        let words = format!("{} by ann (a person): ann says so", first.name());
+        let late = decide(&story, second, "bob");
+        assert_eq!(story.input(late).err(), Some(Refused::Decided(words)), "{first:?} {second:?}");
+        assert_eq!(story.review.standing(), stands);
+        match first {
+            Verb::Reject => {
+                story.take(Input::Lifted { by: Actor::new("ann", true), reason: "on".into() });
+            }
+            // What was sent back is decided about anew once it was handed in again.
+            Verb::Fix => {
+                story.submit(&["a@1"]);
+            }
+            Verb::Approve | Verb::Skip => continue,
+        }
+        if second != Verb::Fix {
+            let again = decide(&story, second, "bob");
+            assert!(story.input(again).is_ok(), "{first:?} {second:?}");
+        }
+    }
+}
+
+fn session() -> Actor {
+    Actor::no_person("the session s-1", NoPerson::Session)
+}
+
+fn written_to(name: &str) -> Input {
+    let work = submit(&[name], ReviewerKind::Asked, Policy::default(), 0).submission;
+    Input::WrittenTo { by: session(), work: Box::new(work) }
+}
+
+/// A review that was stopped because its attempts are used up.
+fn stopped_at(story: &mut Story, work: &str) {
+    for n in 0..3 {
+        let name = format!("{work}.{n}");
+        let mut work = submit(&[&name], ReviewerKind::Asked, Policy::default(), 0);
+        work.opening.policy.max_stalled_rounds = 9;
+        story.take(Input::Submit(Box::new(work)));
+        story.answered(&name, answer(false, true)).confirmed().delivered();
+    }
+    story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+}
+
+#[test]
+fn a_session_that_was_written_to_begins_anew_with_other_work_only() {
+    let mut story = Story::new();
+    story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
+    story.take(written_to("a@1")).stands(Outcome::NeedsWork);
+    story.take(written_to("a@2")).stands(Outcome::Stopped(Stop::Withdrawn));
+    // What is no failing round is left alone.
+    for other in ["under way", "no verdict", "passed", "rejected", "rejected by the reviewer"] {
+        use crate::answer::{ReviewResult, Reviewed};
+        let mut story = Story::new();
+        story.submit(&["a@1"]);
+        match other {
+            "no verdict" => drop(story.failed("a@1", NoVerdict::Timeout).confirmed()),
+            "passed" => drop(story.answered("a@1", answer(true, true)).confirmed()),
+            "rejected" => {
+                let digest = story.review.digest().unwrap().clone();
+                let by = Actor::new("ann", true);
+                let reject = Decision { by, verb: Verb::Reject, reason: "no".into(), digest, at_ms: 0 };
+                story.take(Input::Decided(reject));
+            }
+            "rejected by the reviewer" => {
+                let result = ReviewResult::Rejected;
+                let reviewed = Reviewed { result, issues: vec![], summary: String::new(), blocking: false };
+                let said = Answer { reviewed: Some(reviewed), ..answer(false, true) };
+                story.answered("a@1", said).confirmed();
+            }
+            _ => {}
+        }
+        let before = story.review.clone();
+        story.take(written_to("a@2"));
+        assert_eq!(story.review, before, "{other}");
+    }
+}
+
+/// An agent could say for ever that its session was written to.
+#[test]
+fn a_session_lets_a_stopped_review_go_on_three_times_and_then_only_a_person_does() {
+    let mut story = Story::new();
+    for n in 0..4 {
+        stopped_at(&mut story, &format!("a@{n}"));
+        story.take(written_to(&format!("a@{n}.2"))).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+        story.take(written_to("b@1"));
+        match n {
+            0..3 => story.stands(Outcome::NeedsWork),
+            _ => story.stands(Outcome::Stopped(Stop::AttemptsUsedUp)),
+        };
+        // It is not forgotten half way either: that would begin the count anew.
+        if n < 3 {
+            story.take(written_to("b@2")).stands(Outcome::NeedsWork);
+        }
+    }
+    assert!(story.review.lifts.iter().all(|(by, _)| !by.person && by.no_person == NoPerson::Session));
+    for refused in [Input::Lifted { by: session(), reason: "x".into() }, Input::Withdrawn(session())] {
+        assert!(story.input(refused).is_err());
+    }
+    story.take(Input::Lifted { by: Actor::new("ann", true), reason: "looked".into() });
+    stopped_at(&mut story, "c@1");
+    story.take(written_to("d@1")).stands(Outcome::NeedsWork);
+}
+
+#[test]
+fn actors_say_what_they_are() {
+    let table = [
+        (Actor::new("x", true), "x (a person)", r#"{"name":"x","person":true}"#),
+        (Actor::new("x", false), "x (an agent)", r#"{"name":"x","person":false}"#),
+        (
+            Actor::no_person("x", NoPerson::Session),
+            "x (the session of an agent)",
+            r#"{"name":"x","person":false,"no_person":"session"}"#,
+        ),
+        (
+            Actor::no_person("x", NoPerson::Unknown),
+            "x (a caller without a terminal)",
+            r#"{"name":"x","person":false,"no_person":"unknown"}"#,
+        ),
+    ];
+    for (actor, words, written) in table {
+        assert_eq!(actor.words(), words);
+        assert_eq!(serde_json::to_string(&actor).unwrap(), written);
+        assert_eq!(serde_json::from_str::<Actor>(written).unwrap(), actor);
+        assert!(!actor.may_decide() || actor.person);
     }
 }

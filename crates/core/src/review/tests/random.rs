@@ -1,6 +1,7 @@
 //! Random inputs in random order: whatever comes, the promises hold.
 
 use super::*;
+use crate::policy::MAX_SESSION_LIFTS;
 use proptest::prelude::*;
 
 /// An input by small numbers, so that shrinking finds a short story.
@@ -19,6 +20,7 @@ enum Move {
     Dispute { file: u8, version: u8, upheld: bool, person: bool },
     Lift { person: bool },
     Withdraw { person: bool },
+    WrittenTo { file: u8, version: u8 },
 }
 
 fn moves() -> impl Strategy<Value = Move> {
@@ -43,6 +45,7 @@ fn moves() -> impl Strategy<Value = Move> {
             .prop_map(|(file, version, upheld, person)| Move::Dispute { file, version, upheld, person }),
         1 => any::<bool>().prop_map(|person| Move::Lift { person }),
         1 => any::<bool>().prop_map(|person| Move::Withdraw { person }),
+        2 => (0..2u8, 0..2u8).prop_map(|(file, version)| Move::WrittenTo { file, version }),
     ]
 }
 
@@ -105,6 +108,10 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
         }
         Move::Lift { person } => Input::Lifted { by: Actor::new("x", person), reason: "r".into() },
         Move::Withdraw { person } => Input::Withdrawn(Actor::new("x", person)),
+        Move::WrittenTo { file, version } => {
+            let work = submit(&[&name(file, version)], ReviewerKind::Asked, policy.clone(), 0).submission;
+            Input::WrittenTo { by: Actor::no_person("s", NoPerson::Session), work: Box::new(work) }
+        }
     }
 }
 
@@ -198,11 +205,18 @@ proptest! {
             prop_assert!(round.end.is_some() || matches!(story.review.state, State::Settled(_)));
         }
         // Never two outcomes without a person lifting the first.
-        let mut settled = false;
+        let (mut settled, mut sessions) = (false, 0);
         for event in &story.events {
             match event {
                 Event::Settled { .. } => { prop_assert!(!settled); settled = true; }
-                Event::Lifted { by, .. } => { prop_assert!(by.person); settled = false; }
+                Event::Lifted { by, .. } => {
+                    // A session does so too, a few times.
+                    sessions = if by.person { 0 } else { sessions + 1 };
+                    prop_assert!(by.person || by.no_person == NoPerson::Session);
+                    prop_assert!(sessions <= MAX_SESSION_LIFTS);
+                    settled = false;
+                }
+                Event::Decided { .. } => sessions = 0,
                 Event::Submitted { .. } => prop_assert!(!settled),
                 _ => {}
             }
