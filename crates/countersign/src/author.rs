@@ -1,15 +1,18 @@
-//! Who wrote the work: an agent leaves marks in the environment of everything it starts.
+//! Who wrote the work, and who decides about it: an agent leaves marks in the environment of everything it starts, and is
+//! itself among the processes above.
 
-use countersign_engine::programs::Vendor;
+use countersign_core::review::{Actor, NoPerson};
+use countersign_core::text::visible_line;
+use countersign_engine::process::{Ancestor, ancestors};
+use countersign_engine::programs::{self, MARKS, Mark, Vendor};
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::Path;
 
-/// The variables agent programs set, and whose model is at work then, where that is known.
-const MARKS: [(&str, Option<Vendor>); 5] = [
-    ("CLAUDECODE", Some(Vendor::Anthropic)),
-    ("CODEX_SANDBOX", Some(Vendor::OpenAi)),
-    ("GEMINI_CLI", Some(Vendor::Google)),
-    ("OPENCODE", None),
-    ("COUNTERSIGN_CALL", None),
-];
+/// The mark of everything we start ourselves.
+pub const OWN_CALL: &str = "COUNTERSIGN_CALL";
+/// Programs that run others by their file.
+const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 
 /// The names people give authors, and whose model they mean.
 const NAMES: [(&str, Vendor); 6] = [
@@ -23,12 +26,88 @@ const NAMES: [(&str, Vendor); 6] = [
 
 /// Whether an agent started this process.
 pub fn is_agent() -> bool {
-    MARKS.iter().any(|(name, _)| std::env::var_os(name).is_some())
+    mark().is_some()
+}
+
+/// What shows that an agent started this process: a variable, here or in a process above, or an agent program above.
+pub fn mark() -> Option<String> {
+    let own = std::env::vars_os().collect::<Vec<_>>();
+    marked(&own).map(|words| format!("{words} is set")).or_else(|| above().iter().find_map(mark_of))
+}
+
+/// The processes above. A test of what people do may itself be started by an agent.
+fn above() -> Vec<Ancestor> {
+    match cfg!(debug_assertions) && std::env::var_os("COUNTERSIGN_TEST_NO_ANCESTORS").is_some() {
+        true => vec![],
+        false => ancestors(),
+    }
+}
+
+/// The mark among variables, in words.
+fn marked(variables: &[(OsString, OsString)]) -> Option<String> {
+    let mark = MARKS.iter().find(|mark| variables.iter().any(|(name, value)| mark.is(name, value)));
+    let ours = || variables.iter().any(|(name, _)| name == OWN_CALL);
+    match mark {
+        Some(Mark { name, program, .. }) => Some(format!("{name}, a mark of {program},")),
+        None => ours().then(|| format!("{OWN_CALL}, a mark of what countersign starts,")),
+    }
+}
+
+/// What shows that a process above is one of an agent, or was started by one.
+fn mark_of(ancestor: &Ancestor) -> Option<String> {
+    let pid = ancestor.pid;
+    if let Some(name) = program_name(&ancestor.args) {
+        return Some(format!("process {pid} above this one is {}", visible_line(name)));
+    }
+    let words = marked(ancestor.variables.as_deref().unwrap_or_default())?;
+    Some(format!("{words} is set in process {pid} above this one"))
+}
+
+/// The agent program that a command line is, by the name of its file.
+fn program_name(args: &[OsString]) -> Option<&'static str> {
+    let name = |word: &OsString| Path::new(word).file_name().and_then(OsStr::to_str).map(str::to_owned);
+    let known = |name: String| {
+        let name = name.strip_suffix(".js").unwrap_or(&name);
+        programs::NAMES.into_iter().find(|known| *known == name)
+    };
+    let first = args.first().and_then(name)?;
+    if INTERPRETERS.contains(&first.as_str()) {
+        let script = args.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
+        return script.and_then(name).and_then(known);
+    }
+    known(first)
+}
+
+/// Who gives this command: a person is a terminal on standard input and no sign of an agent.
+pub fn actor() -> Actor {
+    match (std::io::stdin().is_terminal(), is_agent()) {
+        (true, false) => Actor::new(user_name(), true),
+        (false, false) => Actor::no_person(user_name(), NoPerson::Unknown),
+        (_, true) => Actor::new(user_name(), false),
+    }
+}
+
+/// What a person can do whose command is not taken for one of a person.
+pub fn way_out() -> String {
+    match mark() {
+        Some(mark) => {
+            format!("{mark}, so this is taken for an agent's: a person types it in a terminal of their own")
+        }
+        None => "standard input is no terminal: a person types this at a terminal".to_owned(),
+    }
+}
+
+/// The user this process runs for.
+pub fn user_name() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Whose model started this process, where that is known.
 pub fn vendor() -> Option<Vendor> {
-    MARKS.iter().filter(|(name, _)| std::env::var_os(name).is_some()).find_map(|(_, vendor)| *vendor)
+    let own = std::env::vars_os().collect::<Vec<_>>();
+    let set = |mark: &&Mark| own.iter().any(|(name, value)| mark.is(name, value));
+    MARKS.iter().filter(set).find_map(|mark| mark.vendor)
 }
 
 /// Whose model somebody means.
@@ -48,6 +127,64 @@ pub fn of_client(name: &str) -> Option<Vendor> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn variables(all: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        all.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect()
+    }
+
+    /// Each as measured in the shell of the real program; a single one is enough.
+    #[test]
+    fn every_measured_mark_of_an_agent_is_one() {
+        for name in [
+            "CLAUDECODE",
+            "AI_AGENT",
+            "CLAUDE_CODE_CHILD_SESSION",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_SESSION_ID",
+            "CODEX_THREAD_ID",
+            "CODEX_SESSION_ID",
+            "CODEX_CI",
+            "CODEX_TOOL_CALL_ID",
+            "CODEX_SANDBOX_NETWORK_DISABLED",
+            "CODEX_SANDBOX",
+            "GEMINI_CLI",
+            "QWEN_CODE",
+            "OPENCODE",
+            "OPENCODE_PID",
+            "AGENT",
+            "COPILOT_CLI",
+            "COPILOT_AGENT_SESSION_ID",
+            "COUNTERSIGN_CALL",
+        ] {
+            let found = marked(&variables(&[("HOME", "/h"), (name, "1")]));
+            assert!(found.is_some_and(|words| words.starts_with(name)), "{name}");
+        }
+        for (name, value) in
+            [("AGENT", "ssh"), ("GIT_CONFIG_COUNT", "1"), ("CODEX_HOME", "/h"), ("PATH", "/codex")]
+        {
+            assert_eq!(marked(&variables(&[(name, value)])), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn agent_programs_are_known_by_their_files() {
+        let of = |line: &str| program_name(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for (line, program) in [
+            ("claude -p", Some("claude")),
+            ("/opt/npm/bin/codex exec -", Some("codex")),
+            ("node /opt/npm/bin/gemini -p x", Some("gemini")),
+            ("node --no-warnings /opt/npm/bin/qwen", Some("qwen")),
+            ("node /opt/copilot", Some("copilot")),
+            ("bun /opt/opencode.js", Some("opencode")),
+            ("vim claude", None),
+            ("ssh codex", None),
+            ("bash -c codex", None),
+            ("node server.js claude", None),
+            ("", None),
+        ] {
+            assert_eq!(of(line), program, "{line}");
+        }
+    }
 
     #[test]
     fn clients_are_known_by_their_names() {

@@ -72,6 +72,7 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     let short = commit.get(..12).unwrap_or(commit);
     let path: PathBuf = if there { path } else { format!("{} (as of {short})", path.display()).into() };
     gathered.project = Some(FileBytes { path, bytes });
+    gathered.project_problem = None;
     (!there).then(|| {
         format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
     })

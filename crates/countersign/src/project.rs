@@ -58,7 +58,7 @@ impl Project {
 
     /// The folder of the ledger: at the main worktree, so that all worktrees share one.
     pub fn ledger_dir(&self) -> PathBuf {
-        ledger_dir_of(self.root.path())
+        ledger_dir(self.root.path())
     }
 
     /// The ledger, where there is one. Reading commands never make one.
@@ -143,14 +143,9 @@ impl Project {
     }
 }
 
-/// The folder of the ledger of the project with this root.
-fn ledger_dir_of(root: &Path) -> PathBuf {
-    git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
-}
-
 /// Keeps our own state out of what changed in a project: git ignores it. What git tracks there is work like any other.
 pub fn hide_own_state(root: &Path) -> Result<(), Failure> {
-    Ok(Ledger::hide(&ledger_dir_of(root))?)
+    Ok(Ledger::hide(&ledger_dir(root))?)
 }
 
 /// Refuses a ledger that came with the repository, as a file, a link or a submodule: then whoever commits brings the
@@ -172,6 +167,11 @@ async fn require_untracked(dir: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The folder of the ledger of the project with this root.
+pub fn ledger_dir(root: &Path) -> PathBuf {
+    git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
+}
+
 /// Where the user stands.
 pub fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
@@ -188,6 +188,21 @@ pub fn environment() -> Environment {
         xdg_config_home: path("XDG_CONFIG_HOME"),
         home: path("HOME"),
     }
+}
+
+/// The variables that choose a project, its configuration or who judges.
+const STEERING: [&str; 3] = ["COUNTERSIGN_ROOT", "COUNTERSIGN_CONFIG", "COUNTERSIGN_REVIEWER"];
+
+/// The environment of a gate, whose variables the judged may have set: none of them chooses what is judged, by what or by
+/// whom.
+pub fn gate_environment() -> Environment {
+    Environment { root: None, config: None, reviewer: None, ..environment() }
+}
+
+/// The variables that are set and that a gate ignores.
+pub fn ignored_by_gates() -> Vec<&'static str> {
+    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    STEERING.into_iter().filter(set).collect()
 }
 
 /// More folders with jobs, as the environment names them.

@@ -221,6 +221,7 @@ pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
     let bytes = default_questions().into_bytes();
     let file = FileBytes { path: "the built-in questions".into(), bytes };
     let gathered = Gathered {
+        project_problem: None,
         root: PathBuf::new(),
         root_origin: Origin::Default,
         project: Some(file),

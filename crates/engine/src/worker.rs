@@ -3,7 +3,7 @@
 
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Heard, Problem, Program, Usage, not_exited};
+use crate::programs::{Heard, MARKS, Problem, Program, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -17,9 +17,6 @@ const OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 const STDERR_TAIL_BYTES: usize = 16 * 1024;
 /// The longest prompt that fits into an argument, beside others.
 const ARGUMENT_BYTES: usize = 100 * 1024;
-/// Marks of a session that ours is started in: a program that finds them takes itself for a part of it.
-const FOREIGN_MARKS: &[&str] =
-    &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GEMINI_CLI", "OPENCODE", "CODEX_SANDBOX"];
 
 /// Who works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +119,8 @@ impl Worker {
             }
             Self::Command { argv, model } => command(argv, model.as_deref(), errand.prompt, private)?,
         };
-        let kept = |(name, _): &&(OsString, OsString)| !FOREIGN_MARKS.iter().any(|mark| name == mark);
+        // A program that finds the marks of the session ours is started in takes itself for a part of it.
+        let kept = |(name, value): &&(OsString, OsString)| !MARKS.iter().any(|mark| mark.is(name, value));
         call.env = errand.environment.iter().filter(kept).cloned().collect();
         if let Self::Program { program, .. } = self {
             call.env.extend(program.working().set.iter().map(|(name, value)| (name.into(), value.into())));

@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// Variables of the machine a test runs on that must not reach the program.
-const FOREIGN: [&str; 22] = [
+const FOREIGN: [&str; 40] = [
     "RUST_BACKTRACE",
     "RUST_LIB_BACKTRACE",
     "COUNTERSIGN_ROOT",
@@ -17,10 +17,28 @@ const FOREIGN: [&str; 22] = [
     "DEEPWORK_ADDITIONAL_JOBS_FOLDERS",
     "STATE_DIR",
     "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
     "CLAUDECODE",
-    "GEMINI_CLI",
-    "OPENCODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "CODEX_CI",
+    "CODEX_TOOL_CALL_ID",
     "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "GEMINI_CLI",
+    "QWEN_CODE",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "AGENT",
+    "AI_AGENT",
+    "COPILOT_CLI",
+    "COPILOT_AGENT_SESSION_ID",
+    "GIT_CONFIG_COUNT",
     "CLICOLOR_FORCE",
     "NO_COLOR",
     // Nobody who runs tests wants to be told of what happens in them.
@@ -83,6 +101,8 @@ impl Project {
         FOREIGN.iter().for_each(|name| {
             command.env_remove(name);
         });
+        // An agent may run the tests; what it starts here stands for people all the same.
+        command.env("COUNTERSIGN_TEST_NO_ANCESTORS", "1");
         command
     }
 

@@ -173,6 +173,21 @@ impl Review {
         }
     }
 
+    /// Whether the current round is about this work.
+    fn is_about(&self, work: &Submission) -> bool {
+        self.round().is_some_and(|round| round.submission.is_same_work(work))
+    }
+
+    /// Whether this work failed in the last round under these rules, and nothing of that was withdrawn: judging it again
+    /// would be asking until it passes.
+    pub fn has_failed(&self, work: &Submission, rules: &[Rule]) -> bool {
+        self.state == State::NeedsWork
+            && self.round().is_some_and(|round| round.end == Some(RoundEnd::NeedsWork))
+            && self.is_about(work)
+            && self.rules == rules
+            && !self.has_withdrawn()
+    }
+
     /// Whether everything else is done and only the author's own review is missing.
     pub fn waits_for_self_review(&self) -> bool {
         self.state == State::Judging

@@ -5,6 +5,7 @@ use super::{Actor, Decision, Event, Refused, Review, State, Verb};
 use crate::judge::RoundEnd;
 use crate::outcome::{NoVerdict, Outcome, Stop};
 use crate::policy::{MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS, Overrides};
+use crate::rule::Rule;
 use crate::submission::Submission;
 
 /// Why a session lets a review go on.
@@ -87,19 +88,17 @@ pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refus
     }
 }
 
-/// A session that was written to begins a new review with other work. One that was stopped goes on with other work, a few
-/// times; then only a person lets it go on. Work that failed stays failed, and what a person rejected stays rejected.
-pub(super) fn written_to(review: &Review, by: Actor, work: &Submission) -> Vec<Event> {
-    if review.round().is_some_and(|round| round.submission.is_same_work(work)) {
-        return vec![];
-    }
+/// A session that was written to begins a new review. One that was stopped goes on with other work, a few times; then only
+/// a person lets it go on. Work that failed stays failed, and what a person rejected stays rejected.
+pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &[Rule]) -> Vec<Event> {
+    let same = review.is_about(work);
     match review.state {
         // A review that a session let go on is not forgotten: its count would be, too.
-        State::NeedsWork if review.session_lifts == 0 => {
+        State::NeedsWork if !(same && review.rules == rules) && review.session_lifts == 0 => {
             vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]
         }
         State::Settled(Outcome::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging))
-            if review.session_lifts < MAX_SESSION_LIFTS =>
+            if !same && review.session_lifts < MAX_SESSION_LIFTS =>
         {
             vec![Event::Lifted { by, reason: WRITTEN_TO.to_owned() }]
         }

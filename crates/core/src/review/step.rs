@@ -98,6 +98,8 @@ pub enum Input {
         by: Actor,
         /// What is about to be handed in.
         work: Box<Submission>,
+        /// The rules it is to be judged by.
+        rules: Vec<Rule>,
     },
 }
 
@@ -190,7 +192,7 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Disputed(dispute) => dispute::disputed(review, *dispute),
         Input::Lifted { by, reason } => people::lifted(review, by, reason),
         Input::Withdrawn(by) => people::withdrawn(review, &by),
-        Input::WrittenTo { by, work } => Ok(people::written_to(review, by, &work)),
+        Input::WrittenTo { by, work, rules } => Ok(people::written_to(review, by, &work, &rules)),
     }
 }
 

@@ -5,7 +5,7 @@
 mod editor;
 mod pager;
 
-use crate::cli::actor;
+use crate::author::actor;
 use crate::terminal::{self, Input};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};

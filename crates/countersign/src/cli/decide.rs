@@ -4,14 +4,13 @@
 use super::arguments::{DecideOptions, WithdrawOptions};
 use super::show::{meant, shown};
 use super::{Failure, Global};
-use crate::author;
+use crate::author::{self, actor};
 use crate::output::Answer;
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
-use countersign_core::review::{Actor, Verb};
-use countersign_engine::engine::Engine;
-use std::io::IsTerminal;
+use countersign_core::review::{Actor, Refused, Verb};
+use countersign_engine::engine::{Engine, EngineError};
 
 /// Lets a review pass.
 pub async fn approve(global: &Global, options: DecideOptions) -> Result<Answer, Failure> {
@@ -78,19 +77,39 @@ pub async fn take(
     decided: Decided,
 ) -> Result<Answer, Failure> {
     let Decided { deed, by, reason, about } = decided;
+    let person = by.may_decide();
     let stored = match (deed, about) {
-        (Deed::Decide(verb), None) => engine.decide(id, verb, by, filled(reason)?).await?,
+        (Deed::Decide(verb), None) => engine.decide(id, verb, by, filled(reason)?).await,
         (Deed::Decide(verb), Some(digest)) => {
-            engine.decide_about(id, digest, verb, by, filled(reason)?).await?
+            engine.decide_about(id, digest, verb, by, filled(reason)?).await
         }
-        (Deed::Unblock, about) => engine.lift_about(id, about.as_ref(), by, filled(reason)?).await?,
-        (Deed::Withdraw, about) => engine.withdraw_about(id, about.as_ref(), by).await?,
+        (Deed::Unblock, about) => engine.lift_about(id, about.as_ref(), by, filled(reason)?).await,
+        (Deed::Withdraw, about) => engine.withdraw_about(id, about.as_ref(), by).await,
     };
+    let stored = stored.map_err(|error| refused(error, person))?;
     if deed != Deed::Withdraw {
         super::task::decided(project, engine.ledger(), &stored).await?;
     }
     // The decision was taken; that is this command's success, whatever it does to the review.
-    shown(engine.ledger(), &stored).await
+    Ok(shown(engine.ledger(), &stored).await?.done())
+}
+
+/// Why it was refused, and the way out.
+fn refused(error: EngineError, person: bool) -> Failure {
+    let hint = match &error {
+        EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
+        EngineError::Refused(Refused::Decided(_)) => Some(
+            "the first decision about the same bytes counts; what was rejected goes on with `countersign unblock`, and then \
+             it can be decided again"
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 async fn open(global: &Global, typed: &str) -> Result<(Project, Engine, ReviewId), Failure> {
@@ -107,15 +126,4 @@ fn filled(reason: Option<String>) -> Result<String, Failure> {
     reason
         .filter(|text| !text.trim().is_empty())
         .ok_or_else(|| Failure::usage("a decision needs a reason").hint("--reason TEXT"))
-}
-
-/// A person is a terminal on standard input and no mark of an agent in the environment.
-pub fn actor() -> Actor {
-    Actor::new(user_name(), std::io::stdin().is_terminal() && !author::is_agent())
-}
-
-/// The user this process runs for.
-pub fn user_name() -> String {
-    let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }

@@ -1,11 +1,11 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by somebody who sees the evidence.
 
-use super::decide::actor;
 use super::show::no_ledger;
 use super::task::two_call;
 use super::{Failure, Global};
+use crate::author::actor;
 use crate::change;
-use crate::output::{Answer, Printer, bold, dim};
+use crate::output::{Answer, Printer, Reader, bold, dim};
 use crate::project::{self, Project};
 use clap::Args;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
@@ -131,7 +131,7 @@ async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
 fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     if let Some(why) = found.undisputable() {
         return Err(Failure::usage(format!("finding {} cannot be disputed: {why}", found.finding.id))
-            .hint("a person can decide instead: countersign approve REVIEW --reason TEXT"));
+            .hint(format!("review {} waits for a person", found.stored.review.id)));
     }
     let review = &found.stored.review;
     match review.state {
@@ -321,7 +321,9 @@ fn answer(found: &Found, stored: &Stored, end: &Ended) -> Answer {
         Ended::Withdrawn => vec!["hand the work in again: nobody is asked about this".to_owned()],
         Ended::Upheld | Ended::Before => vec![
             "mend what was found".to_owned(),
-            format!("or a person has it judged once more: countersign unblock {id} --reason TEXT"),
+            Reader::of_command().person_decides(id.as_str(), || {
+                format!("or a person has it judged once more: countersign unblock {id} --reason TEXT")
+            }),
         ],
         Ended::Open(_) => vec!["run the same command again".to_owned()],
     };

@@ -125,7 +125,7 @@ impl From<EngineError> for Failure {
             EngineError::Refused(Refused::CoolingOff { until_ms }) => {
                 let until = crate::output::rfc3339(until_ms).unwrap_or_default();
                 Self::new(outcome, "cooling_off", format!("{error} (until {until})"))
-                    .hint("see `countersign show` for the reasons; a person can go on at once: countersign unblock ID --reason TEXT")
+                    .hint("see `countersign show` for the reasons; a person can let it go on at once")
             }
             EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
             EngineError::Results(_) => Self::new(outcome, "results", error.to_string())

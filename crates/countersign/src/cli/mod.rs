@@ -31,7 +31,7 @@ mod validate;
 mod watch;
 
 pub use arguments::{Arguments, Command, Global};
-pub use decide::{Decided, Deed, actor, take as take_decision, user_name};
+pub use decide::{Decided, Deed, take as take_decision};
 pub use failure::Failure;
 pub use init::default_questions;
 pub use log as history;

@@ -5,7 +5,7 @@ use super::task::arguments::ReviewTaskOptions;
 use super::{Failure, Global};
 use crate::author;
 use crate::change;
-use crate::output::{Answer, Printer, Spent, next_steps, verdict_json, verdict_text};
+use crate::output::{Answer, Printer, Reader, Spent, next_steps, verdict_json, verdict_text};
 use crate::project::{self, Project};
 use crate::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
@@ -80,7 +80,7 @@ pub async fn conclude(
 ) -> Result<Answer, Failure> {
     let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
     let outcome = ticket.outcome(&stored);
-    let mut next = next_steps(&stored.review, again);
+    let mut next = next_steps(&stored.review, again, Reader::of_command());
     if outcome == Outcome::AwaitingPerson && stored.review.waits_for_self_review() {
         engine.renew_self_review(ticket).await?;
         let file = engine.self_review_file(&ticket.review).path;

@@ -2,10 +2,9 @@
 
 use super::arguments::ShowOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, Spent, next_steps, verdict_json, verdict_text_with_names};
+use crate::output::{Answer, Reader, Spent, next_steps, verdict_json, verdict_text_with_names};
 use crate::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::overview::review_named;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 
@@ -23,13 +22,17 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     Ok(answer)
 }
 
-/// A review as it stands.
+/// A review as it stands. The answer is that of the review: whoever reads its outcome or exit code reads no pass that there
+/// is none of.
 pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer, Failure> {
-    let next = next_steps(&stored.review, "hand it in again");
-    // Showing is not judging: the command succeeds whatever the verdict was.
+    let next = next_steps(&stored.review, "hand it in again", Reader::of_command());
     let spent = Spent::of(ledger, &stored.review).await?;
     let text = verdict_text_with_names(stored, &spent, &next);
-    Ok(Answer::new(Outcome::Passed, text, verdict_json(stored, &spent, &next)))
+    let json = verdict_json(stored, &spent, &next);
+    Ok(match stored.review.standing() {
+        Some(outcome) => Answer::new(outcome, text, json),
+        None => Answer::pending(text, json),
+    })
 }
 
 /// The review somebody means, also by its task.

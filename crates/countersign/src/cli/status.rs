@@ -5,7 +5,7 @@ mod tasks;
 
 use super::log::{page, review_json, review_line};
 use super::{Failure, Global};
-use crate::output::{Answer, ago, bold, dim, outcome_words, rfc3339};
+use crate::output::{Answer, Reader, ago, bold, dim, outcome_words, rfc3339};
 use crate::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
@@ -115,11 +115,14 @@ fn step_text(step: &OpenStep) -> String {
         None => ("not handed in yet".to_owned(), None),
         Some(review) if step.is_blocked() => (
             format!("blocked, {}", outcome_words(step.standing)),
-            Some(format!("      `countersign unblock {review} --reason TEXT` lets it go on\n")),
+            Some(Reader::of_command().person_decides(review.as_str(), || {
+                format!("`countersign unblock {review} --reason TEXT` lets it go on")
+            })),
         ),
         Some(_) if step.self_review => ("the author's own review is waited for".to_owned(), None),
         Some(_) => (outcome_words(step.standing), None),
     };
+    let unblock = unblock.map(|words| format!("      {words}\n"));
     format!("    step {}: {stands}{failed}\n{}", step.step_id, unblock.unwrap_or_default())
 }
 

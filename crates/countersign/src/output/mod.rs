@@ -14,11 +14,11 @@ pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};
 pub use time::{ago, rfc3339};
 pub use verdict::{
-    assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
+    Reader, assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
 };
 
 use crate::cli::{Failure, Global};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::visible_line;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -40,6 +40,10 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// Whether it is on standard output already.
     pub printed: bool,
+    /// Whether it is not known yet how it ends: programs are told no outcome.
+    pub pending: bool,
+    /// The exit code, where the command did what it was asked whatever the outcome is that it shows.
+    pub exit_code: Option<u8>,
 }
 
 impl Answer {
@@ -49,7 +53,34 @@ impl Answer {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        Self { outcome, text: text.into(), json, warnings: vec![], printed: false }
+        let (warnings, printed, pending, exit_code) = (vec![], false, false, None);
+        Self { outcome, text: text.into(), json, warnings, printed, pending, exit_code }
+    }
+
+    /// An answer about what is still under way: no pass, and nothing else yet.
+    pub fn pending(text: impl Into<String>, json: Value) -> Self {
+        Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, json) }
+    }
+
+    /// The same where the command has done its work, whatever it shows.
+    pub fn done(self) -> Self {
+        Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
+    }
+
+    /// The exit code of the command.
+    pub fn exit_code(&self) -> u8 {
+        self.exit_code.unwrap_or_else(|| self.outcome.exit_code())
+    }
+
+    /// The object for programs.
+    pub fn envelope(&self, printer: &Printer) -> Value {
+        let mut object = printer.envelope(self.outcome, &Value::Null, &self.warnings, &self.json);
+        object["exit_code"] = json!(self.exit_code());
+        if self.pending {
+            object["outcome"] = Value::Null;
+            object["reason"] = Value::Null;
+        }
+        object
     }
 }
 
@@ -90,7 +121,7 @@ impl Printer {
         }
         let text = match self.json {
             true => {
-                format!("{}\n", self.envelope(answer.outcome, &Value::Null, &answer.warnings, &answer.json))
+                format!("{}\n", answer.envelope(self))
             }
             false => answer.text.clone(),
         };
@@ -138,19 +169,18 @@ impl Printer {
 
     /// Prints what is not printed yet, and gives the exit code.
     pub fn finish(&self, ended: Result<Answer, Failure>) -> ExitCode {
-        let outcome = match &ended {
+        ExitCode::from(match &ended {
             Ok(answer) => {
                 if !answer.printed {
                     self.print(answer);
                 }
-                answer.outcome
+                answer.exit_code()
             }
             Err(failure) => {
                 self.fail(failure);
-                failure.outcome
+                failure.outcome.exit_code()
             }
-        };
-        ExitCode::from(outcome.exit_code())
+        })
     }
 
     fn fail(&self, failure: &Failure) {

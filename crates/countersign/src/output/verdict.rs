@@ -3,6 +3,7 @@
 use super::spent::Spent;
 use super::style::{bold, dim, paint_outcome};
 use super::time::rfc3339;
+use crate::author;
 use countersign_core::answer::Answer;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
@@ -337,8 +338,32 @@ fn ruled_by(by: &By) -> &str {
     }
 }
 
+/// Who reads an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A person, who is told the commands that are for people.
+    Person,
+    /// An agent, which is told that a person is waited for.
+    Agent,
+}
+
+impl Reader {
+    /// Who reads what a command prints.
+    pub fn of_command() -> Self {
+        if author::is_agent() { Self::Agent } else { Self::Person }
+    }
+
+    /// What a person does next about a review. An agent is told no command that is for people.
+    pub fn person_decides(self, id: &str, commands: impl FnOnce() -> String) -> String {
+        match self {
+            Self::Person => commands(),
+            Self::Agent => format!("review {id} waits for a person"),
+        }
+    }
+}
+
 /// What to do next, as commands.
-pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
+pub fn next_steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     let id = &review.id;
     match review.standing() {
         Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
@@ -346,8 +371,9 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
         Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
         Some(Outcome::BudgetReached) => {
             let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
-            let anew =
-                format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT");
+            let anew = reader.person_decides(id.as_str(), || {
+                format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT")
+            });
             let mut reasons = review.round().into_iter().flat_map(|round| {
                 round.assignments.iter().filter_map(|assignment| round.failure_of(assignment))
             });
@@ -366,15 +392,20 @@ pub fn next_steps(review: &Review, again: &str) -> Vec<String> {
             }
         }
         Some(Outcome::AwaitingPerson) if review.state == State::AwaitingPerson => {
-            vec![format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")]
+            vec![reader.person_decides(id.as_str(), || {
+                format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")
+            })]
         }
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
         Some(Outcome::Stopped(_)) => {
-            let approve = match review.policy.overrides {
-                Overrides::Forbid => String::new(),
-                _ => format!(", or countersign approve {id} --reason TEXT"),
-            };
-            vec![format!("a person decides: countersign unblock {id} --reason TEXT{approve}")]
+            vec![reader.person_decides(id.as_str(), || {
+                // What a person rejected is decided: they let it go on first.
+                let approve = match (review.policy.overrides, &review.decided) {
+                    (Overrides::Forbid, _) | (_, Some(_)) => String::new(),
+                    _ => format!(", or countersign approve {id} --reason TEXT"),
+                };
+                format!("a person decides: countersign unblock {id} --reason TEXT{approve}")
+            })]
         }
         _ => vec![],
     }

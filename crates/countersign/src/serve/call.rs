@@ -56,18 +56,19 @@ impl Call {
     /// The object of the route's command.
     pub fn reply(&self, status: StatusCode, answer: &Answer) -> Reply {
         let printer = Printer::json(self.route.command);
-        let json = printer.envelope(answer.outcome, &Value::Null, &answer.warnings, &answer.json);
+        let mut json = answer.envelope(&printer);
+        // Over HTTP no process ends: while a review is under way, there is no exit code either.
+        if answer.pending && answer.exit_code.is_none() {
+            json["exit_code"] = Value::Null;
+        }
         Reply::json(status, json)
     }
 
     /// The same where nobody knows yet how it ends.
     pub fn pending(&self, warnings: &[String], own: &Map<String, Value>) -> Reply {
-        let outcome = countersign_core::outcome::Outcome::Passed;
-        let mut json = Printer::json(self.route.command).envelope(outcome, &Value::Null, warnings, own);
-        for unknown in ["outcome", "reason", "exit_code"] {
-            json[unknown] = Value::Null;
-        }
-        Reply::json(StatusCode::ACCEPTED, json)
+        let answer =
+            Answer { warnings: warnings.to_vec(), ..Answer::pending("", Value::Object(own.clone())) };
+        self.reply(StatusCode::ACCEPTED, &answer)
     }
 }
 

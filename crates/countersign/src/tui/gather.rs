@@ -2,7 +2,8 @@
 
 use super::Source;
 use super::board::{Board, Detail, Known, Reviewed};
-use crate::cli::{Failure, actor};
+use crate::author::actor;
+use crate::cli::Failure;
 use crate::output::{Spent, outcome_words};
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};

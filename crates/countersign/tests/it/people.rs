@@ -32,7 +32,8 @@ fn an_agent_cannot_lift_and_a_person_can() {
     let (project, judge, id) = stopped();
     let unblock = ["unblock", &id, "--reason", "the word is allowed here"];
     let ran = project.run(&unblock).exits(2);
-    assert!(ran.stderr.contains("does not allow this to an agent"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("does not allow this to a caller without a terminal"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("standard input is no terminal"), "{}", ran.stderr);
     assert!(typed(&project, &unblock, Some("CLAUDECODE")).contains("does not allow this to an agent"));
     assert!(typed(&project, &["unblock", &id, "--reason", " "], None).contains("a decision needs a reason"));
     assert!(typed(&project, &unblock, None).contains("needs work"));
@@ -114,4 +115,90 @@ fn what_is_refused_never_looks_like_success() {
     project.run(&["withdraw", &id]).exits(2);
     project.write("results.json", r#"{"token": "sr-forged", "results": []}"#);
     project.run(&["rule", &id, "--from", "results.json"]).exits(2);
+}
+
+/// Codex on Linux, qwen, copilot and opencode counted as people: each variable as measured in the shell of the program.
+#[test]
+fn the_marks_of_every_agent_program_are_no_persons() {
+    let (project, _, id) = stopped();
+    let unblock = ["unblock", &id, "--reason", "let me"];
+    for mark in [
+        "CLAUDECODE",
+        "CODEX_THREAD_ID",
+        "CODEX_CI",
+        "CODEX_SANDBOX_NETWORK_DISABLED",
+        "GEMINI_CLI",
+        "QWEN_CODE",
+        "OPENCODE_PID",
+        "AGENT",
+        "COPILOT_CLI",
+        "COPILOT_AGENT_SESSION_ID",
+        "AI_AGENT",
+    ] {
+        let said = typed(&project, &unblock, Some(mark));
+        assert!(said.contains("does not allow this to an agent") && said.contains(mark), "{mark}: {said}");
+    }
+    assert!(!project.run(&["log", &id, "-n", "100"]).exits(0).stdout.contains("lifted"));
+    // Drivers of terminals set this, and so do people.
+    assert!(typed(&project, &unblock, Some("GIT_CONFIG_COUNT")).contains("needs work"));
+}
+
+/// An agent that takes its mark out of the environment, and gives itself a terminal, is still above.
+#[test]
+fn an_agent_above_is_seen_also_where_it_took_its_mark_away() {
+    let (project, _, id) = stopped();
+    let own = env!("CARGO_BIN_EXE_countersign");
+    let line = format!("env -u CLAUDECODE {own} unblock {id} --reason me; true");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &line]).current_dir(project.root()).env("HOME", project.home()).env("CLAUDECODE", "1");
+    let said = spawn_command(shell, Some(60_000)).unwrap().exp_eof().unwrap();
+    assert!(said.contains("CLAUDECODE, a mark of claude, is set in process "), "{said}");
+}
+
+/// The first decision about the same bytes counts, whichever way the second comes.
+#[test]
+fn a_rejection_is_not_followed_by_an_approval_of_the_same_bytes() {
+    let project = project();
+    project.write("a.md", "BAD");
+    let judge = Judge::by_word(&project, "Complete");
+    let args =
+        ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--subject", "x", "--json"];
+    let id = project.run(&args).exits(1).json()["review"]["id"].as_str().unwrap().to_owned();
+    assert!(typed(&project, &["reject", &id, "--reason", "not this"], None).contains("rejected by a person"));
+    for verb in ["approve", "skip", "fix", "reject"] {
+        let said = typed(&project, &[verb, &id, "--reason", "but I want it"], None);
+        let first = "it is decided already: reject by ann (a person): not this";
+        assert!(said.contains(first) && said.contains("countersign unblock"), "{verb}: {said}");
+    }
+    assert_eq!(project.run(&args).exits(6).json()["reason"], "rejected");
+    assert!(typed(&project, &["unblock", &id, "--reason", "looked again"], None).contains("needs work"));
+    assert!(typed(&project, &["approve", &id, "--reason", "it is fine"], None).contains("overridden"));
+    project.run(&args).exits(0);
+}
+
+/// Whoever reads how a review stands reads no pass that there is none of.
+#[test]
+fn showing_a_review_that_did_not_pass_is_no_pass() {
+    let (project, judge, id) = stopped();
+    let json = project.run(&["show", &id, "--json"]).exits(6).json();
+    let read = |key: &str| json[key].clone();
+    assert_eq!(
+        (read("outcome"), read("reason"), read("exit_code")),
+        ("stopped".into(), "attempts_used_up".into(), 6.into())
+    );
+    project.write("b.md", "fine");
+    let args = ["review", "b.md", "--criterion", COMPLETE, "--reviewer", judge.name()];
+    project.run(&args).exits(0);
+    let json = project.run(&["show", "--json"]).exits(0).json();
+    assert_eq!((&json["outcome"], &json["exit_code"]), (&"passed".into(), &0.into()));
+}
+
+#[test]
+fn an_agent_is_told_that_a_person_is_waited_for_and_no_command_for_people() {
+    let (project, _, id) = stopped();
+    let mut command = project.command(&["show", &id]);
+    let ran = countersign_testkit::Running::start(command.env("CODEX_THREAD_ID", "t")).wait().exits(6);
+    assert!(ran.stdout.contains(&format!("review {id} waits for a person")), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("approve") && !ran.stdout.contains("unblock"), "{}", ran.stdout);
+    assert!(project.run(&["show", &id]).exits(6).stdout.contains("countersign unblock"));
 }

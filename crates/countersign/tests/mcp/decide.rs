@@ -17,7 +17,9 @@ fn agents_are_refused_and_told_what_to_do() {
         let error =
             client.bad("review_decide", json!({ "review": review, "verb": verb, "reason": "it is fine" }));
         assert_eq!(error["code"], "people_only");
-        assert!(error["hint"].as_str().unwrap().contains("countersign approve rv-"), "{error}");
+        let hint = error["hint"].as_str().unwrap();
+        assert!(hint.contains("review rv-") && hint.contains(" waits for a person"), "{error}");
+        assert!(!hint.contains("countersign approve"), "{error}");
     }
     // After a failing round, withdrawing would give all attempts back.
     let error = client.bad("review_decide", json!({ "review": review, "verb": "withdraw", "reason": "r" }));

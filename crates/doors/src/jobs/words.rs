@@ -28,7 +28,7 @@ pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The revie
 
 /// Where agents may not override.
 pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overrides to people: fix the findings and call finished_step \
-     without quality_review_override_reason, or ask a person to run `countersign approve`";
+     without quality_review_override_reason, or tell your user that the review waits for a person";
 
 /// After an override.
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
@@ -139,7 +139,7 @@ pub fn no_verdict(review: &Review, step: &Step) -> String {
 pub fn budget_reached(review: &Review, step: &Step) -> String {
     format!(
         "BUDGET REACHED: {}. The step stays as it is and what was judged is kept, but calling again does not help: a person \
-         raises the budget, or gives this review its budget anew with `countersign unblock {} --reason TEXT`. Tell the person.",
+         raises the budget, or lets this review go on. Review {} waits for a person: tell your user.",
         unanswered(review, step).join("; "),
         review.id
     )
@@ -150,8 +150,8 @@ pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =
         if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
     format!(
-        "BLOCKED: step '{}': {}. Nobody is asked any more until a person lets it go on: \
-         `countersign unblock {} --reason TEXT`. Tell the person, and stop working on this step.{findings}",
+        "BLOCKED: step '{}': {}. No reviewer is asked any more until a person lets it go on. Review {} waits for a person: \
+         tell your user, and stop working on this step.{findings}",
         step.id,
         why.words(),
         review.id

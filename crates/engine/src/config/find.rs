@@ -47,12 +47,25 @@ pub struct Gathered {
     pub project: Option<FileBytes>,
     /// Who named it.
     pub project_origin: Origin,
+    /// Why the project's file cannot be read, though it is there. Unless another takes its place, there is no
+    /// configuration.
+    pub project_problem: Option<Diagnostic>,
     /// The user's own file, if there is one.
     pub user: Option<FileBytes>,
 }
 
 /// Finds the project around `start` (an absolute path) and reads its files.
 pub fn gather(start: &Path, flags: &Flags, environment: &Environment) -> Result<Gathered, Problems> {
+    let mut gathered = gather_readable(start, flags, environment)?;
+    match gathered.project_problem.take() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(gathered),
+    }
+}
+
+/// The same for those who judge by the file of a commit: that the one in the working tree cannot be read is noted, and
+/// matters only where no other takes its place.
+pub fn gather_readable(start: &Path, flags: &Flags, environment: &Environment) -> Result<Gathered, Problems> {
     let (root, root_origin) = root(start, environment)?;
     let named = [
         (flags.config.as_ref(), Origin::Flag("--config")),
@@ -60,14 +73,18 @@ pub fn gather(start: &Path, flags: &Flags, environment: &Environment) -> Result<
     ];
     let named = named.into_iter().find_map(|(path, origin)| Some((given(path)?, origin)));
     let (project, project_origin) = match named {
-        Some((path, origin)) => (Some(read_file(&start.join(path))?), origin),
-        None => (read_if_there(&root.join(FILE_NAME))?, Origin::Default),
+        Some((path, origin)) => (Ok(Some(read_file(&start.join(path))?)), origin),
+        None => (read_if_there(&root.join(FILE_NAME)), Origin::Default),
+    };
+    let (project, project_problem) = match project {
+        Ok(project) => (project, None),
+        Err(problem) => (None, Some(problem)),
     };
     let user = match user_file(environment) {
         Some(path) => read_if_there(&path)?,
         None => None,
     };
-    Ok(Gathered { root, root_origin, project, project_origin, user })
+    Ok(Gathered { root, root_origin, project, project_origin, project_problem, user })
 }
 
 /// The root of the project around `start` (an absolute path), whatever its files hold.

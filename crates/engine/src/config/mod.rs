@@ -26,7 +26,7 @@ mod written_check;
 pub use crate::yaml::{
     Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,
 };
-pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather};
+pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable};
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};

@@ -79,7 +79,7 @@ pub fn resolve(
     environment: &Environment,
     check_problem: CheckProblem<'_>,
 ) -> Result<Config, Problems> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<Diagnostic> = gathered.project_problem.iter().cloned().collect();
     let project = gathered.project.as_ref().map(|file| layer::project(file, check_problem));
     let user = gathered.user.as_ref().map(layer::user);
     let readable = |layer: Result<Layer, Diagnostic>| layer.map_err(|problem| problems.push(problem)).ok();

@@ -5,6 +5,8 @@ use crate::ledger::{Ledger, Stored};
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Actor, Decision, Input, Refused, State, Verb, step};
+use countersign_core::rule::Rule;
+use countersign_core::submission::Submission;
 use tokio_util::sync::CancellationToken;
 
 impl Engine {
@@ -106,6 +108,18 @@ impl Engine {
         by: Actor,
     ) -> Result<Stored, EngineError> {
         self.one_about(id, digest, Input::Withdrawn(by)).await
+    }
+
+    /// The session of an agent was written to, and this work is about to be handed in. Core decides what that changes.
+    pub async fn written_to(
+        &self,
+        id: &ReviewId,
+        by: Actor,
+        work: &Submission,
+        rules: &[Rule],
+    ) -> Result<Stored, EngineError> {
+        let work = Box::new(work.clone());
+        self.one(id, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
     }
 
     /// One input whose refusal the caller wants to know.

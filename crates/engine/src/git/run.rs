@@ -41,7 +41,7 @@ const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
 
 /// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
 /// which sets some of them.
-const FOREIGN: [&str; 23] = [
+const FOREIGN: [&str; 25] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -52,6 +52,9 @@ const FOREIGN: [&str; 23] = [
     "GIT_PREFIX",
     "GIT_CONFIG",
     "GIT_CONFIG_PARAMETERS",
+    // Without the count, the settings that are numbered up to it do not count either.
+    "GIT_CONFIG_COUNT",
+    "GIT_CEILING_DIRECTORIES",
     "GIT_GRAFT_FILE",
     "GIT_SHALLOW_FILE",
     "GIT_REPLACE_REF_BASE",

@@ -291,6 +291,23 @@ pub(super) async fn of(
     rows.iter().map(read).collect()
 }
 
+/// Whether a call has no answer yet, and by whom its review is performed; none where there is no such call. A call of a
+/// door's stream has nobody on record.
+pub(super) async fn asked(
+    connection: &mut SqliteConnection,
+    call: &CallId,
+) -> Result<Option<(bool, Option<String>)>, LedgerError> {
+    const SQL: &str = "SELECT calls.state = 'asked', reviews.holder, reviews.id IS NOT NULL FROM calls
+        LEFT JOIN reviews ON reviews.id = calls.review WHERE calls.id = $1";
+    let Some(row) = sqlx::query(SQL).bind(call.as_str()).fetch_optional(connection).await? else {
+        return Ok(None);
+    };
+    let (open, holder): (bool, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
+    let of_review: bool = row.try_get(2)?;
+    // A review that nobody performs has no call under way.
+    Ok(Some((open, holder.or_else(|| of_review.then(String::new)))))
+}
+
 fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
     let count =
         |column: &str| Ok::<_, LedgerError>(row.try_get::<Option<i64>, _>(column)?.map(i64::cast_unsigned));

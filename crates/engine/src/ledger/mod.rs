@@ -33,7 +33,7 @@ pub use schema::FORMAT;
 pub use transaction::{Draft, Transaction};
 pub use watch::Watcher;
 
-use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Known, Review};
 use entry::{Line, lines};
@@ -235,6 +235,16 @@ impl Ledger {
     /// The calls of a review, in the order they were asked.
     pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
         calls::of(&mut *self.reader().await?, review).await
+    }
+
+    /// Whether a call is under way: asked, not answered, and the process that performs its review is alive.
+    pub async fn is_under_way(&self, call: &CallId) -> Result<bool, LedgerError> {
+        let asked = calls::asked(&mut *self.reader().await?, call).await?;
+        Ok(match asked {
+            Some((true, Some(holder))) => is_alive(self.dir(), &holder),
+            Some((open, None)) => open,
+            Some((false, _)) | None => false,
+        })
     }
 
     /// What the questions of reviewers cost, asked at `since_ms` or later, the dearest first.

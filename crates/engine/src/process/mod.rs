@@ -12,6 +12,7 @@
 //!  ◄──────────────── stdout, stderr (inherited) ────────────┴──────────┴─────────┘
 //! ```
 
+mod ancestors;
 mod guard;
 mod guarded;
 mod output;
@@ -23,6 +24,7 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod watcher;
 
+pub use ancestors::{Ancestor, ancestors, is_below_guard};
 pub use guard::guard_main;
 pub use guarded::all_ended;
 pub use own::{adopt_orphans, spawn};

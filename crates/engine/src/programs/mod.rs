@@ -10,6 +10,7 @@ mod environment;
 mod facts;
 pub mod gemini;
 mod heard;
+mod marks;
 pub mod opencode;
 mod working;
 
@@ -17,6 +18,7 @@ pub use api::Api;
 pub use environment::{environment, kept};
 pub use facts::{Credentials, Facts, Form, Setup, Vendor};
 pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
+pub use marks::{MARKS, Mark, NAMES};
 pub use working::{ModelArgument, Working};
 
 /// The programs there are.

@@ -277,7 +277,7 @@ fn session() -> Actor {
 
 fn written_to(name: &str) -> Input {
     let work = submit(&[name], ReviewerKind::Asked, Policy::default(), 0).submission;
-    Input::WrittenTo { by: session(), work: Box::new(work) }
+    Input::WrittenTo { by: session(), work: Box::new(work), rules: rules() }
 }
 
 /// A review that was stopped because its attempts are used up.
@@ -297,6 +297,13 @@ fn a_session_that_was_written_to_begins_anew_with_other_work_only() {
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
     story.take(written_to("a@1")).stands(Outcome::NeedsWork);
+    let same = |story: &Story| story.review.round().unwrap().submission.clone();
+    assert!(story.review.has_failed(&same(&story), &rules()), "work that failed stays failed");
+    assert!(!story.review.has_failed(&same(&story), &[]), "other rules may judge otherwise");
+    let mut other = Story::new();
+    other.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
+    let ruled = Input::WrittenTo { by: session(), work: Box::new(same(&other)), rules: vec![] };
+    other.take(ruled).stands(Outcome::Stopped(Stop::Withdrawn));
     story.take(written_to("a@2")).stands(Outcome::Stopped(Stop::Withdrawn));
     // What is no failing round is left alone.
     for other in ["under way", "no verdict", "passed", "rejected", "rejected by the reviewer"] {

@@ -110,7 +110,11 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
         Move::Withdraw { person } => Input::Withdrawn(Actor::new("x", person)),
         Move::WrittenTo { file, version } => {
             let work = submit(&[&name(file, version)], ReviewerKind::Asked, policy.clone(), 0).submission;
-            Input::WrittenTo { by: Actor::no_person("s", NoPerson::Session), work: Box::new(work) }
+            Input::WrittenTo {
+                by: Actor::no_person("s", NoPerson::Session),
+                work: Box::new(work),
+                rules: rules(),
+            }
         }
     }
 }

@@ -8,7 +8,9 @@ mod work;
 use super::arguments::{DemoOptions, ReviewOptions};
 use super::review::wanted;
 use super::{Failure, Global};
-use crate::output::{Answer, Printer, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out};
+use crate::output::{
+    Answer, Printer, Reader, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out,
+};
 use crate::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_engine::config::Environment;
@@ -127,7 +129,7 @@ impl<'a> Stage<'a> {
             "{} countersign review --help, README.md, docs/\n",
             bold("where to look next:")
         ));
-        let json = json!({ "rounds": rounds, "next": next_steps(&stored.review, "countersign review") });
+        let json = json!({ "rounds": rounds, "next": next_steps(&stored.review, "countersign review", Reader::of_command()) });
         Answer::new(outcome, text, json)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::look::Work;
 use super::note;
+use crate::author::OWN_CALL;
 use crate::change::gate_words;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
@@ -10,11 +11,11 @@ use crate::project::{self, Project};
 use crate::wanted::{NO_RULE, Wanted, Words};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
-use countersign_core::review::{Actor, Refused, Route};
+use countersign_core::review::{Actor, NoPerson, Refused, Route};
+use countersign_core::text::visible_line;
 use countersign_doors::service::context::{Known, Surroundings};
 use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
-use countersign_doors::service::hook::before::{Before, before};
 use countersign_doors::service::hook::input::Stopping;
 use countersign_doors::service::hook::words;
 use countersign_doors::service::plan;
@@ -83,7 +84,13 @@ pub async fn judge(
         return Ok(say.map(|say| Judged::of(say, None, work)));
     };
     let engine = work.base.project.engine(work.base.project.planner(None)?).await?;
-    begin_anew(&engine, stopping, &prepared).await?;
+    if let Some(failed) = written_to(&engine, stopping, &prepared).await? {
+        // Nobody is asked again about work that failed.
+        let on_no_verdict = work.base.project.config.on_no_verdict;
+        let (review, outcome) = (&failed.review, Outcome::NeedsWork);
+        let say = Stands { review, outcome, on_no_verdict, self_review: None }.say();
+        return Ok(Some(Judged::of(say, Some(engine), work)));
+    }
     let ticket = match engine.submit(prepared).await {
         Err(EngineError::Refused(refused @ Refused::CoolingOff { .. })) => {
             let say = Say::Tell(format!("Countersign: the work was not reviewed: {refused}."));
@@ -160,7 +167,7 @@ async fn sections(
     let log = stopping.transcript.as_ref().filter(|_| settings.context.session_log);
     let log = log.and_then(|path| session_log(path).map_err(|failure| note(&failure.message)).ok());
     let mut environment: Vec<_> = std::env::vars_os().collect();
-    environment.push((super::OWN_CALL.into(), "hook".into()));
+    environment.push((OWN_CALL.into(), "hook".into()));
     let guard = project::guard_program()?;
     let around = Surroundings { guard: &guard, root: project.root.path(), environment: &environment };
     let known = Known::gather(&settings, log, &around, cancel).await;
@@ -181,22 +188,25 @@ fn task_under_way(project: &Project) -> Option<Task> {
     under_way.next().is_none().then_some(task)
 }
 
-/// Somebody who writes to an agent begins a new review.
-async fn begin_anew(engine: &Engine, stopping: &Stopping, prepared: &Prepared) -> Result<(), Failure> {
-    let latest = engine.ledger().latest_for(&prepared.request.subject).await?;
-    let review = latest.as_ref().map(|stored| &stored.review);
-    let what = before(review, stopping.was_held, &prepared.submission);
-    let Some(review) = review else { return Ok(()) };
-    let somebody = || Actor::new("whoever wrote to the session", true);
-    if what == Before::LetGoAndTakeBack {
-        engine
-            .lift(&review.id, somebody(), "somebody wrote to the session, and the work is another".to_owned())
-            .await?;
+/// The session was written to: what that changes about the review before is decided by the law of reviews. Gives the review
+/// back in which the same work failed.
+async fn written_to(
+    engine: &Engine,
+    stopping: &Stopping,
+    prepared: &Prepared,
+) -> Result<Option<Stored>, Failure> {
+    if stopping.was_held {
+        return Ok(None);
     }
-    if what != Before::Nothing {
-        engine.withdraw(&review.id, somebody()).await?;
+    let (work, rules) = (&prepared.submission, &prepared.request.rules);
+    let Some(latest) = engine.ledger().latest_for(&prepared.request.subject).await? else { return Ok(None) };
+    if latest.review.has_failed(work, rules) {
+        return Ok(Some(latest));
     }
-    Ok(())
+    let session = format!("session {}", visible_line(&stopping.session));
+    let by = Actor::no_person(session, NoPerson::Session);
+    engine.written_to(&latest.review.id, by, work, rules).await?;
+    Ok(None)
 }
 
 /// What the program is told, and what is kept of a pass.

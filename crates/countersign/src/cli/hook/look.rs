@@ -3,8 +3,8 @@
 use crate::author;
 use crate::change;
 use crate::cli::{Failure, Global};
-use crate::project;
-use countersign_engine::config::{self, Flags};
+use crate::project::{self, Project};
+use countersign_engine::config::{self, FILE_NAME, Flags};
 use countersign_engine::git::{Anchor, Git, Standpoint};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ pub struct Work {
 /// Looks at the project around a folder.
 pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     let flags = Flags { config: global.config.clone(), reviewer: None };
-    let environment = project::environment();
-    let gathered = config::gather(&here, &flags, &environment)?;
+    let environment = project::gate_environment();
+    let gathered = config::gather_readable(&here, &flags, &environment)?;
     let root = Root::new(&gathered.root).map_err(|error| {
         Failure::usage(format!("the project root `{}` cannot be used: {error}", gathered.root.display()))
     })?;
@@ -52,7 +52,16 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     };
     let judged_by = git.judged_by(anchor.as_ref()).await?;
     let both = (commit, judged_by.as_deref());
-    let base = change::since(here, gathered, &flags, &environment, both).await?;
+    let lies_there = gathered.clone();
+    let base = change::since(here.clone(), gathered, &flags, &environment, both).await?;
+    if base.edited().is_some()
+        && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
+    {
+        super::note(&format!(
+            "{FILE_NAME} in the working tree is broken and was not used: {}",
+            failure.words().trim()
+        ));
+    }
     Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor })))
 }
 

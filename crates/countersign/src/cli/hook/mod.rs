@@ -1,30 +1,38 @@
 //! `countersign hook`: what agent programs call when an agent is about to stop.
 //!
-//! Whatever is wrong with the hook itself ends in exit code 1, which holds nobody: 2 would, and an agent held by a mistake
-//! has nothing to mend. Holding is said in JSON, and only where a review says so.
+//! What fails here, ours or a file of the project, holds the agent like a missing verdict: an agent that could break the
+//! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
+//! installed with a mistake in its command, it ends with exit code 1, which holds nobody; it never ends with 2.
 
+mod guarded;
 mod judging;
 mod look;
+mod own_call;
+mod tries;
 
 use super::arguments::{HookOptions, HookProgram};
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
-use crate::project::Project;
+use crate::project::{self, Project};
 use countersign_core::outcome::Outcome;
-use countersign_core::text::visible_line;
+use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::Hook;
-use countersign_doors::service::hook::input::{self, Stopping};
+use countersign_doors::service::hook::answer::failed;
+use countersign_doors::service::hook::input::{self, NotRead, Stopping};
 use look::Looked;
 use std::io::Read;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
+use tries::Tries;
 
 /// The exit code of a hook that failed: every program takes it for an error that holds nobody.
 pub const FAILED: u8 = 1;
 /// The most that is read; an agent's last message is in it.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The mark of everything we start: who works below it is judged by whoever started it.
-const OWN_CALL: &str = "COUNTERSIGN_CALL";
+/// The most that is said of why the hook failed.
+const WHY_BYTES_MAX: usize = 2000;
+/// What to do about input that is none.
+const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init --agent NAME --hook";
 
 /// Failures of hooks are for people, whatever was typed.
 pub fn printer() -> Printer {
@@ -38,25 +46,96 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let hook = hook(options.program);
-    let bytes =
-        tokio::task::spawn_blocking(read).await.map_err(|error| Failure::internal(error.to_string()))??;
-    if std::env::var_os(OWN_CALL).is_some() {
+    let stopping = match stopping(hook).await {
+        Err(NotRead::OtherEvent(words)) => return Err(Failure::usage(words).hint(FOR_PROGRAMS)),
+        Err(NotRead::NotUnderstood(words)) => Err(Failure::usage(words).hint(FOR_PROGRAMS)),
+        Ok(stopping) => Ok(stopping),
+    };
+    let known = stopping.as_ref().ok();
+    let place = guarded::place(hook, known);
+    if own_call::is_real(place.as_deref()).await {
         return Ok(silent());
     }
-    let stopping = input::read(hook, &bytes).map_err(|words| {
-        Failure::usage(words).hint("this command is for agent programs: countersign init --agent NAME --hook")
-    })?;
-    drop(bytes);
-    let here = folder(hook, &stopping);
-    let Looked::Changed(work) = look::look(here, global).await? else { return Ok(silent()) };
-    let Some(judged) = judging::judge(hook, &stopping, *work, cancel).await? else { return Ok(silent()) };
-    let written = write_out(&judged.say.output(hook));
-    // A program that was gone, or told to stop, has not heard it: the next call gets the same answer.
-    match written && !cancel.is_cancelled() {
-        true => judged.delivered().await?,
-        false => judged.close().await,
+    let Some(place) = place else {
+        return Err(stopping.err().unwrap_or_else(nothing_here));
+    };
+    let tries = Tries::of(hook, known, &place);
+    let ended = match stopping {
+        Ok(stopping) => answered(hook, stopping, place, global.clone(), cancel.clone()).await,
+        Err(failure) => Err(failure),
+    };
+    match ended {
+        Ok(()) => tries.over(),
+        Err(failure) => hold_or_tell(hook, &failure, &tries),
     }
     Ok(silent())
+}
+
+/// Looks at the work, judges it and says what comes of it.
+async fn answered(
+    hook: Hook,
+    stopping: Stopping,
+    place: PathBuf,
+    global: Global,
+    cancel: CancellationToken,
+) -> Result<(), Failure> {
+    let until = cancel.clone();
+    let judged = caught(async move {
+        for name in project::ignored_by_gates() {
+            note(&format!(
+                "{name} is ignored: a hook takes configuration and reviewers from the project alone"
+            ));
+        }
+        let Looked::Changed(work) = look::look(place, &global).await? else { return Ok(None) };
+        judging::judge(hook, &stopping, *work, &until).await
+    });
+    let Some(judged) = judged.await? else { return Ok(()) };
+    let written = write_out(&judged.say.output(hook));
+    // A program that was gone, or told to stop, has not heard it: the next call gets the same answer.
+    let heard = written && !cancel.is_cancelled();
+    let noted = caught(async move {
+        match heard {
+            true => judged.delivered().await,
+            false => {
+                judged.close().await;
+                Ok(())
+            }
+        }
+    });
+    // What was said is said: that it could not be noted makes no second answer.
+    noted.await.unwrap_or_else(|failure| note(&failure.words()));
+    Ok(())
+}
+
+/// Does something; a panic in it is a failure like others.
+async fn caught<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|error| Err(Failure::internal(format!("the hook broke off: {error}"))))
+}
+
+/// Holds the agent because of a failure, or tells the person where it was held often enough.
+fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
+    let words = failure.words();
+    let why = visible_line(cut_noted(words.trim(), WHY_BYTES_MAX).as_ref()).into_owned();
+    let hint = failure.hint.as_deref().map(visible_line);
+    note(&why);
+    hint.iter().for_each(|hint| note(hint));
+    write_out(&failed(&why, hint.as_deref(), tries.one_more()).output(hook));
+}
+
+/// What a program wrote, understood.
+async fn stopping(hook: Hook) -> Result<Stopping, NotRead> {
+    let bytes = tokio::task::spawn_blocking(read).await;
+    input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)
+}
+
+fn nothing_here() -> Failure {
+    Failure::usage(
+        "this is not a git repository, and no countersign.yml is here: there is nothing a hook looks at",
+    )
+    .hint("a hook looks at what changed, and needs a git repository")
 }
 
 /// The hook was installed: what an agent commits from now on is seen. What keeps it from reviewing is said.
@@ -85,18 +164,12 @@ fn hook(program: HookProgram) -> Hook {
     }
 }
 
-/// Where the project is looked for: the one the session belongs to, wherever the agent went.
-fn folder(hook: Hook, stopping: &Stopping) -> PathBuf {
-    let named = hook.project_variable().and_then(std::env::var_os).map(PathBuf::from);
-    named.filter(|folder| folder.is_absolute()).unwrap_or_else(|| stopping.folder.clone())
-}
-
-fn read() -> Result<Vec<u8>, Failure> {
+fn read() -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    read.map_err(|error| format!("standard input cannot be read: {error}"))?;
     match bytes.len() as u64 > INPUT_BYTES_MAX {
-        true => Err(Failure::usage(format!("the input of the hook has more than {INPUT_BYTES_MAX} bytes"))),
+        true => Err(format!("the input of the hook has more than {INPUT_BYTES_MAX} bytes")),
         false => Ok(bytes),
     }
 }

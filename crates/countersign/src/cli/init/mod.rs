@@ -13,6 +13,7 @@ use super::{Failure, Global, validate};
 use crate::output::{Answer, Printer, bold};
 use crate::project::{Project, current_folder, environment};
 use crate::wanted::unmatched;
+pub use agents::names_hook;
 pub use compose::default_questions;
 use countersign_engine::installed;
 
@@ -120,8 +121,14 @@ fn manifest(root: &Root, path: &str) -> Option<String> {
 fn hold(file: &Path, text: &str, files: &[String]) -> Result<Config, Failure> {
     let root = file.parent().unwrap_or(file).to_owned();
     let project = Some(FileBytes { path: file.to_owned(), bytes: text.as_bytes().to_vec() });
-    let gathered =
-        Gathered { root, root_origin: Origin::Default, project, project_origin: Origin::Default, user: None };
+    let gathered = Gathered {
+        root,
+        root_origin: Origin::Default,
+        project,
+        project_origin: Origin::Default,
+        project_problem: None,
+        user: None,
+    };
     let config = config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?;
     unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
     Ok(config)

@@ -3,7 +3,7 @@
 use super::arguments::{AcceptOptions, FixedOptions, RecordOptions};
 use super::place::Place;
 use super::{Failure, json};
-use crate::cli::decide::actor;
+use crate::author::actor;
 use crate::output::Answer;
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition::Ruling;

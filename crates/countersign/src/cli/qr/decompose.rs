@@ -4,7 +4,7 @@ use super::arguments::DecomposeOptions;
 use super::ask::Asked;
 use super::place::Place;
 use super::{Failure, change, json};
-use crate::cli::decide::actor;
+use crate::author::actor;
 use crate::output::{Answer, Printer};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Actor;

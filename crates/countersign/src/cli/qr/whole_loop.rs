@@ -4,7 +4,7 @@ use super::arguments::LoopOptions;
 use super::ask::Asked;
 use super::place::Place;
 use super::{Failure, decompose, guidance, verify};
-use crate::cli::decide::actor;
+use crate::author::actor;
 use crate::output::{Answer, Printer};
 use crate::project::guard_program;
 use countersign_core::outcome::{NoVerdict, Outcome};

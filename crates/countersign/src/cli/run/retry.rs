@@ -4,7 +4,7 @@ use super::arguments::RetryOptions;
 use super::waiting::Waiting;
 use super::{At, failure, finish, said};
 use crate::author;
-use crate::cli::{Failure, Global, decide};
+use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_doors::run::course::Course;
@@ -45,17 +45,13 @@ async fn release(run: &Run, options: &RetryOptions) -> Result<(), Failure> {
     let attempts = run.state.attempts(&task.id, 1).await.map_err(|error| failure(error.into()))?;
     let rejected =
         attempts.first().is_some_and(|(_, last)| last.error_code == Some(ErrorCode::ReviewRejected));
-    let actor = decide::actor();
+    let actor = author::actor();
     if rejected && !actor.may_decide() {
         return Err(Failure::usage(format!(
             "{} was rejected by a person, and only a person tries it again",
             task.id
         ))
-        .hint(if author::is_agent() {
-            "ask a person to run this"
-        } else {
-            "run this at a terminal"
-        }));
+        .hint(author::way_out()));
     }
     let latest = run.latest(&task.id).await.map_err(failure)?;
     if let Some(review) = latest

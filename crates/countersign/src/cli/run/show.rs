@@ -1,6 +1,6 @@
 //! What a run says: a line for everything that happens, and its results.
 
-use crate::output::{Printer, bold, dim};
+use crate::output::{Printer, Reader, bold, dim};
 use countersign_core::text::visible_line;
 use countersign_doors::run::happening::{Happening, Stage};
 use countersign_doors::run::schedule::{Left, Results};
@@ -37,9 +37,14 @@ fn words(happening: &Happening) -> String {
             };
             format!("{task}: {}{issues}", visible_line(verdict))
         }
-        Happening::Awaits { task, review } => format!(
-            "{task}: waits for a person ({review}): countersign approve|reject|fix|skip {task} --reason TEXT"
-        ),
+        Happening::Awaits { task, review } => {
+            let next = Reader::of_command().person_decides(review.as_str(), || {
+                format!(
+                    "waits for a person ({review}): countersign approve|reject|fix|skip {task} --reason TEXT"
+                )
+            });
+            format!("{task}: {next}")
+        }
         Happening::Failed { task, error, again } => {
             let again = if *again { "; next attempt" } else { "" };
             format!("{task}: {}{again}", visible_line(error))
@@ -75,9 +80,11 @@ pub fn results_text(results: &Results) -> String {
             TaskEnd::Failed { code, error, .. } => {
                 format!("failed   {}: {}", code.word(), in_a_line(error))
             }
-            TaskEnd::Awaits { review } => format!(
-                "waits    for a person: countersign approve|reject|fix|skip {task} --reason TEXT  ({review})"
-            ),
+            TaskEnd::Awaits { review } => Reader::of_command().person_decides(review.as_str(), || {
+                format!(
+                    "waits    for a person: countersign approve|reject|fix|skip {task} --reason TEXT  ({review})"
+                )
+            }),
             TaskEnd::Stopped => "stopped  the next run goes on from here".to_owned(),
         };
         let _ = writeln!(out, "{}  {line}", bold(task));

@@ -10,7 +10,7 @@ pub use reviewing::{Begun, Ready, Reviewed, When, begin};
 
 use super::{Failure, Global};
 use crate::change;
-use crate::output::{Answer, Printer, rfc3339};
+use crate::output::{Answer, Printer, Reader, rfc3339};
 use crate::project::{self, Project};
 use arguments::{AddOptions, NamedOptions, ReviewTaskOptions, TaskCommand, TaskOptions};
 use countersign_core::ids::{ID_LETTERS, ReviewId, letters};
@@ -316,8 +316,11 @@ impl From<ServiceError> for Failure {
             }
             ServiceError::Blocked { review, .. } => {
                 use countersign_core::outcome::Stop;
-                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words)
-                    .hint(format!("a person can let it go on: countersign unblock {review} --reason TEXT"))
+                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words).hint(
+                    Reader::of_command().person_decides(&review, || {
+                        format!("a person can let it go on: countersign unblock {review} --reason TEXT")
+                    }),
+                )
             }
             ServiceError::Io { .. } => Self::internal(words),
             ServiceError::Engine(error) => error.into(),

@@ -1,6 +1,6 @@
 //! What `countersign task` says: text for people, keys for programs.
 
-use crate::output::{Answer, bold, dim};
+use crate::output::{Answer, Reader, bold, dim};
 use countersign_core::answer::ReviewResult;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -88,7 +88,13 @@ pub fn shown(task: &Task, last: Option<&ServiceEvent>, reviewed_now: bool) -> An
     if let Some(review) = review {
         text.push_str(&review_text(review));
     }
-    Answer::new(Outcome::Passed, text, one(task, reviewed_now, review, &[]))
+    let json = one(task, reviewed_now, review, &[]);
+    match task.status {
+        TaskStatus::Complete => Answer::new(Outcome::Passed, text, json),
+        TaskStatus::Skipped => Answer::new(Outcome::Skipped, text, json),
+        // Looking at a task that is not over is no outcome.
+        _ => Answer::pending(text, json).done(),
+    }
 }
 
 /// What a review came to, in a few words.
@@ -136,12 +142,16 @@ pub fn finished(finished: &Finished) -> Answer {
             mend.into_iter().chain(dispute).collect()
         }
         TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
-            vec![format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")]
+            vec![Reader::of_command().person_decides(&id, || {
+                format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")
+            })]
         }
         TaskStatus::AwaitingReview => vec![format!("countersign task review {id}")],
         TaskStatus::Blocked => {
             let id = review.id.clone().unwrap_or_default();
-            vec![format!("a person decides: countersign unblock {id} --reason TEXT, or approve")]
+            vec![Reader::of_command().person_decides(&id, || {
+                format!("a person decides: countersign unblock {id} --reason TEXT, or approve")
+            })]
         }
         _ => vec![],
     };

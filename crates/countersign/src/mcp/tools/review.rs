@@ -6,7 +6,7 @@ use crate::cli::{Failure, find_review, no_ledger};
 use crate::given::{at_most, filled};
 use crate::handing_in::{NAME_MAX_BYTES, Submit};
 use crate::mcp::progress::follow;
-use crate::output::{SCHEMA, Spent, next_steps, rfc3339, verdict_json};
+use crate::output::{Reader, SCHEMA, Spent, next_steps, rfc3339, verdict_json};
 use crate::project::Project;
 use crate::resident::{Followed, counted};
 use countersign_core::outcome::Outcome;
@@ -97,7 +97,7 @@ good), unblock (let a stopped review go on), or withdraw (take back what you han
 
 Deciding is for people. You are refused all but `withdraw` unless the user's own configuration file (never the project's) says \
 `agents_may_decide: true`, and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
-your user what stands in the way and that they can run `countersign approve REVIEW --reason TEXT` themselves. Every decision is \
+your user what stands in the way, and that the review waits for a person. Every decision is \
 recorded with your name and `reason`, for exactly the bytes that were judged.
 
 Returns the review as review_wait does.",
@@ -201,7 +201,7 @@ fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
             ]
         }
         Followed::Stands(_) => {
-            next_steps(review, "hand it in again with review_submit and the same arguments")
+            next_steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
         }
     }
 }
@@ -289,9 +289,8 @@ fn actor(call: &Call, project: &Project, verb: DecideVerb, review: &str) -> Resu
     let review = visible_line(review);
     Err(Failure { code: "people_only", ..Failure::usage("deciding about a review is for people; nothing was changed") }
         .hint(format!(
-            "tell your user why it should be decided; they can run `countersign approve {review} --reason TEXT` (or \
-             reject, skip, unblock) in a terminal, or allow agents to with `agents_may_decide: true` in their own \
-             file, ~/.config/countersign/config.yml"
+            "tell your user why it should be decided: review {review} waits for a person. Agents may decide only where \
+             the user's own file, ~/.config/countersign/config.yml, says `agents_may_decide: true`"
         )))
 }
 

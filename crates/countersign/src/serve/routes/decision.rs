@@ -1,6 +1,7 @@
 //! What people decide about reviews. Whoever has the token is the person who runs the server.
 
-use crate::cli::{Decided, Deed, meant_review, no_ledger, take_decision, user_name};
+use crate::author::user_name;
+use crate::cli::{Decided, Deed, meant_review, no_ledger, take_decision};
 use crate::given::at_most;
 use crate::serve::call::{Call, Reply};
 use crate::serve::refusal::Refusal;

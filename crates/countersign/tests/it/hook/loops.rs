@@ -16,10 +16,11 @@ fn svc_11_findings_hold_the_agent_until_it_has_mended_them() {
         "1. a.md: Complete (must, rule r) [fi-",
         "\n   there is a BAD word\n",
         "countersign dispute FINDING --evidence TEXT",
-        "countersign approve rv-",
+        " then waits for a person",
     ] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
+    assert!(!reason.contains("approve") && !reason.contains("unblock"), "{reason}");
     bench.project.write("a.md", "good\n");
     goes(&bench.stops(true));
     assert_eq!(bench.judge.asked().len(), 2);
@@ -87,6 +88,34 @@ fn who_writes_to_a_held_agent_gives_it_all_its_attempts() {
         bench.project.write("a.md", format!("BAD {n}\n"));
         assert!(held(&bench.stops(false)).contains("attempt 1 of 2"));
     }
+}
+
+/// An agent can call its hook itself, as if its session had been written to.
+#[test]
+fn a_session_that_is_said_to_be_written_to_lets_a_stopped_review_go_on_three_times() {
+    let bench = Bench::new("policy: {max_attempts: 2}\n");
+    let stops = |n: u32, was_held: bool| {
+        bench.project.write("a.md", format!("BAD {n}\n"));
+        bench.stops(was_held)
+    };
+    for n in 0..4 {
+        assert!(held(&stops(3 * n, false)).contains("attempt 1 of 2"), "{n}");
+        let words = told(&stops(3 * n + 1, true));
+        assert!(words.contains("attempts used up") && words.contains("waits for a person"), "{words}");
+        assert_eq!(words.contains("Write to the agent"), n < 3, "{words}");
+        // The same work does not make it go on.
+        assert!(told(&bench.stops(false)).contains("attempts used up"));
+    }
+    let asked = bench.judge.asked().len();
+    assert!(told(&stops(100, false)).contains("attempts used up"));
+    assert_eq!(bench.judge.asked().len(), asked);
+    let shown = bench.project.run(&["show", "hook/claude/s-1", "--json"]).exits(6).json();
+    let lifts = shown["review"]["lifts"].as_array().unwrap().clone();
+    assert_eq!(lifts.len(), 3, "{shown}");
+    assert!(lifts.iter().all(|lift| lift["person"] == false && lift["by"] == "session s-1"), "{lifts:?}");
+    let unblock = ["unblock", "hook/claude/s-1", "--reason", "looked at it"];
+    assert!(crate::people::typed(&bench.project, &unblock, None).contains("needs work"));
+    assert!(held(&stops(101, false)).contains("attempt 1 of 2"));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `countersign hook`: what an agent program is told when its agent stops, by what is written to its hook.
 
+mod failing;
 mod faults;
 mod history;
 mod input;
 mod installing;
 mod loops;
 mod no_verdict;
+mod own_call;
 mod wanted;
 
 use crate::project;

@@ -23,8 +23,10 @@ fn a_decision_is_that_of_the_person_who_serves() {
             (&json!("ada"), &json!(true), &json!(verb))
         );
         assert!(!json.to_string().contains("ghp_abc"), "a secret in a reason is kept back: {json}");
-        let mut shown = project.run(&["show", review["id"].as_str().unwrap(), "--json"]).exits(0).json();
-        shown["command"] = json!("decide");
+        let mut shown = project.run(&["show", review["id"].as_str().unwrap(), "--json"]).json();
+        assert_eq!((&json["outcome"], &json["exit_code"]), (&json!(outcome), &json!(0)), "{json}");
+        // The decision was taken, whatever it did to the review.
+        (shown["command"], shown["exit_code"]) = (json!("decide"), json!(0));
         assert_eq!(json, shown);
     }
     let review = handed_in(&server, "reject")["review"].clone();
@@ -69,4 +71,23 @@ fn of_many_who_decide_at_once_one_does() {
     assert_eq!(answers, [200, 409, 409, 409, 409, 409, 409, 409]);
     let shown = server.get(&format!("/v1/reviews/{}", review["id"].as_str().unwrap())).json();
     assert_eq!(shown["review"]["decisions"].as_array().unwrap().len(), 1);
+}
+
+/// Reject and then approve on one digest: the first counts.
+#[test]
+fn a_second_decision_about_the_same_digest_is_refused_and_names_the_first() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    for (first, second) in
+        [("reject", "approve"), ("reject", "skip"), ("approve", "reject"), ("fix", "approve")]
+    {
+        let review = handed_in(&server, &format!("{first}-{second}"))["review"].clone();
+        assert_eq!(decide(&server, &review, first, &review["digest"]).0, 200);
+        let before = events_of(&project);
+        let (status, json) = decide(&server, &review, second, &review["digest"]);
+        assert_eq!((status, &json["error"]["code"]), (409, &json!("refused")), "{json}");
+        let words = json["error"]["message"].as_str().unwrap();
+        assert!(words.contains(&format!("it is decided already: {first} by ada (a person)")), "{words}");
+        assert_eq!(events_of(&project), before);
+    }
 }

@@ -5,7 +5,7 @@ use countersign_testkit::Project;
 use serde_json::{Value, json};
 
 fn printed(project: &Project, args: &[&str]) -> Value {
-    project.run(&[args, &["--json"]].concat()).exits(0).json()
+    project.run(&[args, &["--json"]].concat()).json()
 }
 
 #[test]
@@ -84,4 +84,32 @@ fn reviews_are_listed_page_by_page() {
     assert_eq!(server.post(&path, &withdraw).status, 200);
     assert_eq!(of("open=true").len(), 4);
     assert_eq!((of("open=true&subject=http%2Fb").len(), of("open=false&subject=http%2Fb").len()), (0, 1));
+}
+
+/// A client that reads `outcome` or `exit_code` of a review that needs work reads no pass.
+#[test]
+fn a_review_that_needs_work_is_not_answered_as_passed() {
+    let (project, _) = judged();
+    let server = Server::start(&project);
+    let read = |json: &Value| (json["outcome"].clone(), json["reason"].clone(), json["exit_code"].clone());
+    let id = handed_in(&server, "bad")["review"]["id"].as_str().unwrap().to_owned();
+    for query in ["", "?wait=5"] {
+        let json = server.get(&format!("/v1/reviews/{id}{query}")).json();
+        assert_eq!(read(&json), (json!("needs_work"), Value::Null, json!(1)), "{json}");
+        assert_eq!(json["review"]["outcome"], "needs_work");
+    }
+    project.write("a.md", "good\n");
+    let id = handed_in(&server, "good")["review"]["id"].as_str().unwrap().to_owned();
+    let json = server.get(&format!("/v1/reviews/{id}")).json();
+    assert_eq!(read(&json), (json!("passed"), Value::Null, json!(0)), "{json}");
+}
+
+/// A task that is not over has no outcome yet.
+#[test]
+fn a_task_that_is_not_complete_is_not_answered_as_passed() {
+    let (project, _) = judged();
+    project.write("PLAN.md", "### Phase 1: P\n\n- [ ] **Walls** `[blocked]`\n- [x] **Roof** `[complete]`\n");
+    let server = Server::start(&project);
+    let outcome = |id: &str| server.get(&format!("/v1/tasks/{id}")).json()["outcome"].clone();
+    assert_eq!((outcome("1.1"), outcome("1.2")), (Value::Null, json!("passed")));
 }

@@ -16,6 +16,8 @@ pub enum Say {
     Tell(String),
     /// It goes on, for this reason.
     Hold(String),
+    /// It goes on, for this reason, and the person should know something.
+    HoldAndTell(String, String),
 }
 
 /// How a review stands.
@@ -60,15 +62,30 @@ impl Say {
         let object: Value = match self {
             Self::Go => return String::new(),
             Self::Tell(words) => json!({ "systemMessage": words }),
-            Self::Hold(reason) => {
-                let decision = match hook {
-                    Hook::Claude | Hook::Codex => "block",
-                    Hook::Gemini => "deny",
-                };
-                json!({ "decision": decision, "reason": reason })
+            Self::Hold(reason) => json!({ "decision": hold(hook), "reason": reason }),
+            Self::HoldAndTell(reason, words) => {
+                json!({ "decision": hold(hook), "reason": reason, "systemMessage": words })
             }
         };
         format!("{object}\n")
+    }
+}
+
+/// How a program is told that its agent goes on.
+fn hold(hook: Hook) -> &'static str {
+    match hook {
+        Hook::Claude | Hook::Codex => "block",
+        Hook::Gemini => "deny",
+    }
+}
+
+/// What is said where the hook itself failed: the `tries`-th time in a row, or without a count where none can be kept.
+/// Like a missing verdict it holds the agent at most twice; then the person alone is told.
+pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
+    let told = words::failed(why, what_to_do);
+    match tries {
+        Some(tries) if tries < MAX_EMPTY_ROUNDS => Say::HoldAndTell(words::held_by_failure(why, tries), told),
+        _ => Say::Tell(told),
     }
 }
 
@@ -86,7 +103,7 @@ mod tests {
             match say {
                 Say::Go => "go",
                 Say::Tell(_) => "tell",
-                Say::Hold(_) => "hold",
+                Say::Hold(_) | Say::HoldAndTell(..) => "hold",
             }
         };
         let no_verdict = Outcome::NoVerdict(NoVerdict::Unavailable);
@@ -122,6 +139,23 @@ mod tests {
         for hook in [Hook::Claude, Hook::Codex, Hook::Gemini] {
             assert_eq!(tell.output(hook), "{\"systemMessage\":\"x\"}\n");
             assert_eq!(Say::Go.output(hook), "");
+        }
+        let both = Say::HoldAndTell("r".into(), "x".into());
+        assert_eq!(
+            both.output(Hook::Claude),
+            "{\"decision\":\"block\",\"reason\":\"r\",\"systemMessage\":\"x\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_hook_that_fails_holds_twice_and_then_the_person_is_told() {
+        for (tries, holds) in
+            [(Some(1), true), (Some(2), true), (Some(3), false), (Some(9), false), (None, false)]
+        {
+            let said = failed("the ledger is damaged", Some("restore it"), tries);
+            assert_eq!(matches!(said, Say::HoldAndTell(..)), holds, "{tries:?}");
+            let (Say::HoldAndTell(_, told) | Say::Tell(told)) = said else { panic!("{tries:?}") };
+            assert!(told.contains("the ledger is damaged") && told.contains("restore it"), "{told}");
         }
     }
 }

@@ -35,26 +35,39 @@ struct Written {
     prompt: Option<String>,
 }
 
+/// Why what a program writes is not the input of its hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRead {
+    /// It is, for another event: the hook is installed in the wrong place, and no agent stops.
+    OtherEvent(String),
+    /// It cannot be understood, and an agent may be about to stop.
+    NotUnderstood(String),
+}
+
+impl From<String> for NotRead {
+    fn from(words: String) -> Self {
+        Self::NotUnderstood(words)
+    }
+}
+
 /// Reads it, or says what is wrong with it.
-pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, String> {
+pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
     let written: Written = serde_json::from_slice(bytes)
         .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
     let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
     if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event()) {
         let event = hook.event();
-        return Err(format!(
-            "this hook is for the event {event}, and was called for {}",
-            visible_line(other)
-        ));
+        let words = format!("this hook is for the event {event}, and was called for {}", visible_line(other));
+        return Err(NotRead::OtherEvent(words));
     }
     let session = written.session_id.filter(|id| !id.trim().is_empty());
     let session = session.ok_or_else(|| missing("session_id"))?;
     if session.len() > SESSION_BYTES_MAX {
-        return Err(format!("`session_id` has more than {SESSION_BYTES_MAX} bytes"));
+        return Err(format!("`session_id` has more than {SESSION_BYTES_MAX} bytes").into());
     }
     let folder = written.cwd.ok_or_else(|| missing("cwd"))?;
     if !folder.is_absolute() {
-        return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())));
+        return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())).into());
     }
     let was_held = written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?;
     let prompt = match hook {
@@ -138,9 +151,13 @@ mod tests {
         ];
         for (change, expected) in table {
             let found = read(Hook::Claude, of(change).as_bytes()).unwrap_err();
-            assert!(found.contains(expected), "{change}: {found}");
+            let is_other = change.contains("SubagentStop");
+            let (NotRead::OtherEvent(words) | NotRead::NotUnderstood(words)) = &found;
+            assert!(words.contains(expected), "{change}: {found:?}");
+            assert_eq!(matches!(found, NotRead::OtherEvent(_)), is_other, "{change}");
         }
         let long = of("\"s\"=>\"LONG\"").replace("LONG", &"x".repeat(SESSION_BYTES_MAX + 1));
-        assert!(read(Hook::Claude, long.as_bytes()).unwrap_err().contains("more than 200 bytes"));
+        let words = "`session_id` has more than 200 bytes".to_owned();
+        assert_eq!(read(Hook::Claude, long.as_bytes()), Err(NotRead::NotUnderstood(words)));
     }
 }

@@ -4,7 +4,6 @@
 //! is counted by the law of reviews and by nobody here.
 
 pub mod answer;
-pub mod before;
 pub mod input;
 pub mod words;
 

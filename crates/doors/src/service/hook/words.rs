@@ -4,8 +4,8 @@ use super::Hook;
 use crate::service::task::{Notification, SOUND};
 use countersign_core::judge::Finding;
 use countersign_core::notify::About;
-use countersign_core::outcome::Outcome;
-use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS};
+use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS};
 use countersign_core::review::Review;
 use countersign_core::text::{cut_noted, neutralise, visible_line};
 
@@ -45,12 +45,12 @@ pub fn findings(review: &Review) -> String {
     out
 }
 
-/// How somebody objects who has reason to.
+/// How to object to a finding.
 fn objection(review: &Review) -> String {
     format!(
-        "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has somebody else judge \
-         it, once, by the id in brackets; where it is withdrawn, stop again. Else a person decides: countersign approve {} \
-         --reason TEXT.\n",
+        "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has another reviewer \
+         judge it, once, by the id in brackets; where it is withdrawn, stop again. Where it is upheld and you still cannot \
+         fix it, say so to your user: review {} then waits for a person.\n",
         review.id
     )
 }
@@ -91,6 +91,23 @@ pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
     )
 }
 
+/// Why an agent goes on although the review itself could not be done.
+pub fn held_by_failure(why: &str, tries: u32) -> String {
+    format!(
+        "Countersign could not review what changed (try {tries} of {MAX_EMPTY_ROUNDS}): {}. This is a failure of the review \
+         and no finding: change nothing because of it, and leave what is broken to a person, who is told. If you broke it \
+         yourself, put it back as it was. Stop again, and it is tried again; then you may stop and the work stays \
+         unreviewed.",
+        why.trim_end_matches('.')
+    )
+}
+
+/// What a person is told where the review itself could not be done.
+pub fn failed(why: &str, what_to_do: Option<&str>) -> String {
+    let next = what_to_do.map(|words| format!(" {words}.")).unwrap_or_default();
+    format!("Countersign: the work is not reviewed: {}.{next}", why.trim_end_matches('.'))
+}
+
 /// What a person is told when an agent stops without having passed.
 pub fn stopped(review: &Review, outcome: Outcome) -> String {
     let id = &review.id;
@@ -103,16 +120,20 @@ pub fn stopped(review: &Review, outcome: Outcome) -> String {
         let place = found.file.as_deref().map_or("the change".into(), visible_line);
         format!(" First finding: {place}: {}.", cut_noted(&visible_line(&found.feedback), 200))
     });
+    let waits = format!("Review {id} waits for a person: countersign show {id} says what they can do.");
     let next = match outcome {
-        Outcome::Stopped(_) => {
-            format!(
-                "Write to the agent to have it go on, or decide: countersign unblock|approve {id} --reason TEXT."
-            )
+        Outcome::Stopped(why) if goes_on_when_written_to(review, why) => {
+            format!("Write to the agent to have it go on with other work. {waits}")
         }
-        Outcome::AwaitingPerson => format!("countersign approve|reject|fix {id} --reason TEXT."),
+        Outcome::Stopped(_) | Outcome::AwaitingPerson => waits,
         _ => format!("countersign show {id} has the reasons; the next stop tries again."),
     };
     format!("Countersign: {}.{} {next}", what.trim_end_matches([' ', '.']), first.unwrap_or_default())
+}
+
+/// Whether a message to the agent is enough to have a stopped review go on.
+fn goes_on_when_written_to(review: &Review, why: Stop) -> bool {
+    matches!(why, Stop::AttemptsUsedUp | Stop::NotConverging) && review.session_lifts < MAX_SESSION_LIFTS
 }
 
 /// The same for people who do not look at the program, and what it is about; none of a pass.
@@ -153,7 +174,7 @@ fn reasons(review: &Review) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_core::outcome::{NoVerdict, Stop};
+    use countersign_core::outcome::NoVerdict;
 
     /// SVC-15.
     #[test]

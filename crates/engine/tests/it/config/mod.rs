@@ -27,6 +27,7 @@ pub fn check_problem(check: &Check) -> Option<String> {
 /// A project with this file, and nothing else.
 pub fn gathered(project: impl Into<Vec<u8>>) -> Gathered {
     Gathered {
+        project_problem: None,
         root: "/p".into(),
         root_origin: Origin::Default,
         project: Some(FileBytes { path: "countersign.yml".into(), bytes: project.into() }),

@@ -5,6 +5,7 @@ use super::json_list::{self, Element};
 use super::json_scan::Dialect;
 use countersign_engine::programs::Program;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// A program that calls us when its agent stops.
 #[derive(Debug)]
@@ -54,15 +55,28 @@ pub const HOOKS: [HookTarget; 3] = [
     },
 ];
 
+/// Whether settings in a folder name a hook of ours, also where they are broken.
+pub fn names_hook(folder: &Path) -> bool {
+    let named = |target: &HookTarget| {
+        let text = std::fs::read(folder.join(target.file)).unwrap_or_default();
+        String::from_utf8_lossy(&text).contains(&target.command())
+    };
+    HOOKS.iter().any(named)
+}
+
 impl HookTarget {
+    /// The command as we write it.
+    fn command(&self) -> String {
+        format!("countersign hook {}", self.name())
+    }
+
     fn name(&self) -> &'static str {
         self.program.facts().name
     }
 
     /// The entry as we write it.
     fn entry(&self) -> Value {
-        let command = format!("countersign hook {}", self.name());
-        json!({ "hooks": [{ "type": "command", "command": command, "timeout": self.timeout }] })
+        json!({ "hooks": [{ "type": "command", "command": self.command(), "timeout": self.timeout }] })
     }
 
     /// Where our entry stands in a text.

@@ -14,6 +14,8 @@ mod report;
 mod targets;
 mod toml_edit;
 
+pub use hooks::names_hook;
+
 use crate::cli::arguments::InitOptions;
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};

@@ -1,0 +1,71 @@
+//! Whether there is anything a hook looks at, from files alone: what is broken is still there.
+
+use crate::cli::init::names_hook;
+use countersign_doors::service::hook::Hook;
+use countersign_doors::service::hook::input::Stopping;
+use countersign_engine::config::FILE_NAME;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// What makes a folder one that is looked at: a repository, a configuration, or our own state.
+const SIGNS: [&str; 3] = [".git", FILE_NAME, ".countersign"];
+
+/// Where the project is looked for: the one the session belongs to, wherever the agent went. A folder that is gone or
+/// unknown does not hide the project the program itself runs in. None where there is nothing to look at.
+pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
+    let named = hook.project_variable().and_then(std::env::var_os).map(PathBuf::from);
+    let folder = stopping.map(|stopping| stopping.folder.clone());
+    let own = std::env::current_dir().ok();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut places = [named, folder, own].into_iter().flatten().filter(|place| place.is_absolute());
+    places.find(|place| is_guarded(place, home.as_deref()))
+}
+
+/// Whether a folder or one above it has a sign of a project, or of a hook that was installed for it.
+fn is_guarded(folder: &Path, home: Option<&Path>) -> bool {
+    folder.ancestors().any(|folder| {
+        let sign = SIGNS.iter().any(|sign| may_be_there(&folder.join(sign)));
+        // The user's own settings are for every folder below their home, and say nothing about one of them.
+        sign || (Some(folder) != home && names_hook(folder))
+    })
+}
+
+/// Whether something of this name is there. What may not be looked at may be.
+fn may_be_there(path: &Path) -> bool {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_known_by_what_lies_there_however_broken_it_is() {
+        let outer = tempfile::tempdir().unwrap();
+        let home = outer.path().join("home");
+        let of = |name: &str, lay: &dyn Fn(&Path)| {
+            let folder = home.join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            lay(&folder);
+            is_guarded(&folder.join("deep/and/gone"), Some(&home))
+        };
+        let settings = |text: &'static str| {
+            move |folder: &Path| {
+                std::fs::create_dir_all(folder.join(".claude")).unwrap();
+                std::fs::write(folder.join(".claude/settings.json"), text).unwrap();
+            }
+        };
+        settings(r#"{"command": "countersign hook claude"}"#)(&home);
+        assert!(!of("nothing", &|_| {}), "what is the user's own is no sign of a project");
+        assert!(of("folder", &|folder| std::fs::create_dir_all(folder.join(".git")).unwrap()));
+        assert!(of("file", &|folder| std::fs::write(folder.join(".git"), "gitdir: /nowhere\n").unwrap()));
+        assert!(of("link", &|folder| std::os::unix::fs::symlink("/nowhere", folder.join(FILE_NAME)).unwrap()));
+        assert!(of("state", &|folder| std::fs::create_dir_all(folder.join(".countersign")).unwrap()));
+        assert!(of("hook", &settings(r#"{"command": "/opt/countersign hook claude"}"#)));
+        assert!(of("broken", &settings(r#"{{{ countersign hook claude"#)));
+        assert!(!of("other", &settings(r#"{"hooks": {}}"#)));
+    }
+}

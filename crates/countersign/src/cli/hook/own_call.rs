@@ -1,0 +1,40 @@
+//! Whether this hook runs below a call of ours. Who works there is judged by the process that started it. A variable alone
+//! says nothing: an agent can set it.
+
+use crate::author::OWN_CALL;
+use crate::project::{gate_environment, ledger_dir};
+use countersign_core::ids::CallId;
+use countersign_engine::config;
+use countersign_engine::ledger::Ledger;
+use countersign_engine::process::is_below_guard;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Whether the call that the variable names is really under way above this process: its guard is an ancestor, and the
+/// ledger has a question to a reviewer as asked, not answered, and performed by a living process.
+pub async fn is_real(place: Option<&Path>) -> bool {
+    let Some(mark) = std::env::var_os(OWN_CALL) else { return false };
+    let real = is_below_guard(OWN_CALL, &mark) && is_on_record(&mark, place).await;
+    if !real {
+        super::note(&format!("{OWN_CALL} is ignored: this hook does not run below that call of countersign"));
+    }
+    real
+}
+
+/// Only questions are on record. Agents of a run, fixers and commands are known by their guard alone, and so is a reviewer
+/// that works where there is no project.
+async fn is_on_record(mark: &OsStr, place: Option<&Path>) -> bool {
+    let (Some(mark), Some(place)) = (mark.to_str().filter(|mark| mark.starts_with(CallId::PREFIX)), place)
+    else {
+        return true;
+    };
+    let Ok(root) = config::find_root(place, &gate_environment()) else { return false };
+    match Ledger::open_existing(&ledger_dir(&root)).await {
+        Ok(Some(ledger)) => {
+            let under_way = ledger.is_under_way(&CallId::from_text(mark)).await.unwrap_or(false);
+            ledger.close().await;
+            under_way
+        }
+        Ok(None) | Err(_) => false,
+    }
+}

@@ -1,0 +1,72 @@
+//! Below a call of ours the hook yields: where the call is under way and its guard is above, and not because a variable
+//! says so.
+
+use super::{Bench, held};
+use crate::project;
+use countersign_testkit::{Project, Repository, Running};
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn a_variable_alone_is_no_call_of_ours() {
+    let bench = Bench::new("");
+    bench.project.write("a.md", "BAD\n");
+    for mark in ["1", "ca-1", "hook", "TASK-001", ""] {
+        let root = bench.project.root().canonicalize().unwrap();
+        let input = serde_json::json!({
+            "session_id": "s-1", "cwd": root, "hook_event_name": "Stop", "stop_hook_active": false,
+        });
+        let mut command = bench.project.command(&["hook", "claude"]);
+        let ran =
+            Running::fed(command.env("COUNTERSIGN_CALL", mark), input.to_string().as_bytes()).wait().exits(0);
+        assert!(held(&ran).contains("there is a BAD word"), "{mark}: {ran:?}");
+        assert!(ran.stderr.contains("COUNTERSIGN_CALL is ignored"), "{mark}: {ran:?}");
+    }
+}
+
+/// A project whose reviewer calls the hook of its session, as an agent program would, and keeps what it says.
+fn nested(mark: &str) -> Project {
+    let project = project();
+    Repository::at(project.root());
+    let root = project.root().canonicalize().unwrap().display().to_string();
+    let own = env!("CARGO_BIN_EXE_countersign");
+    let set = if mark.is_empty() { String::new() } else { format!("COUNTERSIGN_CALL={mark} ") };
+    let script = format!(
+        r#"#!/bin/sh
+cat >/dev/null
+mkdir {root}/.once 2>/dev/null && printf '{{"session_id":"in","cwd":"{root}","hook_event_name":"Stop","stop_hook_active":false}}' |
+  {set}{own} hook claude >{root}/said 2>{root}/noted
+printf '%s' $? >>{root}/code
+printf '{{"passed": true, "feedback": "f", "criteria_results": [{{"criterion": "Complete", "passed": true}}]}}'
+"#
+    );
+    let rules = "rules: [{name: r, for: ['*.md'], criteria: [{name: Complete, ask: 'Is it?'}]}]\n";
+    let config =
+        format!("version: 1\nreviewers: [{{name: judge, use: command, command: [./judge.sh]}}]\n{rules}");
+    project
+        .write("countersign.yml", config)
+        .write("judge.sh", script)
+        .write(".gitignore", "said\nnoted\ncode\n.once\n");
+    std::fs::set_permissions(project.path("judge.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("a.md", "one\n");
+    Repository::at(project.root()).commit("first");
+    project.write("a.md", "two\n");
+    project
+}
+
+/// A reviewer of ours that has the hook installed must not be reviewed for reviewing.
+#[test]
+fn below_a_call_that_is_under_way_the_hook_yields_at_once() {
+    let project = nested("");
+    project.run(&["review", "--change"]).exits(0);
+    let said = ["said", "noted", "code"].map(|file| project.read(file));
+    assert_eq!(said, ["", "", "0"].map(str::to_owned));
+}
+
+/// Another call than the one whose guard is above, or one that is not on record, is not believed.
+#[test]
+fn below_another_call_the_hook_does_not_yield() {
+    let project = nested("ca-0123456789ab");
+    project.run(&["review", "--change", "--reviewer", "judge"]);
+    let noted = project.read("noted");
+    assert!(noted.contains("COUNTERSIGN_CALL is ignored"), "{noted}");
+}
