@@ -98,7 +98,7 @@ pub async fn take(
 fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
-        EngineError::Refused(Refused::Decided(_)) => Some(
+        EngineError::Refused(Refused::Decided(_)) if person => Some(
             "the first decision about the same bytes counts; what was rejected goes on with `countersign unblock`, and then \
              it can be decided again"
                 .to_owned(),
