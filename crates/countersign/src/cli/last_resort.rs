@@ -4,6 +4,7 @@ use countersign_core::outcome::Outcome;
 use countersign_engine::scratch;
 use std::thread;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How long a command may take to stop after it was told to. Programs that it started are given a few seconds each.
 const GRACE: Duration = Duration::from_secs(10);
@@ -17,15 +18,34 @@ pub fn end(outcome: Outcome) -> ! {
     std::process::exit(i32::from(outcome.exit_code()))
 }
 
-/// Lets every panic end the process: a thread that is gone never answers, and whoever asked it would wait for ever. In a
-/// server the panic of one call ends that call only.
-pub fn end_on_panic(is_server: bool) {
+/// What a panic ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The process.
+    Process,
+    /// In the runtime one call, elsewhere the process: a server has others to answer.
+    Call,
+    /// What waits for [`panicked`]: a hook has to say something before it ends.
+    Work,
+}
+
+static PANICKED: Notify = Notify::const_new();
+
+/// Comes back when something has panicked.
+pub async fn panicked() {
+    PANICKED.notified().await;
+}
+
+/// Lets no panic go unnoticed: a thread that is gone never answers, and whoever asked it would wait for ever.
+pub fn on_panic(ends: Ends) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         usual(panic);
         let one_call = thread::current().name() == Some(RUNTIME_THREAD);
-        if is_server && one_call {
-            return;
+        match ends {
+            Ends::Call if one_call => return,
+            Ends::Work => return PANICKED.notify_one(),
+            Ends::Call | Ends::Process => {}
         }
         eprintln!("error: this is a defect of Countersign; nothing that was recorded is lost");
         end(Outcome::Internal);

@@ -41,6 +41,7 @@ pub use status::{look as project_status, row_json as review_row};
 use crate::output::{Answer, Printer};
 use clap::Parser;
 use countersign_engine::{process, scratch};
+use last_resort::Ends;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +52,11 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let is_hook = matches!(arguments.command, Command::Hook(_));
-    last_resort::end_on_panic(matches!(arguments.command, Command::Mcp(_) | Command::Serve(_)));
+    last_resort::on_panic(match arguments.command {
+        Command::Hook(_) => Ends::Work,
+        Command::Mcp(_) | Command::Serve(_) => Ends::Call,
+        _ => Ends::Process,
+    });
     let printer = match is_hook {
         true => hook::printer(),
         false => Printer::new(&arguments.global, arguments.command.name()),

@@ -19,7 +19,8 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     let Some(stored) = ledger.review(&id).await? else { return Err(not_found(id.as_str())) };
     let answer = shown(&ledger, &stored).await?;
     ledger.close().await;
-    Ok(answer)
+    // Showing is not judging: the command has done its work whatever it shows.
+    Ok(answer.looked())
 }
 
 /// A review as it stands. The answer is that of the review: whoever reads its outcome or exit code reads no pass that there

@@ -42,8 +42,19 @@ pub struct Answer {
     pub printed: bool,
     /// Whether it is not known yet how it ends: programs are told no outcome.
     pub pending: bool,
-    /// The exit code, where the command did what it was asked whatever the outcome is that it shows.
-    pub exit_code: Option<u8>,
+    /// Whether the command did what it was asked, whatever the outcome is that it shows.
+    pub done: Done,
+}
+
+/// Whether a command did its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Its outcome says so.
+    ByOutcome,
+    /// It did, and says so to programs too.
+    Said,
+    /// It looked at something, and programs are told how that stands.
+    Looked,
 }
 
 impl Answer {
@@ -53,8 +64,8 @@ impl Answer {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        let (warnings, printed, pending, exit_code) = (vec![], false, false, None);
-        Self { outcome, text: text.into(), json, warnings, printed, pending, exit_code }
+        let (warnings, printed, pending, done) = (vec![], false, false, Done::ByOutcome);
+        Self { outcome, text: text.into(), json, warnings, printed, pending, done }
     }
 
     /// An answer about what is still under way: no pass, and nothing else yet.
@@ -64,21 +75,32 @@ impl Answer {
 
     /// The same where the command has done its work, whatever it shows.
     pub fn done(self) -> Self {
-        Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
+        Self { done: Done::Said, ..self }
+    }
+
+    /// The same where the command only looked: programs read how it stands, and the command succeeds.
+    pub fn looked(self) -> Self {
+        Self { done: Done::Looked, ..self }
     }
 
     /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
-        self.exit_code.unwrap_or_else(|| self.outcome.exit_code())
+        match self.done {
+            Done::ByOutcome => self.outcome.exit_code(),
+            Done::Said | Done::Looked => Outcome::Passed.exit_code(),
+        }
     }
 
     /// The object for programs.
     pub fn envelope(&self, printer: &Printer) -> Value {
         let mut object = printer.envelope(self.outcome, &Value::Null, &self.warnings, &self.json);
-        object["exit_code"] = json!(self.exit_code());
+        if self.done == Done::Said {
+            object["exit_code"] = json!(self.exit_code());
+        }
         if self.pending {
-            object["outcome"] = Value::Null;
-            object["reason"] = Value::Null;
+            for unknown in ["outcome", "reason", "exit_code"] {
+                object[unknown] = Value::Null;
+            }
         }
         object
     }

@@ -56,12 +56,7 @@ impl Call {
     /// The object of the route's command.
     pub fn reply(&self, status: StatusCode, answer: &Answer) -> Reply {
         let printer = Printer::json(self.route.command);
-        let mut json = answer.envelope(&printer);
-        // Over HTTP no process ends: while a review is under way, there is no exit code either.
-        if answer.pending && answer.exit_code.is_none() {
-            json["exit_code"] = Value::Null;
-        }
-        Reply::json(status, json)
+        Reply::json(status, answer.envelope(&printer))
     }
 
     /// The same where nobody knows yet how it ends.

@@ -29,7 +29,7 @@ fn kept(project: &Project) -> Vec<u8> {
 fn nowhere(project: &Project, secret: &str, ran: &[&Ran]) {
     let needle = &secret.as_bytes()[8..];
     assert!(!kept(project).windows(needle.len()).any(|window| window == needle), "in the ledger");
-    let shown = project.run(&["show", "--json"]);
+    let shown = project.run(&["show", "--json"]).exits(0);
     let log = project.run(&["log", "--json"]).exits(0);
     for ran in ran.iter().copied().chain([&shown, &log]) {
         for text in [&ran.stdout, &ran.stderr] {

@@ -11,7 +11,7 @@ mod own_call;
 mod tries;
 
 use super::arguments::{HookOptions, HookProgram};
-use super::{Failure, Global};
+use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use crate::project::{self, Project};
 use countersign_core::outcome::Outcome;
@@ -111,8 +111,13 @@ async fn answered(
 async fn caught<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
-    let ended = tokio::spawn(work).await;
-    ended.unwrap_or_else(|error| Err(Failure::internal(format!("the hook broke off: {error}"))))
+    tokio::select! {
+        // A thread of a library may panic too, and what it owes would be waited for.
+        () = last_resort::panicked() => Err(Failure::internal("the hook broke off: this is a defect of Countersign")),
+        ended = tokio::spawn(work) => {
+            ended.unwrap_or_else(|error| Err(Failure::internal(format!("the hook broke off: {error}"))))
+        }
+    }
 }
 
 /// Holds the agent because of a failure, or tells the person where it was held often enough.

@@ -15,7 +15,7 @@ fn a_pass_and_what_it_cost() {
         (Some(1230), Some(57))
     );
     assert!(json["cost"]["usd"].as_f64().unwrap() > 0.0, "{json}");
-    let shown = bench.project.run(&["show", "--json"]).json();
+    let shown = bench.project.run(&["show", "--json"]).exits(0).json();
     assert_eq!(shown["cost"], json["cost"]);
     assert_eq!(bench.service.asked().len(), 1);
     bench.assert_clean();

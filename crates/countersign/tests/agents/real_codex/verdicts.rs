@@ -12,7 +12,7 @@ fn a_pass_and_what_it_cost() {
     let tokens = (json["cost"]["tokens_in"].as_u64(), json["cost"]["tokens_out"].as_u64());
     assert_eq!(tokens, (Some(1200), Some(57)));
     assert_eq!(json["cost"]["usd"], Value::Null, "it does not say what it cost");
-    let shown = bench.project.run(&["show", "--json"]).json();
+    let shown = bench.project.run(&["show", "--json"]).exits(0).json();
     assert_eq!(shown["cost"], json["cost"]);
     bench.assert_clean();
     // Unchanged work is not judged twice.

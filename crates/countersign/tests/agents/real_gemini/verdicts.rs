@@ -17,7 +17,7 @@ fn a_pass_and_its_tokens() {
         (Some(1230), Some(57))
     );
     assert!(json["cost"]["usd"].is_null(), "{json}");
-    let shown = bench.project.run(&["show", "--json"]).json();
+    let shown = bench.project.run(&["show", "--json"]).exits(0).json();
     assert_eq!(shown["cost"], json["cost"]);
     let asked = bench.service.asked();
     assert_eq!(asked.len(), 1, "nothing is asked beside the question");

@@ -15,7 +15,7 @@ fn a_pass_and_what_it_cost() {
     let cost = &json["cost"];
     assert_eq!((cost["tokens_in"].as_u64(), cost["tokens_out"].as_u64()), (Some(1200), Some(57)), "{cost}");
     assert!(cost["usd"].is_null(), "the price of this model is not known: {cost}");
-    assert_eq!(bench.project.run(&["show", "--json"]).json()["cost"], *cost);
+    assert_eq!(bench.project.run(&["show", "--json"]).exits(0).json()["cost"], *cost);
     let asked = bench.service.asked();
     assert_eq!((asked.len(), asked[0].path.as_str()), (1, "/v1/chat/completions"));
     assert_eq!(asked[0].body["model"], "vendor/gpt-test");

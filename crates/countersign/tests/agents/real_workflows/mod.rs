@@ -149,7 +149,7 @@ fn recorded(project: &Project) -> Vec<String> {
 fn rulings(project: &Project) -> Vec<Value> {
     let log = project.run(&["log", "--json"]).exits(0).json();
     let ruling = |row: &Value| {
-        let shown = project.run(&["show", row["id"].as_str().unwrap(), "--json"]).json();
+        let shown = project.run(&["show", row["id"].as_str().unwrap(), "--json"]).exits(0).json();
         let decided = shown["review"]["decisions"][0]["by"].clone();
         let by = if decided.is_null() { shown["assignments"][0]["ruled_by"].clone() } else { decided };
         json!([by, row["outcome"]])

@@ -23,7 +23,7 @@ fn a_decision_is_that_of_the_person_who_serves() {
             (&json!("ada"), &json!(true), &json!(verb))
         );
         assert!(!json.to_string().contains("ghp_abc"), "a secret in a reason is kept back: {json}");
-        let mut shown = project.run(&["show", review["id"].as_str().unwrap(), "--json"]).json();
+        let mut shown = project.run(&["show", review["id"].as_str().unwrap(), "--json"]).exits(0).json();
         assert_eq!((&json["outcome"], &json["exit_code"]), (&json!(outcome), &json!(0)), "{json}");
         // The decision was taken, whatever it did to the review.
         (shown["command"], shown["exit_code"]) = (json!("decide"), json!(0));

@@ -5,7 +5,7 @@ use countersign_testkit::Project;
 use serde_json::{Value, json};
 
 fn printed(project: &Project, args: &[&str]) -> Value {
-    project.run(&[args, &["--json"]].concat()).json()
+    project.run(&[args, &["--json"]].concat()).exits(0).json()
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn svc_9_rejected_and_blocking_need_a_person_at_once() {
         assert_eq!(answer["notification"]["title"], "Review Rejected: Build walls");
         assert_eq!(answer["notification"]["message"], "Blocking issue found: leaks keys");
         // That is the reviewer's word and no person's.
-        let shown = json(&project, &["show", "1.1"], 6);
+        let shown = json(&project, &["show", "1.1"], 0);
         assert_eq!(
             (&shown["outcome"], &shown["reason"]),
             (&"stopped".into(), &"rejected_by_reviewer".into())
@@ -217,7 +217,7 @@ fn what_a_review_in_free_words_found_can_be_disputed() {
     let (project, _repository, _judge) = started("context: {tests: false}\n");
     says(&project, "Too thin.", REVISE);
     json(&project, &["task", "done", "1.1"], 1);
-    let found = json(&project, &["show", "1.1"], 1);
+    let found = json(&project, &["show", "1.1"], 0);
     let finding = found["findings"][0]["id"].as_str().unwrap();
     let convinced =
         r#"{"passed": true, "feedback": "", "criteria_results": [{"criterion": "review", "passed": true}]}"#;
