@@ -20,7 +20,7 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
     let answer = shown(&ledger, &stored).await?;
     ledger.close().await;
     // Showing is not judging: the command has done its work whatever it shows.
-    Ok(answer.looked())
+    Ok(answer.done())
 }
 
 /// A review as it stands. The answer is that of the review: whoever reads its outcome or exit code reads no pass that there

@@ -43,18 +43,7 @@ pub struct Answer {
     /// Whether it is not known yet how it ends: programs are told no outcome.
     pub pending: bool,
     /// Whether the command did what it was asked, whatever the outcome is that it shows.
-    pub done: Done,
-}
-
-/// Whether a command did its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
-    /// Its outcome says so.
-    ByOutcome,
-    /// It did, and says so to programs too.
-    Said,
-    /// It looked at something, and programs are told how that stands.
-    Looked,
+    pub done: bool,
 }
 
 impl Answer {
@@ -64,7 +53,7 @@ impl Answer {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        let (warnings, printed, pending, done) = (vec![], false, false, Done::ByOutcome);
+        let (warnings, printed, pending, done) = (vec![], false, false, false);
         Self { outcome, text: text.into(), json, warnings, printed, pending, done }
     }
 
@@ -75,32 +64,23 @@ impl Answer {
 
     /// The same where the command has done its work, whatever it shows.
     pub fn done(self) -> Self {
-        Self { done: Done::Said, ..self }
-    }
-
-    /// The same where the command only looked: programs read how it stands, and the command succeeds.
-    pub fn looked(self) -> Self {
-        Self { done: Done::Looked, ..self }
+        Self { done: true, ..self }
     }
 
     /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
-        match self.done {
-            Done::ByOutcome => self.outcome.exit_code(),
-            Done::Said | Done::Looked => Outcome::Passed.exit_code(),
-        }
+        if self.done { Outcome::Passed.exit_code() } else { self.outcome.exit_code() }
     }
 
     /// The object for programs.
     pub fn envelope(&self, printer: &Printer) -> Value {
         let mut object = printer.envelope(self.outcome, &Value::Null, &self.warnings, &self.json);
-        if self.done == Done::Said {
-            object["exit_code"] = json!(self.exit_code());
-        }
+        object["exit_code"] = json!(self.exit_code());
         if self.pending {
-            for unknown in ["outcome", "reason", "exit_code"] {
-                object[unknown] = Value::Null;
-            }
+            object["outcome"] = Value::Null;
+            object["reason"] = Value::Null;
+            // Over HTTP no process ends: what is under way has no exit code either.
+            object["exit_code"] = if self.done { object["exit_code"].take() } else { Value::Null };
         }
         object
     }

@@ -99,6 +99,8 @@ impl Run {
     pub(super) fn left_out(&self) -> Vec<String> {
         let spec = "spec";
         [
+            // Neither shown nor merged, whoever committed it: a task has no business there.
+            ".countersign/**".to_owned(),
             format!("{spec}/.executor-*"),
             format!("{spec}/.executor-*/**"),
             format!("{spec}/.*task-history.log"),

@@ -204,7 +204,9 @@ impl Run {
             }
         }
         let tasks = self.layout.tasks_name();
-        let own = |path: &Path| Layout::is_state(path) || path == Path::new(&tasks);
+        let own = |path: &Path| {
+            Layout::is_state(path) || path == Path::new(&tasks) || path.starts_with(".countersign")
+        };
         match self.repo.dirty(own).await? {
             files if files.is_empty() => Ok(()),
             files => Err(RunError::Dirty(files)),
