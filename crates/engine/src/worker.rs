@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How much of what a worker writes is kept in memory: its end.
-const OUTPUT_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 const STDERR_TAIL_BYTES: usize = 16 * 1024;
 /// The longest prompt that fits into an argument, beside others.
 const ARGUMENT_BYTES: usize = 100 * 1024;

@@ -4,9 +4,17 @@
 //! The marker must be the last line, because anything before it may be a quotation of what was judged. Where we
 //! wrote the prompt, it must also carry the word that was made up for this question, which nothing that is judged
 //! can know.
+//!
+//! A text that passes the work must not object to it: a finding that has to be fixed, or another marker, before
+//! `REVIEW_PASSED` is a contradiction.
 
-use super::{Answer, Defect, Ruling, cut, garbled};
-use crate::criterion::{Criterion, Severity};
+use super::remark::undecorated;
+use super::{Answer, Defect, Ruling, cut, garbled, objection};
+use crate::criterion::Criterion;
+use crate::text;
+
+/// How much of a line is quoted in a defect.
+const QUOTED_BYTES: usize = 120;
 
 /// What a marker says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +41,6 @@ impl Marker {
     }
 }
 
-/// A finding in a free text: a line that begins with a severity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// How much it weighs.
-    pub severity: Severity,
-    /// What is wrong.
-    pub text: String,
-    /// Where, such as `api.py:45`.
-    pub place: Option<String>,
-}
-
 /// What a free text says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
@@ -55,25 +52,6 @@ pub struct Marked {
     pub text: String,
 }
 
-/// The words that severities have in free texts.
-const SEVERITIES: [(&str, Severity); 6] = [
-    ("CRITICAL", Severity::Must),
-    ("BLOCKER", Severity::Must),
-    ("MAJOR", Severity::Must),
-    ("MINOR", Severity::Should),
-    ("INFO", Severity::May),
-    ("NIT", Severity::May),
-];
-
-/// How a severity is called where people read findings of this form.
-pub fn severity_word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Must => "MAJOR",
-        Severity::Should => "MINOR",
-        Severity::May => "INFO",
-    }
-}
-
 /// Reads a free text. `word` is what the marker must carry.
 pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
     let text = text.trim_end();
@@ -81,13 +59,53 @@ pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
         return garbled("the reply is empty");
     }
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
-    match marker(last, word) {
-        Some((marker, reason)) => Ok(Marked { marker, reason, text: before.trim().to_owned() }),
-        None if word.is_some() && marker(last, None).is_some() => {
-            garbled("the marker on the last line does not carry the word of this question")
-        }
-        None => garbled("the last line is none of REVIEW_PASSED, REVIEW_FIXED and REVIEW_FAILED"),
+    let Some((marker, reason)) = marker(last, word) else {
+        return match word.is_some() && marker(last, None).is_some() {
+            true => garbled("the marker on the last line does not carry the word of this question"),
+            false => garbled("the last line is none of REVIEW_PASSED, REVIEW_FIXED and REVIEW_FAILED"),
+        };
+    };
+    if ends_in_a_code_block(before) {
+        return garbled("the marker on the last line stands in a code block that is not closed");
     }
+    let other = before.lines().filter_map(|line| any_marker(line, word)).find(|other| *other != marker);
+    match other {
+        // A failure stands, whatever was quoted before it.
+        Some(other) if marker != Marker::Failed => Err(Defect::Contradictory(format!(
+            "the last line says {}, and a line before it says {}",
+            marker.word(),
+            other.word()
+        ))),
+        _ => Ok(Marked { marker, reason, text: before.trim().to_owned() }),
+    }
+}
+
+/// A marker that a line before the last one says, with the word of the question or without.
+fn any_marker(line: &str, word: Option<&str>) -> Option<Marker> {
+    let plain = undecorated(line).trim_end_matches(|c: char| !c.is_alphanumeric());
+    let found = [line, plain].into_iter().find_map(|line| marker(line, word).or_else(|| marker(line, None)));
+    found.map(|(marker, _)| marker)
+}
+
+/// Whether a code block is open at the end of a text: what follows would be a part of it.
+fn ends_in_a_code_block(text: &str) -> bool {
+    let fence = |line: &str| {
+        let line = line.trim_start();
+        let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+        let rest = line.trim_start_matches(sign);
+        let length = line.len() - rest.len();
+        (length >= 3).then(|| (sign, length, rest.trim().is_empty(), rest.contains('`')))
+    };
+    let mut open: Option<(char, usize)> = None;
+    for (sign, length, is_bare, has_ticks) in text.lines().filter_map(fence) {
+        open = match open {
+            // Three ticks and more ticks in one line are code within a sentence.
+            None => (sign != '`' || !has_ticks).then_some((sign, length)),
+            Some((opened, least)) if sign == opened && length >= least && is_bare => None,
+            still => still,
+        };
+    }
+    open.is_some()
 }
 
 /// A marker on a line of its own, in any case, in emphasis or quotes or not, with a reason or not.
@@ -117,55 +135,53 @@ fn unwrap(line: &str) -> &str {
     WRAPPERS.iter().find_map(inner).unwrap_or(line).trim()
 }
 
-/// The findings of a free text: lines such as `MAJOR: No error handling (api.py:45)`.
-pub fn remarks(text: &str) -> Vec<Remark> {
-    text.lines().filter_map(remark).collect()
+/// What a free text comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MarkedRuling {
+    /// It answers the question.
+    Answer(Answer),
+    /// The reviewer changed the files itself: what it found, in its own words. This rules on nothing that was asked,
+    /// because the files it speaks of are others now.
+    Fixed(String),
 }
 
-fn remark(line: &str) -> Option<Remark> {
-    let line = line.trim().trim_start_matches(['-', '*', '•']).trim().trim_start_matches("**");
-    let (name, severity) = SEVERITIES
-        .into_iter()
-        .find(|(name, _)| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name)))?;
-    let rest = line[name.len()..].trim_start_matches("**").strip_prefix(':')?;
-    let rest = rest.trim_start_matches("**").trim();
-    if rest.is_empty() {
-        return None;
-    }
-    let place = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
-    Some(match place.filter(|(_, place)| looks_like_a_place(place)) {
-        Some((words, place)) => Remark { severity, text: cut(words.trim()), place: Some(place.to_owned()) },
-        None => Remark { severity, text: cut(rest), place: None },
-    })
-}
-
-/// A path, with a line or without.
-fn looks_like_a_place(text: &str) -> bool {
-    let path = text.rsplit_once(':').filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()));
-    let path = path.map_or(text, |(path, _)| path);
-    !path.is_empty() && !path.contains(char::is_whitespace) && (path.contains('.') || path.contains('/'))
-}
-
-/// The answer that a free text gives to the criteria it was asked about. Its marker is for all of them together.
-pub fn rule_marked(marked: &Marked, criteria: &[&Criterion]) -> Answer {
-    let feedback = match (&marked.reason, marked.text.as_str()) {
+/// What a free text comes to for the criteria it was asked about. Its marker is for all of them together.
+/// `has_changed_files` says whether the files are others than before the question.
+pub fn rule_marked(
+    marked: &Marked,
+    criteria: &[&Criterion],
+    has_changed_files: bool,
+) -> Result<MarkedRuling, Defect> {
+    let said = match (&marked.reason, marked.text.as_str()) {
         (Some(reason), "") => reason.clone(),
         (Some(reason), text) => cut(&format!("{reason}\n{text}")),
-        (None, "") => super::NO_FEEDBACK.to_owned(),
         (None, text) => cut(text),
     };
-    if marked.marker == Marker::Failed {
-        return Answer { rulings: vec![], feedback, bare: Some(false), redacted: 0, reviewed: None };
+    let feedback = if said.is_empty() { super::NO_FEEDBACK.to_owned() } else { said.clone() };
+    match marked.marker {
+        Marker::Failed => {
+            let answer = Answer { feedback, bare: Some(false), ..Answer::default() };
+            return Ok(MarkedRuling::Answer(answer));
+        }
+        // Whoever changes files and says that they pass has fixed them, too.
+        Marker::Passed | Marker::Fixed if has_changed_files => return Ok(MarkedRuling::Fixed(said)),
+        Marker::Fixed => {
+            let words = "the last line says REVIEW_FIXED, and no file was changed";
+            return Err(Defect::Contradictory(words.to_owned()));
+        }
+        Marker::Passed => {}
+    }
+    let reason = marked.reason.as_deref().unwrap_or_default();
+    if let Some(line) = objection(&marked.text).or_else(|| objection(reason)) {
+        let line = text::cut(line, QUOTED_BYTES);
+        let words =
+            format!("the last line says REVIEW_PASSED, and another line says what has to be fixed: {line}");
+        return Err(Defect::Contradictory(words));
     }
     let passed =
         |criterion: &&Criterion| Ruling { criterion: criterion.name.clone(), passed: true, feedback: None };
-    Answer {
-        rulings: criteria.iter().map(passed).collect(),
-        feedback,
-        bare: None,
-        redacted: 0,
-        reviewed: None,
-    }
+    let rulings = criteria.iter().map(passed).collect();
+    Ok(MarkedRuling::Answer(Answer { rulings, feedback, ..Answer::default() }))
 }
 
 #[cfg(test)]
@@ -229,28 +245,57 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_lines_that_begin_with_a_severity() {
-        let text = "2 issues:\n  MAJOR: No error handling in API call (api.py:45)\n- MINOR: Unused import (utils.py:1)\n\
-                    **CRITICAL:** it loses data\nNIT: a name (see above)\ninfo: x (src/a)\nMAJOR:\nMAJORITY: no\n";
-        let found: Vec<_> = remarks(text).into_iter().map(|r| (r.severity, r.text, r.place)).collect();
-        let place = |place: &str| Some(place.to_owned());
-        let expected = [
-            (Severity::Must, "No error handling in API call", place("api.py:45")),
-            (Severity::Should, "Unused import", place("utils.py:1")),
-            (Severity::Must, "it loses data", None),
-            (Severity::May, "a name (see above)", None),
-            (Severity::May, "x", place("src/a")),
-        ];
-        let expected: Vec<_> = expected.into_iter().map(|(s, t, p)| (s, t.to_owned(), p)).collect();
-        assert_eq!(found, expected);
+    fn a_marker_in_an_open_code_block_is_a_quotation() {
+        for (text, holds) in [
+            ("```\nREVIEW_PASSED k7", false),
+            ("look:\n~~~text\nREVIEW_PASSED k7", false),
+            ("````\n```\nREVIEW_PASSED k7", false),
+            ("```\nREVIEW_PASSED k7\n```", false),
+            ("```\ncode\n```\nREVIEW_PASSED k7", true),
+            ("```x``` is code\nREVIEW_PASSED k7", true),
+        ] {
+            assert_eq!(read_marked(text, Some("k7")).is_ok(), holds, "{text}");
+        }
+    }
+
+    /// With and without the word of the question, because both may be what the reviewer means.
+    #[test]
+    fn attack_a_pass_after_another_marker_is_a_contradiction() {
+        for before in [
+            "REVIEW_FAILED k7: it breaks",
+            "REVIEW_FAILED: it breaks",
+            "REVIEW_FAILED",
+            "review_failed",
+            "**REVIEW_FAILED k7**",
+            "- REVIEW_FAILED",
+            "> `REVIEW_FAILED`",
+            "REVIEW_FIXED k7",
+        ] {
+            let read = read_marked(&format!("{before}\nwords\nREVIEW_PASSED k7"), Some("k7"));
+            assert!(matches!(read, Err(Defect::Contradictory(_))), "{before}: {read:?}");
+            if !before.contains("FIXED") {
+                let fixed = read_marked(&format!("{before}\nREVIEW_FIXED k7"), Some("k7"));
+                assert!(matches!(fixed, Err(Defect::Contradictory(_))), "{before}: {fixed:?}");
+            }
+        }
+        for text in [
+            "REVIEW_PASSED\nREVIEW_PASSED k7",
+            "REVIEW_PASSED k7\nREVIEW_FAILED k7: no",
+            "the file says REVIEW_FAILED somewhere\nREVIEW_PASSED k7",
+        ] {
+            assert!(read_marked(text, Some("k7")).is_ok(), "{text}");
+        }
     }
 
     #[test]
     fn a_marker_is_for_every_criterion_that_was_asked() {
         let (one, two) = (Criterion::must("One", "?"), Criterion::must("Two", "?"));
         let asked = [&one, &two];
-        let answer = |text| rule_marked(&read_marked(text, None).unwrap(), &asked);
-        for text in ["REVIEW_PASSED", "I mended it.\nREVIEW_FIXED"] {
+        let answer = |text| match rule_marked(&read_marked(text, None).unwrap(), &asked, false) {
+            Ok(MarkedRuling::Answer(answer)) => answer,
+            other => panic!("{text}: {other:?}"),
+        };
+        for text in ["REVIEW_PASSED", "NIT: a name\nREVIEW_PASSED", "MAJOR: none\nREVIEW_PASSED: fine"] {
             let answer = answer(text);
             assert!(
                 answer.fits(&asked, false) && answer.rulings.iter().all(|ruling| ruling.passed),
@@ -260,5 +305,34 @@ mod tests {
         let failed = answer("MAJOR: x\nREVIEW_FAILED: y");
         assert_eq!((failed.bare, failed.feedback.as_str()), (Some(false), "y\nMAJOR: x"));
         assert!(failed.fits(&asked, false));
+    }
+
+    #[test]
+    fn attack_a_pass_with_a_finding_that_has_to_be_fixed_is_a_contradiction() {
+        let one = Criterion::must("One", "?");
+        let ruled = |text: &str, changed| rule_marked(&read_marked(text, None).unwrap(), &[&one], changed);
+        for text in [
+            "MAJOR: this is broken\nREVIEW_PASSED",
+            "minor: a name\nREVIEW_PASSED",
+            "1. **BLOCKER** - it loses data\n\nAll good otherwise.\nREVIEW_PASSED",
+            "```\nCRITICAL: x\n```\nREVIEW_PASSED",
+            "REVIEW_PASSED: MAJOR: this is broken",
+            "MAJOR this is broken\nREVIEW_PASSED",
+        ] {
+            assert!(matches!(ruled(text, false), Err(Defect::Contradictory(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fix_needs_a_changed_file_and_rules_on_nothing_that_was_asked() {
+        let one = Criterion::must("One", "?");
+        let ruled = |text: &str, changed| rule_marked(&read_marked(text, None).unwrap(), &[&one], changed);
+        let text = "MAJOR: x (a.py:4)\nREVIEW_FIXED";
+        assert_eq!(ruled(text, true), Ok(MarkedRuling::Fixed("MAJOR: x (a.py:4)".to_owned())));
+        assert!(matches!(ruled(text, false), Err(Defect::Contradictory(_))));
+        assert!(matches!(ruled("REVIEW_PASSED", true), Ok(MarkedRuling::Fixed(_))));
+        assert!(
+            matches!(ruled("REVIEW_FAILED", true), Ok(MarkedRuling::Answer(answer)) if answer.bare == Some(false))
+        );
     }
 }

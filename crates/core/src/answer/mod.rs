@@ -5,10 +5,12 @@
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
 mod marked;
+mod remark;
 mod reviewed;
 mod rows;
 
-pub use marked::{Marked, Marker, Remark, read_marked, remarks, rule_marked, severity_word};
+pub use marked::{Marked, MarkedRuling, Marker, read_marked, rule_marked};
+pub use remark::{Remark, objection, remarks, severity_word};
 pub use reviewed::{
     MAX_ISSUES, PARSED_REVIEW, REVIEW_CRITERION, REVIEW_TEXT, ReviewResult, Reviewed, read_reviewed,
     rule_reviewed,

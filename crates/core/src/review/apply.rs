@@ -44,9 +44,9 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 record_answer(round, key, given);
             }
         }
-        Event::AskFailed { key, why, detail, .. } => {
+        Event::AskFailed { key, why, detail, fixed, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {
-                let failure = Failure { why: *why, detail: detail.clone() };
+                let failure = Failure { why: *why, detail: detail.clone(), fixed: fixed.clone() };
                 round.failures.entry(key.clone()).or_default().push(failure);
             }
         }

@@ -78,6 +78,9 @@ pub enum Event {
         why: NoVerdict,
         /// The same in words.
         detail: String,
+        /// What a reviewer found that changed the files itself, in its own words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fixed: Option<String>,
     },
     /// The author was asked for a self-review.
     SelfReviewAsked {

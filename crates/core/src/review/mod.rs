@@ -142,6 +142,8 @@ pub struct Failure {
     pub why: NoVerdict,
     /// In words.
     pub detail: String,
+    /// What a reviewer found that changed the files itself, in its own words.
+    pub fixed: Option<String>,
 }
 
 impl Review {
@@ -203,6 +205,15 @@ impl Review {
     /// The failures that do not block in this attempt, spelled out.
     pub fn waived(&self) -> Vec<Finding> {
         self.spelled_out(|judgement| &judgement.waived)
+    }
+
+    /// What reviewers found that then changed the files themselves, with the round, in order. Their words are about
+    /// files that were judged again afterwards.
+    pub fn fixes(&self) -> impl Iterator<Item = (&Round, &str)> {
+        self.rounds.iter().flat_map(|round| {
+            let failures = round.failures.values().flatten();
+            failures.filter_map(move |failure| Some((round, failure.fixed.as_deref()?)))
+        })
     }
 
     /// An answer as it stands now: without what was withdrawn since it was given.

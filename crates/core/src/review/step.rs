@@ -52,6 +52,8 @@ pub enum Input {
         why: NoVerdict,
         /// In words.
         detail: String,
+        /// What a reviewer found that changed the files itself.
+        fixed: Option<String>,
     },
     /// The instructions of a self-review were written.
     SelfReviewAsked {
@@ -183,7 +185,10 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Submit(submit) => submitted(review, *submit),
         Input::Asking { call, key, reviewer, place } => asking(review, call, key, reviewer, place),
         Input::Answered { key, answer, by } => answered(review, key, answer, by),
-        Input::AskFailed { call, key, why, detail } => ask_failed(review, call, key, why, detail),
+        Input::AskFailed { call, key, why, detail, fixed } => {
+            let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
+            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed }])
+        }
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
         Input::Confirmed { round, found, now_ms } => confirmed(review, round, found, now_ms),
@@ -311,17 +316,6 @@ fn place_of(round: &super::Round, key: &Key, by: &By) -> Option<Digest> {
         By::Reused { .. } => round.asking(key).find_map(|(_, asked)| asked.candidate(key)?.place.clone()),
         By::Disputed { .. } | By::SelfReview { .. } => None,
     }
-}
-
-fn ask_failed(
-    review: &Review,
-    call: CallId,
-    key: Key,
-    why: NoVerdict,
-    detail: String,
-) -> Result<Vec<Event>, Refused> {
-    let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
-    Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail }])
 }
 
 fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refused> {

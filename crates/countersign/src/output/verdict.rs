@@ -4,7 +4,6 @@ use super::spent::Spent;
 use super::style::{bold, dim, paint_outcome};
 use super::time::rfc3339;
 use crate::author;
-use countersign_core::answer::Answer;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
@@ -47,6 +46,7 @@ fn verdict_words(stored: &Stored, spent: &Spent, next: &[String], named: bool) -
     push_findings(&mut out, &review.findings(), None, named);
     let heading = "Does not block in this round, and is worth a look:";
     push_findings(&mut out, &review.waived(), Some(heading), named);
+    push_fixes(&mut out, review);
     push_unanswered(&mut out, round);
     push_passed_over(&mut out, round);
     for dispute in &review.disputes {
@@ -105,6 +105,16 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, 
                 out.push_str(&format!("         {line}\n"));
             }
         }
+    }
+}
+
+/// What reviewers found that changed the files themselves: it was judged again, and is still worth knowing.
+fn push_fixes(out: &mut String, review: &Review) {
+    for (round, found) in review.fixes() {
+        let heading = format!("In round {} the reviewer changed files itself. It had found:", round.n);
+        out.push_str(&format!("\n{}\n", dim(&heading)));
+        let found = if found.is_empty() { "nothing that it names" } else { found };
+        visible(found).lines().for_each(|line| out.push_str(&format!("         {line}\n")));
     }
 }
 
@@ -237,6 +247,7 @@ pub fn verdict_json(stored: &Stored, spent: &Spent, next: &[String]) -> Value {
         "review": review_json(stored),
         "findings": review.findings().iter().map(finding_json).collect::<Vec<_>>(),
         "waived": review.waived().iter().map(finding_json).collect::<Vec<_>>(),
+        "fixed": review.fixes().map(|(round, found)| json!({ "round": round.n, "found": found })).collect::<Vec<_>>(),
         "assignments": assignments,
         "redacted": round.map_or(0, Round::redacted),
         "cost": { "questions_asked": asked, "rulings_reused": reused, "tokens_in": spent.tokens_in, "tokens_out": spent.tokens_out, "usd": spent.usd(), "questions_with_unknown_cost": spent.unknown, "questions_with_unknown_tokens": spent.tokens_unknown },
@@ -309,10 +320,8 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
     let mut value = assignment_json(&review.rules, assignment, &round.submission.files);
     let given = round.answer_to(assignment);
     let failure = round.failure_of(assignment);
-    let passed =
-        |answer: &Answer| answer.bare.unwrap_or_else(|| answer.rulings.iter().all(|ruling| ruling.passed));
     let state = match (given, failure) {
-        (Some((_, given)), _) if passed(&given.answer) => "passed",
+        (Some((_, given)), _) if !given.answer.fails() => "passed",
         (Some(_), _) => "failed",
         (None, Some(_)) => "no_verdict",
         (None, None) => "open",

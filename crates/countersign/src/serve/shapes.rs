@@ -161,6 +161,8 @@ pub struct Verdict {
     findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     waived: Vec<Finding>,
+    /// What reviewers found that then changed the files themselves.
+    fixed: Vec<Fixed>,
     /// Every question of the round and its answer.
     assignments: Vec<Assignment>,
     /// How many secrets were replaced.
@@ -176,10 +178,19 @@ pub struct Decided {
     review: Review,
     findings: Vec<Finding>,
     waived: Vec<Finding>,
+    fixed: Vec<Fixed>,
     assignments: Vec<Assignment>,
     redacted: u64,
     cost: Cost,
     next: Vec<String>,
+}
+
+/// What a reviewer found that then changed the files itself. They were judged again.
+#[derive(Serialize, JsonSchema)]
+struct Fixed {
+    round: u32,
+    /// In its own words.
+    found: String,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -198,7 +198,7 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
         waits: review.state == Standing::AwaitingPerson,
         standing: outcome_words(review.standing()),
         rounds: review.rounds.iter().map(round).collect(),
-        issues: judging::issues(review),
+        issues: judging::issues(review, true),
         decisions: review.decisions.iter().map(decided).collect(),
         cost: Spent::sum(calls.iter()).words(),
     }

@@ -62,7 +62,7 @@ pub struct Reviewed {
 
 impl Reviewed {
     fn of(judged: &Judged, status: ReviewStatus) -> Self {
-        let findings = judging::findings_text(&judged.stored.review);
+        let findings = judging::findings_text(&judged.stored.review, judged.fixed);
         Self { status, findings, id: Some(judged.review().clone()) }
     }
 }
@@ -308,6 +308,10 @@ impl Run {
             if judged.outcome() == Outcome::NoVerdict(NoVerdict::Stale) {
                 // Somebody changed the files while they were judged: the reviewer, which alone was at work here.
                 log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
+                let last = judged.stored.review.round().map(|round| round.n);
+                for (_, found) in judged.stored.review.fixes().filter(|(round, _)| Some(round.n) == last) {
+                    log.write(format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes());
+                }
                 course.fixed = true;
                 stale = Some(Reviewed::of(&judged, ReviewStatus::Error));
                 if let Passed::Not(end) = self.checks(task, course, log).await? {
@@ -333,10 +337,11 @@ impl Run {
         let review = &judged.stored.review;
         let verdict = judging::verdict_words(review, course.fixed);
         log.write(format!("{} {verdict}\n", review.id).as_bytes());
-        if let Some(findings) = judging::findings_text(review) {
+        if let Some(findings) = judging::findings_text(review, judged.fixed) {
             log.write(format!("{findings}\n").as_bytes());
         }
-        self.say(Happening::Judged { task: task.id.clone(), verdict, issues: judging::issues(review) });
+        let issues = judging::issues(review, judged.fixed);
+        self.say(Happening::Judged { task: task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
             course.stage = Stage::Person;
             self.keep(&task.id, course).await?;

@@ -79,7 +79,8 @@ pub fn lines(shown: &Shown) -> Vec<Line> {
     lines
 }
 
-fn issue_line(issue: &Issue) -> String {
+/// A finding on a line of its own.
+pub fn issue_line(issue: &Issue) -> String {
     let place = issue.place.as_deref().map(|place| format!(" ({})", visible_line(place))).unwrap_or_default();
     format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
 }

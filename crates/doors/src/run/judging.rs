@@ -60,6 +60,8 @@ pub struct Judged {
     pub stored: Stored,
     /// The change.
     pub change: Change,
+    /// Whether the reviewer had changed something itself before.
+    pub fixed: bool,
 }
 
 impl Judged {
@@ -154,7 +156,7 @@ impl Run {
             self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.stops.hard).await?;
-        Ok(Judged { engine, ticket, stored, change })
+        Ok(Judged { engine, ticket, stored, change, fixed: course.fixed })
     }
 
     /// The project's own words to reviewers, as of the base: no change chooses them. The change, tests, lint and errors
@@ -215,20 +217,36 @@ fn add_guidance(rule: &mut Rule, words: &str) {
     });
 }
 
-/// What was found, as people read it: a free text by its lines, a ruling by what it says.
-pub fn issues(review: &Review) -> Vec<Issue> {
-    review.findings().iter().chain(&review.waived()).flat_map(of_finding).collect()
+/// What was found, as people read it: a free text by its lines, a ruling by what it says. With what the reviewer
+/// fixed itself, where the review passed because of that.
+pub fn issues(review: &Review, fixed: bool) -> Vec<Issue> {
+    let found = review.findings().iter().chain(&review.waived()).flat_map(of_finding).collect::<Vec<_>>();
+    fixes(review, fixed).iter().flat_map(|words| of_text(words)).chain(found).collect()
+}
+
+/// What the reviewer said that fixed what was judged now: its words of the rounds since the work was last sent back.
+fn fixes(review: &Review, fixed: bool) -> Vec<&str> {
+    let passed = review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
+    let sent_back = review.rounds.iter().filter(|round| round.end == Some(RoundEnd::NeedsWork));
+    let since = sent_back.map(|round| round.n).next_back().unwrap_or(0);
+    let fixes = review.fixes().filter(|(round, _)| round.n > since);
+    let said = fixes.map(|(_, words)| words).filter(|words| !words.is_empty());
+    if fixed && passed { said.collect() } else { vec![] }
+}
+
+fn of_text(text: &str) -> Vec<Issue> {
+    let issue = |remark: countersign_core::answer::Remark| Issue {
+        severity: remark.severity,
+        text: remark.text,
+        place: remark.place,
+    };
+    remarks(text).into_iter().map(issue).collect()
 }
 
 fn of_finding(finding: &Finding) -> Vec<Issue> {
-    let remarks = remarks(&finding.feedback);
-    if finding.criterion.is_none() && !remarks.is_empty() {
-        let issue = |remark: countersign_core::answer::Remark| Issue {
-            severity: remark.severity,
-            text: remark.text,
-            place: remark.place,
-        };
-        return remarks.into_iter().map(issue).collect();
+    let issues = of_text(&finding.feedback);
+    if finding.criterion.is_none() && !issues.is_empty() {
+        return issues;
     }
     let first = finding.feedback.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let text = match &finding.criterion {
@@ -259,18 +277,17 @@ pub fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
     Shown {
         task: task.id.clone(),
         name: task.name.clone(),
-        issues: issues(review),
+        issues: issues(review, fixed),
         verdict: verdict_words(review, fixed),
     }
 }
 
-/// What was found, as it is recorded with an attempt and told to the agent: all of it, worst first.
-pub fn findings_text(review: &Review) -> Option<String> {
+/// What was found, as it is recorded with an attempt and told to the agent: all of it, worst first. What the reviewer
+/// fixed itself comes before it.
+pub fn findings_text(review: &Review, fixed: bool) -> Option<String> {
+    let fixes = fixes(review, fixed);
     let all: Vec<Finding> = review.findings().into_iter().chain(review.waived()).collect();
-    if all.is_empty() {
-        return None;
-    }
-    let mut lines = vec![];
+    let mut lines: Vec<String> = fixes.iter().map(|words| words.trim().to_owned()).collect();
     for finding in &all {
         let place = finding.file.as_deref().map(|file| format!(" ({file})")).unwrap_or_default();
         let of = |text: &str| match &finding.criterion {
@@ -286,5 +303,5 @@ pub fn findings_text(review: &Review) -> Option<String> {
             lines.extend(text.map(|line| format!("  {line}")));
         }
     }
-    Some(lines.join("\n"))
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }

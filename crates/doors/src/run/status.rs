@@ -2,14 +2,12 @@
 
 use super::state::{ReviewStatus, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
+use countersign_core::answer::remarks;
 use countersign_core::text::visible_line;
 use std::collections::{BTreeMap, HashMap};
 
 /// States are padded to the length of `success`.
 const STATE_WIDTH: usize = 7;
-
-/// The words reviewers begin an issue with.
-const SEVERITIES: [&str; 6] = ["CRITICAL", "BLOCKER", "MAJOR", "MINOR", "INFO", "NIT"];
 
 /// A task of the list with what became of it.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +65,7 @@ pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// How many issues recorded findings are: what `N issues found` says, or the lines that begin with a severity.
+/// How many issues recorded findings are: what `N issues found` says, or the lines that name a severity.
 pub fn issues_in(findings: &str) -> usize {
     let plain = |line: &str| line.trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let stated = findings.lines().find_map(|line| {
@@ -75,13 +73,7 @@ pub fn issues_in(findings: &str) -> usize {
         let (number, rest) = line.split_once(' ')?;
         (rest.starts_with("issues found") || rest.starts_with("issue found")).then(|| number.parse().ok())?
     });
-    let begins = |line: &str| {
-        let line = plain(line);
-        let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-        let after = line.get(word.len()..).unwrap_or_default().trim_start_matches(['*', '_', '`', ']', ')']);
-        after.starts_with(':') && SEVERITIES.iter().any(|severity| severity.eq_ignore_ascii_case(word))
-    };
-    stated.unwrap_or_else(|| findings.lines().filter(|line| begins(line)).count())
+    stated.unwrap_or_else(|| remarks(findings).len())
 }
 
 #[cfg(test)]

@@ -10,16 +10,21 @@ use crate::private;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Root};
+use countersign_core::answer::{self, Marked, MarkedRuling};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
 use countersign_core::prompt::{self, Shown};
 use countersign_core::redact::Counts;
+use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
+
+/// Said of a reviewer that fixed what it found.
+const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
 
 /// Everything a question is made of.
 pub(super) struct Asking {
@@ -110,6 +115,7 @@ impl Engine {
             Judge::Marked(marked) => match self.private_brief(asking, Access::ProjectToMend).await {
                 Ok(private) => {
                     let told = marked.ask(&self.0.guard, &private.brief, cancel).await;
+                    let told = self.rule_marked(asking, &private.brief, told).await;
                     self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
                 }
                 Err(failed) => Told::not_asked(failed),
@@ -135,6 +141,24 @@ impl Engine {
                 Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
             }
         }
+    }
+
+    /// What a free text comes to, by the files as its writer left them.
+    async fn rule_marked(&self, asking: &Asking, brief: &Brief, told: Told<Marked>) -> Told {
+        let looked = match told.result {
+            Ok(_) => self.look_at_files(&asking.prepared.submission).await,
+            Err(_) => Ok(Confirmation::Same),
+        };
+        told.and_then(|marked| {
+            let found = looked.map_err(|error| Failed::new(NoVerdict::Unavailable, error.to_string()))?;
+            match answer::rule_marked(&marked, &brief.asked(), found == Confirmation::Changed) {
+                Ok(MarkedRuling::Answer(answer)) => Ok(answer),
+                Ok(MarkedRuling::Fixed(found)) => {
+                    Err(Failed { fixed: Some(found), ..Failed::new(NoVerdict::Stale, FIXED) })
+                }
+                Err(defect) => Err(Failed::new(defect.why(), defect.to_string())),
+            }
+        })
     }
 
     fn say_asked(&self, asking: &Asking) {

@@ -134,7 +134,13 @@ impl Engine {
     ) -> Result<Stored, EngineError> {
         let refused = |(question, words): (Question, String)| {
             let Question { key, call, .. } = question;
-            Input::AskFailed { call, key, why: NoVerdict::Budget, detail: format!("not asked: {words}") }
+            Input::AskFailed {
+                call,
+                key,
+                why: NoVerdict::Budget,
+                detail: format!("not asked: {words}"),
+                fixed: None,
+            }
         };
         self.feed(stored, held.into_iter().map(refused).collect()).await
     }

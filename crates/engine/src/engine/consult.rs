@@ -165,7 +165,7 @@ impl Engine {
         let id = consulting.id();
         self.say(match &result {
             Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
-            Err(Failed { why, detail }) => {
+            Err(Failed { why, detail, .. }) => {
                 Happening::AskFailed { review: id, assignment: 0, why: *why, detail: detail.clone() }
             }
         });
@@ -280,7 +280,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let note = match failed {
             None => ("consult_answered", json!({ "call": call })),
-            Some(Failed { why, detail }) => {
+            Some(Failed { why, detail, .. }) => {
                 ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
             }
         };

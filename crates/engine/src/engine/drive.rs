@@ -15,7 +15,7 @@ use countersign_core::review::{
     By, Confirmation, Effect, Event, Input, Known, Refused, Review, State, due, step,
 };
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Content, Material};
+use countersign_core::submission::{Content, Material, Submission};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -323,17 +323,23 @@ impl Engine {
 
     /// Looks whether the files are still the ones that were judged.
     async fn confirm(&self, stored: &Stored) -> Result<Confirmation, EngineError> {
-        let Some(round) = stored.review.round() else { return Ok(Confirmation::Changed) };
+        match stored.review.round() {
+            Some(round) => self.look_at_files(&round.submission).await,
+            None => Ok(Confirmation::Changed),
+        }
+    }
+
+    /// Whether the files are still what was handed in.
+    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation, EngineError> {
         let root = &self.0.planner.root;
-        if let Some(of) = &round.submission.change
+        if let Some(of) = &submission.change
             && workspace::fingerprint(root, &super::handed::wanted(of)).await? != of.fingerprint
         {
             return Ok(Confirmation::Changed);
         }
-        let in_change = round.submission.change.is_some();
+        let in_change = submission.change.is_some();
         // Also in a change: git may take other bytes of a file for the same, and checks do not.
-        let files: Vec<_> =
-            round.submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
+        let files: Vec<_> = submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
         let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
         let now = workspace::gather(root, paths).await;
         let now = now.map_err(EngineError::io("could not look at the files again"))?;
@@ -462,7 +468,7 @@ fn input_of(question: Question, told: Told) -> Input {
     let Question { key, call, reviewer, .. } = question;
     match told.result {
         Ok(answer) => Input::Answered { key, answer, by: By::Call { call, reviewer } },
-        Err(failed) => Input::AskFailed { call, key, why: failed.why, detail: failed.detail },
+        Err(Failed { why, detail, fixed }) => Input::AskFailed { call, key, why, detail, fixed },
     }
 }
 

@@ -38,6 +38,7 @@ impl Engine {
             }
             Err(mut failed) => {
                 failed.detail = redaction.hide(&failed.detail);
+                failed.fixed = failed.fixed.map(|words| redaction.hide(&words));
                 Err(failed)
             }
         };

@@ -96,6 +96,9 @@ impl Brief {
     }
 }
 
+/// What is said of a reply with bytes that are no text. Replaced by other characters they could say something else.
+pub(super) const NOT_UTF_8: &str = "the reply is not valid UTF-8";
+
 /// Why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
@@ -103,12 +106,14 @@ pub struct Failed {
     pub why: NoVerdict,
     /// In words, with what to do.
     pub detail: String,
+    /// What a reviewer found that changed the files itself, in its own words.
+    pub fixed: Option<String>,
 }
 
 impl Failed {
     /// A failure with its words.
     pub fn new(why: NoVerdict, detail: impl Into<String>) -> Self {
-        Self { why, detail: detail.into() }
+        Self { why, detail: detail.into(), fixed: None }
     }
 }
 

@@ -133,7 +133,7 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told<Said> {
         Some(failed) => Err(failed),
         None => String::from_utf8(ended.stdout.clone())
             .map(Said::Text)
-            .map_err(|_| Failed::new(NoVerdict::Garbled, "the reply is not UTF-8")),
+            .map_err(|_| Failed::new(NoVerdict::Garbled, super::brief::NOT_UTF_8)),
     };
     Told { result, reply, usage: usage(&ended) }
 }

@@ -2,10 +2,11 @@
 //! `REVIEW_PASSED`. It runs in the project, where it may mend what it finds; whoever asks looks at the files again
 //! afterwards. The marker must carry the id of its question, which nothing that is judged can know.
 
+use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, Told};
 use crate::process::{GuardProgram, How};
-use crate::worker::{Errand, Worker};
-use countersign_core::answer::{read_marked, rule_marked};
+use crate::worker::{Errand, OUTPUT_BYTES, Worker};
+use countersign_core::answer::{self, read_marked};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt;
@@ -40,8 +41,13 @@ impl Marked {
         format!("text {}", parts.digest())
     }
 
-    /// Asks the program.
-    pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
+    /// Asks the program, and comes back with what its text says. What that comes to depends on the files it left.
+    pub async fn ask(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> Told<answer::Marked> {
         let word = brief.call.as_str();
         let prompt = prompt::marked_prompt(&brief.system_prompt, &brief.payload, word);
         let errand = Errand {
@@ -60,16 +66,23 @@ impl Marked {
             }
         };
         let reply = Some(String::from_utf8_lossy(&worked.ended.stdout).into_owned());
+        let most = brief.reply_bytes.min(OUTPUT_BYTES - 1);
         let result = match (&worked.ended.how, &worked.said) {
             (How::TimedOut, _) => {
                 let seconds = brief.timeout.as_secs();
                 let words = format!("`{}` did not answer within {seconds} seconds", self.worker.name());
                 Err(Failed::new(NoVerdict::Timeout, words))
             }
+            // Of more than this only the end is kept, and what was found may be in the part that is gone.
+            (_, Ok(said)) if said.len() > most => {
+                let words = format!("`{}` wrote more than {most} bytes", self.worker.name());
+                Err(Failed::new(NoVerdict::TooLong, words))
+            }
+            (_, Ok(_)) if std::str::from_utf8(&worked.ended.stdout).is_err() => {
+                Err(Failed::new(NoVerdict::Garbled, NOT_UTF_8))
+            }
             (_, Ok(said)) => {
-                let marked = read_marked(said, Some(word));
-                let marked = marked.map_err(|defect| Failed::new(defect.why(), defect.to_string()));
-                marked.map(|marked| rule_marked(&marked, &brief.asked()))
+                read_marked(said, Some(word)).map_err(|defect| Failed::new(defect.why(), defect.to_string()))
             }
             (how, Err(_)) => {
                 Err(Failed::new(NoVerdict::Unavailable, self.broke_off(how, &worked.ended.stderr_tail)))

@@ -118,7 +118,13 @@ impl Story {
     }
 
     fn failed(&mut self, name: &str, why: NoVerdict) -> &mut Self {
-        self.take(Input::AskFailed { call: call(), key: key(name), why, detail: "because".into() })
+        self.take(Input::AskFailed {
+            call: call(),
+            key: key(name),
+            why,
+            detail: "because".into(),
+            fixed: None,
+        })
     }
 
     fn confirmed(&mut self) -> &mut Self {

@@ -81,9 +81,13 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             let rulings = answer(true, true).rulings[..1].to_vec();
             Input::Answered { key: key(&name(file, version)), answer: Answer::from_rulings(rulings), by }
         }
-        Move::Fail { file, version, why } => {
-            Input::AskFailed { call: call(), key: key(&name(file, version)), why, detail: "x".into() }
-        }
+        Move::Fail { file, version, why } => Input::AskFailed {
+            call: call(),
+            key: key(&name(file, version)),
+            why,
+            detail: "x".into(),
+            fixed: None,
+        },
         Move::AskSelf => Input::SelfReviewAsked { token: Token::from_text("sr-own") },
         Move::SelfReview { complete, right_token } => {
             let keys = story.review.round().map(|round| round.assignments.clone()).unwrap_or_default();

@@ -3,6 +3,7 @@
 use crate::output::{Printer, Reader, bold, dim};
 use countersign_core::text::visible_line;
 use countersign_doors::run::happening::{Happening, Stage};
+use countersign_doors::run::human::issue_line;
 use countersign_doors::run::schedule::{Left, Results};
 use countersign_doors::run::task::{TaskEnd, in_a_line};
 use serde_json::{Value, json};
@@ -30,12 +31,13 @@ fn words(happening: &Happening) -> String {
         }
         Happening::Stage { task, stage } => format!("{task}: {}", stage_words(*stage)),
         Happening::Judged { task, verdict, issues } => {
-            let issues = match issues.len() {
+            let count = match issues.len() {
                 0 => String::new(),
                 1 => ", 1 issue".to_owned(),
                 n => format!(", {n} issues"),
             };
-            format!("{task}: {}{issues}", visible_line(verdict))
+            let lines: String = issues.iter().map(|issue| format!("\n{}", issue_line(issue))).collect();
+            format!("{task}: {}{count}{lines}", visible_line(verdict))
         }
         Happening::Awaits { task, review } => {
             let next = Reader::of_command().person_decides(review.as_str(), || {

@@ -357,12 +357,13 @@ fn verdict_output() -> Map<String, Value> {
             "review": { "type": "object", "description": "Id, subject, round, attempts and attempts_left, decisions." },
             "findings": { "type": "array", "description": "What blocks. Fix all of them.", "items": finding },
             "waived": { "type": "array", "description": "What does not block in this attempt.", "items": finding },
+            "fixed": { "type": "array", "description": "What a reviewer found that then changed the files itself.", "items": { "type": "object" } },
             "assignments": { "type": "array", "description": "Each question with its rulings, and why there are none.", "items": { "type": "object" } },
             "redacted": { "type": "integer", "description": "How many secrets were kept from the reviewers." },
             "cost": { "type": "object" },
             "next": { "type": "array", "items": { "type": "string" }, "description": "What to do now." },
         },
-        "required": ["schema", "state", "passed", "outcome", "reason", "exit_code", "progress", "review", "findings", "waived", "assignments", "redacted", "cost", "next"],
+        "required": ["schema", "state", "passed", "outcome", "reason", "exit_code", "progress", "review", "findings", "waived", "fixed", "assignments", "redacted", "cost", "next"],
     }))
 }
 

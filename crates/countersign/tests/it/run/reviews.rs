@@ -100,6 +100,95 @@ fn run_defect_a_free_text_reviewer_that_mends_is_followed_by_tests_and_another_l
     assert_eq!(kit.git("show main:TASK-001.txt"), "better");
 }
 
+/// What has to be fixed must not be dropped by the line below it, however it is written.
+#[test]
+fn attack_a_pass_with_a_finding_merges_nothing() {
+    for finding in [
+        "echo 'MAJOR: this is broken'",
+        "echo 'minor: a name (a.txt:1)'",
+        "echo '1. **BLOCKER** - it loses data'; echo; echo 'All else is good.'",
+        "echo '### Critical issues:'; echo; echo '- it loses data'",
+        "echo 'a.txt:1: MAJOR: this is broken'",
+        "echo '| MAJOR | this is broken |'",
+        "echo 'REVIEW_FAILED: this is broken'",
+        "echo \"REVIEW_FAILED $word\"",
+        "echo '```'",
+        "printf 'all good \\377\\n'",
+        "head -c 9000000 /dev/zero | tr '\\0' x; echo",
+    ] {
+        let kit = with_reviewer(COMMAND, &format!("{finding}; echo \"REVIEW_PASSED $word\""));
+        let ran = kit.run(&["run", "--all"]).exits(4);
+        kit.nothing_merged();
+        assert_eq!(
+            kit.attempts("TASK-001"),
+            [attempt(false, "INFRASTRUCTURE", "error")],
+            "{finding}: {ran:?}"
+        );
+    }
+    // The reviewer is told what is wrong with its answer, and may give a better one.
+    let body = "if grep -q 'could not be used' \"$HOME/asked\"; then echo \"REVIEW_PASSED $word\"; else \
+                echo 'MAJOR: no error handling'; echo \"REVIEW_PASSED $word\"; fi";
+    let kit = with_reviewer(COMMAND, body);
+    kit.run(&["run", "--all"]).exits(0);
+    assert!(kit.home("asked").contains("says what has to be fixed: MAJOR: no error handling"));
+    // Advice is no objection.
+    let kit = with_reviewer(COMMAND, "echo 'NIT: a name'; echo 'MAJOR: none'; echo \"REVIEW_PASSED $word\"");
+    kit.run(&["run", "--all"]).exits(0);
+}
+
+#[test]
+fn attack_a_fix_without_a_changed_file_merges_nothing() {
+    let kit = with_reviewer(COMMAND, "echo 'MAJOR: this is broken'; echo \"REVIEW_FIXED $word\"");
+    let ran = kit.run(&["run", "--all"]).exits(4);
+    assert!(ran.stderr.contains("says REVIEW_FIXED, and no file was changed"), "{}", ran.stderr);
+    kit.nothing_merged();
+    assert_eq!(kit.attempts("TASK-001"), [attempt(false, "INFRASTRUCTURE", "error")]);
+}
+
+/// A reviewer that fixed one state of the files has not passed it: if the files go back to that state, it is judged.
+#[test]
+fn attack_what_a_reviewer_fixed_does_not_pass_unfixed() {
+    for marker in ["REVIEW_FIXED", "REVIEW_PASSED"] {
+        // Each look changes the file; the tests put it back to what the agent had made.
+        let settings = format!("{COMMAND}commands: {{test: 'echo \"work of TASK-001\" >TASK-001.txt'}}\n");
+        let body = format!("echo better >TASK-001.txt; echo \"{marker} $word\"");
+        let kit = with_reviewer(&settings, &body);
+        kit.run(&["run", "--all"]).exits(4);
+        kit.nothing_merged();
+    }
+}
+
+/// RUN-9, document 003's example: what a reviewer fixed itself is told wherever people look.
+#[test]
+fn run_9_the_issues_of_a_fix_are_kept_and_shown() {
+    let body = "if grep -q better TASK-001.txt; then echo \"REVIEW_PASSED $word\"; else echo better >TASK-001.txt; \
+                echo 'MAJOR: No error handling in API call (api.py:45)'; echo 'MINOR: Unused import (utils.py:1)'; \
+                echo \"REVIEW_FIXED $word\"; fi";
+    let kit = with_reviewer(COMMAND, body);
+    let ran = kit.run(&["run", "--all"]).exits(0);
+    let lines = "TASK-001: REVIEW_FIXED, 2 issues\n  MAJOR: No error handling in API call (api.py:45)\n  \
+                 MINOR: Unused import (utils.py:1)\n";
+    assert!(ran.stderr.contains(lines), "{}", ran.stderr);
+    let status = kit.run(&["status"]).exits(0).stdout;
+    assert!(status.starts_with("TASK-001: success (review: fixed, 2 issues)\n"), "{status}");
+    let (_, attempts) = kit.state();
+    let findings = attempts["TASK-001"][0].review_findings.clone().unwrap();
+    assert_eq!(
+        findings,
+        "MAJOR: No error handling in API call (api.py:45)\nMINOR: Unused import (utils.py:1)"
+    );
+    let shown = kit.run(&["show", "TASK-001"]).exits(0).stdout;
+    assert!(
+        shown.contains("In round 1 the reviewer changed files itself") && shown.contains("Unused import"),
+        "{shown}"
+    );
+    let json = kit.run(&["show", "TASK-001", "--json"]).exits(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["fixed"][0]["round"], json["fixed"].as_array().unwrap().len()), (&1.into(), 1));
+    let log = kit.run(&["output", "TASK-001"]).exits(0).stdout;
+    assert!(log.contains("the reviewer found, and changed files itself:\nMAJOR: No error"), "{log}");
+}
+
 #[test]
 fn free_text_is_for_where_nobody_else_is_named() {
     let body = "echo \"REVIEW_PASSED $word\"";

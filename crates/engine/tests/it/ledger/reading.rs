@@ -153,7 +153,10 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
         events.extend(decide(&review, ask(call.clone())));
     }
     let (why, detail) = (countersign_core::outcome::NoVerdict::Timeout, "late".to_owned());
-    events.extend(decide(&review, Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail }));
+    events.extend(decide(
+        &review,
+        Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail, fixed: None },
+    ));
     let by = super::fixture::by_call(answered.clone());
     events.extend(decide(&review, Input::Answered { key, answer: super::fixture::answer(true), by }));
     append(&ledger, stored, &events, 3).await.unwrap();
