@@ -369,7 +369,10 @@ impl Run {
                 Err(error) => Err(error.into()),
             };
         }
-        if self.settings.human == HumanGate::Off {
+        if self.settings.human == HumanGate::Later {
+            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+        }
+        if self.settings.human != HumanGate::Terminal {
             return Ok(awaits);
         }
         let shown = judging::shown(task, &judged.stored.review, course.fixed);

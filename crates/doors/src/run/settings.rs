@@ -13,6 +13,8 @@ pub enum HumanGate {
     Terminal,
     /// Somewhere else, while the task waits.
     Queue,
+    /// Somewhere else, after the run: the task waits, the run does not.
+    Later,
 }
 
 /// How a run works.

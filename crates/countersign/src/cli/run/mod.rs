@@ -41,6 +41,10 @@ use waiting::Waiting;
 const HITL_WARNING: &str =
     "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
 
+/// Said where the settings want a person for every task, and the one at this terminal cannot be asked.
+const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
+     task waits for a person after its review; use --hitl-queue to decide while the run goes on";
+
 /// Runs tasks.
 pub async fn run(
     global: &Global,
@@ -54,6 +58,9 @@ pub async fn run(
     let mut warnings = at.warnings.clone();
     if options.how.hitl_review && (options.parallel || options.tui) {
         warnings.push(HITL_WARNING.to_owned());
+    }
+    if settings.human == HumanGate::Later {
+        warnings.push(HITL_SETTING_WARNING.to_owned());
     }
     let warnings = said(printer, warnings);
     if options.tui && !options.dry_run && !crate::terminal::is_there() {
@@ -197,7 +204,8 @@ impl At {
             ));
         }
         if settings.human == HumanGate::Terminal && !alone {
-            settings.human = HumanGate::Off;
+            // The flag is ignored, as document 003 has it. What the settings want for every task is not.
+            settings.human = if self.config.hitl_review { HumanGate::Later } else { HumanGate::Off };
         }
         Ok(settings)
     }

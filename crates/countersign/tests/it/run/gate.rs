@@ -162,6 +162,19 @@ fn what_somebody_edits_at_the_gate_is_never_merged_unjudged() {
     }
 }
 
+/// RUN-11.
+#[test]
+fn run_11_attack_a_screen_does_not_merge_unseen_what_the_settings_want_a_person_for() {
+    let tasks = tasks();
+    let settings = tasks.project.read("spec-runner.config.yaml");
+    tasks.project.write("spec-runner.config.yaml", format!("{settings}hitl_review: true\n"));
+    tasks.repository.commit("a person decides");
+    let mut terminal = tasks.terminal(&["run", "--all", "--tui"]);
+    assert_eq!(terminal.ends(), 3, "{}", terminal.contents());
+    assert!(!tasks.merged().contains("Merge"), "{}", tasks.merged());
+    assert!(tasks.status().contains("awaiting a person"), "{}", tasks.status());
+}
+
 #[test]
 fn a_run_on_a_screen_is_decided_there() {
     let tasks = tasks();

@@ -380,6 +380,42 @@ fn run_11_parallel_ignores_the_gate_at_the_terminal_with_a_warning() {
     at.is_whole(&["TASK-001"]);
 }
 
+/// RUN-11: the flag is ignored there; what the settings want for every task is not.
+#[test]
+fn run_11_attack_parallel_does_not_merge_unseen_what_the_settings_want_a_person_for() {
+    let shapes: [fn(&Project); 3] = [
+        |project| {
+            let settings = project.read("spec-runner.config.yaml");
+            project.write("spec-runner.config.yaml", format!("{settings}hitl_review: true\n"));
+        },
+        |project| {
+            let settings = project.read("spec-runner.config.yaml").replace('\n', "\n  ");
+            std::fs::remove_file(project.path("spec-runner.config.yaml")).unwrap();
+            let settings = format!("executor:\n  {settings}hitl_review: true\n");
+            project.write("spec/executor.config.yaml", settings);
+        },
+        |project| {
+            let configuration = project.read("countersign.yml");
+            project.write("countersign.yml", format!("{configuration}run: {{hitl_review: true}}\n"));
+        },
+    ];
+    for (set, more) in shapes.into_iter().zip([&[][..], &["--hitl-review"], &[]]) {
+        let at = with_tasks(&[("TASK-001", ""), ("TASK-002", "")], WORK);
+        set(&at.project);
+        at.repository.commit("a person decides");
+        let before = at.merges().len();
+        let ran = at.project.run(&at.args(more)).exits(3);
+        assert_eq!(ran.stderr.matches("`hitl_review: true` is in the settings").count(), 1, "{ran:?}");
+        assert_eq!(at.merges().len(), before, "{ran:?}");
+        assert!(ran.stdout.contains("TASK-002") && ran.stdout.contains("waits"), "{ran:?}");
+        // What a person approved is merged by the next run, and the other one still waits.
+        assert!(at.typed(&["approve", "TASK-001", "--reason", "I looked at it"]).contains("by ann"));
+        at.project.run(&at.args(&[])).exits(3);
+        assert_eq!(at.merges().len(), before + 1);
+        assert!(at.project.path("files/TASK-001").exists() && !at.project.path("files/TASK-002").exists());
+    }
+}
+
 #[test]
 fn several_at_once_need_a_branch_each() {
     let at = with_tasks(&[("TASK-001", "")], WORK);
