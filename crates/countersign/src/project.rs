@@ -78,7 +78,7 @@ impl Project {
     /// The planner, with the panel this project and this command have.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
         let mut planner = self.planner_for(self.panelists()?)?;
-        planner.bounds.max_inline_files = max_inline_files.unwrap_or(planner.bounds.max_inline_files);
+        planner.bounds.max_inline_files = max_inline_files.or(planner.bounds.max_inline_files);
         Ok(planner)
     }
 

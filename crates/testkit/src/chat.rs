@@ -56,6 +56,7 @@ impl Dialect for ChatApi {
             Act::Say { text, stop: "end_turn" } => (said(text), "stop"),
             Act::Say { text, stop: "max_tokens" } => (said(text), "length"),
             Act::Say { text, stop } => (said(text), *stop),
+            Act::Stopped { raw, stop } => (said(raw), *stop),
             other => unreachable!("{other:?} is no reply"),
         };
         if asked.body["stream"] == true {

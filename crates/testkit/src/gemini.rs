@@ -21,12 +21,12 @@ impl Dialect for GeminiApi {
     fn reply(&self, connection: &mut TcpStream, asked: &Asked, act: &Act, _: usize) -> io::Result<()> {
         let part = match act {
             Act::Use { tool, input } => json!({ "functionCall": { "name": tool, "args": input } }),
-            Act::Raw(text) => json!({ "text": text }),
+            Act::Raw(text) | Act::Stopped { raw: text, .. } => json!({ "text": text }),
             Act::Say { text, .. } => json!({ "text": text }),
             other => unreachable!("{other:?} is no reply"),
         };
         let stop = match act {
-            Act::Say { stop, .. } => finish_reason(stop),
+            Act::Say { stop, .. } | Act::Stopped { stop, .. } => finish_reason(stop),
             _ => "STOP",
         };
         let body = piece(&part, Some(stop));

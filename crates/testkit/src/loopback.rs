@@ -25,6 +25,13 @@ pub enum Act {
     },
     /// The model answers in the form that was asked for, as far as the service has one, and writes this.
     Raw(String),
+    /// The same, and the model stops for a reason, for services of agent programs that can tell it.
+    Stopped {
+        /// What it writes.
+        raw: String,
+        /// Why it stops, as the service calls it.
+        stop: &'static str,
+    },
     /// The model says something, and stops for a reason.
     Say {
         /// The text.
@@ -64,6 +71,14 @@ impl Act {
             "feedback": feedback,
             "criteria_results": [{ "criterion": criterion, "passed": passed, "feedback": feedback }],
         }))
+    }
+
+    /// A pass of one criterion, after which the model stops for a reason.
+    pub fn pass_stopped(criterion: &str, stop: &'static str) -> Self {
+        match Self::ruling(criterion, true, "") {
+            Self::Raw(raw) => Self::Stopped { raw, stop },
+            other => other,
+        }
     }
 
     /// An error without a time to wait.
@@ -206,7 +221,7 @@ impl<D: Dialect> State<D> {
                 std::thread::sleep(FOREVER);
                 wire::cut(connection, &self.dialect.beginning())
             }
-            Act::Use { .. } | Act::Raw(_) | Act::Say { .. } => {
+            Act::Use { .. } | Act::Raw(_) | Act::Stopped { .. } | Act::Say { .. } => {
                 self.dialect.reply(connection, &asked, &act, n)
             }
         }

@@ -35,6 +35,10 @@ impl Dialect for MessagesApi {
             Act::Use { tool: name, input } => {
                 say(connection, tool(name), written(&input.to_string()), "tool_use")
             }
+            Act::Stopped { raw, stop } => match answering_tool(&asked.body) {
+                Some(name) => say(connection, tool(name), written(raw), stop),
+                None => say(connection, text, said(raw), stop),
+            },
             Act::Raw(raw) => match answering_tool(&asked.body) {
                 Some(name) => say(connection, tool(name), written(raw), "tool_use"),
                 None => say(connection, text, said(raw), "end_turn"),

@@ -47,9 +47,9 @@ pub struct Shown {
     pub body: Body,
 }
 
-/// Whether files go into the payload with their contents: few enough, and small enough together.
-pub fn fits_inline(files: usize, bytes: u64, max_inline_files: usize, prompt_bytes: u64) -> bool {
-    files <= max_inline_files && bytes <= prompt_bytes
+/// Whether files go into the payload with their contents: small enough together, and few enough where that counts.
+pub fn fits_inline(files: usize, bytes: u64, max_inline_files: Option<usize>, prompt_bytes: u64) -> bool {
+    max_inline_files.is_none_or(|most| files <= most) && bytes <= prompt_bytes
 }
 
 /// Builds the payload. If any file is [`Body::Listed`], all are listed by path.

@@ -271,7 +271,7 @@ pub struct ReviewOptions {
     /// What stays the same over retries: makes this a loop with counted attempts
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
-    /// Above this many files a question lists paths instead of carrying contents
+    /// Above this many files a question lists paths instead of carrying contents; without it only the size counts
     #[arg(long, value_name = "N")]
     pub max_inline_files: Option<usize>,
     /// Ask again about what passed, although it stands; failures on unchanged bytes stand all the same

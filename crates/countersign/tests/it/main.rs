@@ -21,6 +21,7 @@ mod paths;
 mod people;
 mod private;
 mod process;
+mod program_replies;
 mod qr;
 mod redaction;
 mod replies;

@@ -43,6 +43,19 @@ fn replies_lead_where_they_must() {
     }
 }
 
+/// In the reply, or beside it where nothing would be lost without it.
+#[test]
+fn attack_a_reply_that_is_no_text_is_no_verdict() {
+    let within = PASS.replace("fine", "\\377");
+    for reply in [format!("{within}\\n"), format!("{PASS}\\n\\377\\n")] {
+        let project = project();
+        project.write("a.md", "text");
+        let judge = Judge::scripted(&project, "judge.sh", &format!("printf '{reply}'"));
+        let args = ["review", "a.md", "--criterion", COMPLETE, "--reviewer", judge.name(), "--json"];
+        assert_eq!(project.run(&args).exits(4).json()["reason"], "garbled", "{reply}");
+    }
+}
+
 /// Every other way a reviewer can end is no verdict either.
 #[test]
 fn ends_without_a_reply_are_no_verdicts() {

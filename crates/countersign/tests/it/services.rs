@@ -265,6 +265,31 @@ fn nobody_listens() {
     bench.no_verdict("unavailable", "cannot be reached: is it running? (");
 }
 
+/// Replaced by another character, the byte could say something else.
+#[test]
+fn attack_a_stream_that_is_no_text_is_no_verdict() {
+    let ruling = r#"{\"passed\":true,\"feedback\":\"F\",\"criteria_results\":[{\"criterion\":\"Complete\",\"passed\":true}]}"#;
+    let chat = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{ruling}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+    );
+    let messages = format!(
+        "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"type\":\"text_delta\",\"text\":\"{ruling}\"}}}}\n\n\
+         data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}}}}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
+    );
+    for (api, stream) in [("openai", chat), ("anthropic", messages)] {
+        let head = "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+        let of = |stream: &[u8]| {
+            let head = format!("{head}content-length: {}\r\n\r\n", stream.len());
+            [head.as_bytes(), stream].concat()
+        };
+        Bench::new(api, &says(of(stream.as_bytes()))).review().exits(0);
+        let mut bad = stream.into_bytes();
+        let at = bad.windows(3).position(|three| three == b"\"F\\").unwrap() + 1;
+        bad[at] = 0xff;
+        Bench::new(api, &says(of(&bad))).no_verdict("garbled", "not valid UTF-8");
+    }
+}
+
 /// Neither the key nor the work goes where a service would like to send them.
 #[test]
 fn a_redirect_is_not_followed() {

@@ -56,7 +56,7 @@ async fn engine(project: &Project) -> Engine {
     let planner = Planner {
         panel: Panel::new(vec![], root.path(), 2, &[]),
         root,
-        bounds: Bounds { max_inline_files: 5, prompt_bytes: 100_000, reply_bytes: 100_000 },
+        bounds: Bounds { max_inline_files: Some(5), prompt_bytes: 100_000, reply_bytes: 100_000 },
         redaction: Redaction::off(),
         day_budget: Budget::default(),
     };

@@ -18,7 +18,7 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::{ID_LETTERS, ReviewId, Subject, letters};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
-use countersign_core::policy::{Overrides, Policy};
+use countersign_core::policy::{DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
 use countersign_core::review::{Actor, Refused, Verb};
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
@@ -230,7 +230,10 @@ struct Work<'a> {
 impl Jobs {
     /// A door on an engine.
     pub fn new(engine: Engine, root: Root, options: Options, memory: Arc<Memory>) -> Self {
-        Self { engine, root, options, memory }
+        // The dialect has a bound of its own where no file names one (JOBS-2).
+        let mut planner = engine.planner().clone();
+        planner.bounds.max_inline_files.get_or_insert(DEFAULT_MAX_INLINE_FILES);
+        Self { engine: engine.replanned(planner), root, options, memory }
     }
 
     /// Begins a workflow, on top of what the agent has under way.

@@ -6,9 +6,7 @@ use super::reviewers::Owner;
 use super::written::{WrittenBlocking, WrittenGateFiles, WrittenOnNoVerdict, WrittenOverrides};
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
-use countersign_core::policy::{
-    Attempts, Blocking, DEFAULT_MAX_INLINE_FILES, GateFiles, GatePolicy, OnNoVerdict, Overrides, Policy,
-};
+use countersign_core::policy::{Attempts, Blocking, GateFiles, GatePolicy, OnNoVerdict, Overrides, Policy};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -20,8 +18,8 @@ pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
 /// How much of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Up to this many files a question carries their contents; above, it lists their paths.
-    pub max_inline_files: usize,
+    /// Up to this many files a question carries their contents; above, it lists their paths. None where no file says so.
+    pub max_inline_files: Option<usize>,
     /// How large a question may be.
     pub prompt_bytes: usize,
     /// How large an answer may be.
@@ -33,7 +31,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_inline_files: DEFAULT_MAX_INLINE_FILES,
+            max_inline_files: None,
             prompt_bytes: DEFAULT_BYTES as usize,
             reply_bytes: DEFAULT_BYTES as usize,
             reviewers_at_once: DEFAULT_REVIEWERS_AT_ONCE as usize,
@@ -208,8 +206,8 @@ impl Merge<'_> {
                 "limits.max_inline_files",
                 |l| &l.limits.max_inline_files,
                 default.max_inline_files,
-                |count| count.get() as usize,
-                usize::to_string,
+                |count| Some(count.get() as usize),
+                |count| count.map_or_else(|| "any number".to_owned(), |count| count.to_string()),
             ),
             prompt_bytes: self.size("limits.prompt_bytes", |l| &l.limits.prompt_bytes, default.prompt_bytes),
             reply_bytes: self.size("limits.reply_bytes", |l| &l.limits.reply_bytes, default.reply_bytes),

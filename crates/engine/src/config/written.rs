@@ -10,8 +10,8 @@ use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
-    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_INLINE_FILES,
-    DEFAULT_MAX_STALLED_ROUNDS, DEFAULT_REUSE_DAYS,
+    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
+    DEFAULT_REUSE_DAYS,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -386,8 +386,8 @@ pub(super) struct WrittenQr {
 #[schemars(rename = "Limits")]
 #[serde(default, deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenLimits {
-    /// Up to this many files a question carries their contents; above, it lists their paths. 0 always lists.
-    #[schemars(extend("default" = DEFAULT_MAX_INLINE_FILES))]
+    /// Up to this many files a question carries their contents; above, it lists their paths. 0 always lists. Without it a
+    /// question carries any number of files up to `prompt_bytes`; in workflows of jobs it is 5.
     pub max_inline_files: Given<CountOrNone>,
     /// How large a question may be.
     #[schemars(extend("default" = DEFAULT_BYTES))]

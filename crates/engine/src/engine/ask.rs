@@ -265,6 +265,7 @@ impl Engine {
             system_prompt,
             payload: prompt::with_redactions(question.payload, &question.redacted),
             files: materials(assignment, &asking.prepared.submission),
+            unshown: unshown(asking, &question.shown),
             shown: question.shown,
             timeout: self.0.planner.timeout(assignment, &asking.reviewer),
             reply_bytes: self.0.planner.bounds.reply_bytes,
@@ -275,6 +276,13 @@ impl Engine {
             most_microusd: self.most_microusd(&asking.reviewer, asking.counts_money),
         }
     }
+}
+
+/// How many files a reviewer has to read beside the question: those that are only listed, and diffs that are cut.
+fn unshown(asking: &Asking, shown: &[Shown]) -> usize {
+    let listed = shown.iter().filter(|shown| shown.body == Body::Listed).count();
+    let change = asking.prepared.request.change.as_ref();
+    listed + change.map_or(0, |handed| handed.cut(&asking.assignment).count())
 }
 
 /// Its turn came when nobody wanted the answer any more.

@@ -219,6 +219,7 @@ impl Engine {
             payload: payload.clone(),
             files: vec![],
             shown: vec![],
+            unshown: 0,
             timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
             reply_bytes: planner.bounds.reply_bytes,
             accept_bare: false,

@@ -101,7 +101,7 @@ impl Handed {
     }
 
     /// The files of an assignment whose patch is not shown whole.
-    fn cut<'a>(&'a self, assignment: &'a Assignment) -> impl Iterator<Item = &'a ChangedFile> {
+    pub(super) fn cut<'a>(&'a self, assignment: &'a Assignment) -> impl Iterator<Item = &'a ChangedFile> {
         let files = assignment.files.iter().filter_map(|index| self.change.files.get(*index));
         files.filter(|file| file.is_cut)
     }

@@ -70,8 +70,8 @@ pub struct Preview {
 /// Limits that hold for every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Up to this many files a question carries their contents.
-    pub max_inline_files: usize,
+    /// Up to this many files a question carries their contents; none for any number of files.
+    pub max_inline_files: Option<usize>,
     /// Up to this many bytes together.
     pub prompt_bytes: u64,
     /// The longest reply that is read.

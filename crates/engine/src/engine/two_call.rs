@@ -222,6 +222,7 @@ impl Engine {
             payload: prompt::payload(&[shown], None),
             files: vec![],
             shown: vec![],
+            unshown: 0,
             timeout: two.parser.timeout.unwrap_or(Duration::from_secs(PARSER_SECONDS)),
             reply_bytes: self.0.planner.bounds.reply_bytes,
             accept_bare: false,

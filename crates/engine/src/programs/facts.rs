@@ -1,6 +1,6 @@
 //! What makes one program differ from the next: words, variables, and two functions.
 
-use super::{Called, Heard};
+use super::{Called, Heard, Problem};
 use crate::process::Ended;
 use countersign_core::prompt::Shape;
 use std::ffi::OsString;
@@ -47,6 +47,19 @@ pub struct Facts {
     pub prepare: fn(&Form<'_>) -> Setup,
     /// What it means by what it left.
     pub hear: fn(&Ended) -> Heard,
+    /// How many files it opened, by its own record; none where it keeps no such record.
+    pub opened: fn(&Ended) -> Option<usize>,
+    /// A file in which it writes down what its service answered, where its report leaves out whether that was whole.
+    pub record: Option<Record>,
+}
+
+/// A file in which a program writes down what its service answered.
+#[derive(Clone, Copy)]
+pub struct Record {
+    /// Its place in the private folder.
+    pub file: &'static str,
+    /// Whether the last reply was whole.
+    pub check: fn(&[u8]) -> Result<(), Problem>,
 }
 
 /// Where a sign-in is found.

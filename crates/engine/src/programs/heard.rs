@@ -125,6 +125,10 @@ pub enum Kind {
     Cancelled,
     /// It answered, and not in the form that was asked for.
     Garbled,
+    /// It answered, and the answer ended for a reason that does not mean that it is whole.
+    NotWhole,
+    /// It answered without having opened the files that it had to read.
+    Unread,
 }
 
 impl Kind {
@@ -152,7 +156,7 @@ impl Problem {
     pub fn why(&self) -> NoVerdict {
         match self.kind {
             Kind::TimedOut => NoVerdict::Timeout,
-            Kind::Garbled => NoVerdict::Garbled,
+            Kind::Garbled | Kind::NotWhole | Kind::Unread => NoVerdict::Garbled,
             Kind::Refused => NoVerdict::Refused,
             Kind::QuestionTooLong | Kind::ReplyTooLong | Kind::TurnsUsedUp => NoVerdict::TooLong,
             _ => NoVerdict::Unavailable,
@@ -207,6 +211,8 @@ impl Problem {
             Kind::Crashed => format!("{name} broke off"),
             Kind::Cancelled => format!("{name} was cancelled"),
             Kind::Garbled => "the reply is not in the form that was asked for".to_owned(),
+            Kind::NotWhole => "the reply may be a part of one".to_owned(),
+            Kind::Unread => format!("{name} answered without having opened what it had to read"),
         };
         if self.quoted.is_empty() { words } else { format!("{words} ({})", self.quoted) }
     }

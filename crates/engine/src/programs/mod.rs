@@ -12,11 +12,12 @@ pub mod gemini;
 mod heard;
 mod marks;
 pub mod opencode;
+pub mod stop;
 mod working;
 
 pub use api::Api;
 pub use environment::{environment, kept};
-pub use facts::{Credentials, Facts, Form, Setup, Vendor};
+pub use facts::{Credentials, Facts, Form, Record, Setup, Vendor};
 pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
 pub use marks::{MARKS, Mark, NAMES};
 pub use working::{ModelArgument, Working};

@@ -50,7 +50,7 @@ pub(super) async fn show(
     // What is not text is a line in the prompt, whatever its size.
     let text = files.iter().filter(|file| file.content == Content::Text);
     let bytes = text.map(|file| file.size_bytes).sum();
-    let inline = prompt::fits_inline(files.len(), bytes, max_inline_files, MAX_PROMPT_BYTES);
+    let inline = prompt::fits_inline(files.len(), bytes, Some(max_inline_files), MAX_PROMPT_BYTES);
     let mut shown = Vec::with_capacity(files.len());
     for file in files {
         let body = if inline { workspace::read_body(&work.root, file).await? } else { Body::Listed };

@@ -1,12 +1,14 @@
 //! An agent program as a reviewer: in its judging form, once a question.
 
+use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, Told};
 use crate::private;
-use crate::process::{self, Call, GuardProgram};
-use crate::programs::{self, Facts, Form, Heard, Problem, Program, Said, Setup, Usage, Vendor};
+use crate::process::{self, Call, Ended, GuardProgram};
+use crate::programs::{self, Facts, Form, Heard, Kind, Problem, Program, Said, Setup, Usage, Vendor};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +17,9 @@ const STDERR_TAIL_BYTES: usize = 8 * 1024;
 const AROUND_BYTES: usize = 256 * 1024;
 /// The same where it reads files: some programs write whatever they read.
 const READING_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest record of a program's own that is read: it has the question in it, several times.
+const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// An agent program, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +96,8 @@ impl Agent {
         }
         let prepared = brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"));
         let prepared = prepared.and_then(|private| self.prepare(brief, private));
-        let (setup, call) = match prepared {
+        let prepared = prepared.and_then(|(setup, call)| Ok((setup, call, begin_record(facts, brief)?)));
+        let (setup, call, record) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let words = format!("nothing could be prepared: {error}");
@@ -103,7 +109,11 @@ impl Agent {
         }
         let call = Call { stdin: setup.prompt.into_bytes(), ..call };
         match process::run(guard, call, cancel).await {
-            Ok(ended) => told((facts.hear)(&ended), |problem| problem.words(&facts.called)),
+            Ok(ended) => {
+                let heard = (facts.hear)(&ended);
+                let said = heard.said.and_then(|said| holds(facts, &ended, record, brief).map(|()| said));
+                told(Heard { said, ..heard }, |problem| problem.words(&facts.called))
+            }
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
                 Told::failed(NoVerdict::Unavailable, words)
@@ -143,6 +153,35 @@ impl Agent {
         call.stdout_limit_bytes = 2 * brief.reply_bytes + around;
         call.stderr_tail_bytes = STDERR_TAIL_BYTES;
         Ok((setup, call))
+    }
+}
+
+/// The file of the program's own record, begun and held: the guard removes the folder before it can be read.
+fn begin_record(facts: &Facts, brief: &Brief) -> io::Result<Option<File>> {
+    let (Some(record), Some(private)) = (facts.record, &brief.private) else { return Ok(None) };
+    let path = private.join(record.file);
+    File::create_new(&path)?;
+    File::open(path).map(Some)
+}
+
+/// What an answer needs beside its words: bytes that are text, a record that says that it is whole, and that what had
+/// to be read was opened, as far as the program tells.
+fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
+    if std::str::from_utf8(&ended.stdout).is_err() {
+        return Err(Problem::new(Kind::Garbled, NOT_UTF_8));
+    }
+    if let (Some(facts), Some(file)) = (facts.record, record) {
+        let mut bytes = vec![];
+        // Of one that cannot be read, or not to its end, nothing says that the reply is whole.
+        let _ = file.take(RECORD_MAX_BYTES).read_to_end(&mut bytes);
+        (facts.check)(&bytes)?;
+    }
+    match (facts.opened)(ended) {
+        Some(0) if brief.unshown > 0 => {
+            let words = format!("by its own record none of {} files", brief.unshown);
+            Err(Problem::new(Kind::Unread, &words))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Brief {
     pub files: Vec<Material>,
     /// What is shown of them.
     pub shown: Vec<Shown>,
+    /// How many files there are whose contents are not in the payload, or not whole, and have to be read.
+    pub unshown: usize,
     /// How long the reviewer may take.
     pub timeout: Duration,
     /// The longest reply that is read.

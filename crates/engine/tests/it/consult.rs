@@ -47,7 +47,7 @@ async fn consult(panelists: Vec<Panelist>, prompt_bytes: u64) -> Ended {
     let planner = Planner {
         panel: Panel::new(panelists, root.path(), 1, &[]),
         root,
-        bounds: Bounds { max_inline_files: 5, prompt_bytes, reply_bytes: 1000 },
+        bounds: Bounds { max_inline_files: Some(5), prompt_bytes, reply_bytes: 1000 },
         redaction: Redaction::off(),
         day_budget: Budget::default(),
     };

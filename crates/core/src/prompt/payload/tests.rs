@@ -66,9 +66,10 @@ fn req_004_4_3_to_5_placeholders() {
 #[test]
 fn few_small_files_fit_inline() {
     for (files, bytes, inline) in [(0, 0, true), (5, 10, true), (6, 10, false), (1, 101, false)] {
-        assert_eq!(fits_inline(files, bytes, 5, 100), inline, "{files} files, {bytes} bytes");
+        assert_eq!(fits_inline(files, bytes, Some(5), 100), inline, "{files} files, {bytes} bytes");
     }
-    assert!(!fits_inline(1, 0, 0, 100));
+    assert!(!fits_inline(1, 0, Some(0), 100));
+    assert!(fits_inline(1000, 100, None, 100) && !fits_inline(1, 101, None, 100));
 }
 
 #[test]

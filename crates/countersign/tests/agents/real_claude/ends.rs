@@ -58,6 +58,23 @@ fn out_of_tokens() {
     ends(Act::Say { text: "It is", stop: "max_tokens" }, "too_long", "reply of `claude` was too long", 8);
 }
 
+/// It can be read, and it was cut, filtered or put off: the program takes it for an answer all the same.
+#[test]
+fn attack_a_pass_that_is_not_whole() {
+    for (stop, reason, words, asked) in [
+        ("max_tokens", "too_long", "it stopped for `max_tokens`", 1),
+        ("refusal", "refused", "declined", 4),
+        ("pause_turn", "garbled", "it stopped for `pause_turn`", 2),
+        ("model_context_window_exceeded", "too_long", "too long", 4),
+        ("something_new", "garbled", "it stopped for `something_new`", 2),
+    ] {
+        ends(Act::pass_stopped("Complete", stop), reason, words, asked);
+    }
+    for stop in ["tool_use", "end_turn", "stop_sequence"] {
+        Bench::new(Messages::always(Act::pass_stopped("Complete", stop))).review(&[]).exits(0);
+    }
+}
+
 #[test]
 fn cut_stream() {
     ends(Act::Cut, "unavailable", "no whole reply", 10);

@@ -101,12 +101,26 @@ fn no_answer() {
     ends_after(vec![plain], wrong, "garbled", "`passed` is neither true nor false", 2);
 }
 
-/// That a reply was cut, the program does not tell. An empty one it asks for again by itself.
+/// It asks by itself again for an empty one.
 #[test]
-fn half_an_answer_and_nothing() {
-    let cut = Act::Say { text: "{\"passed\": true, \"feed", stop: "max_tokens" };
-    let empty = Act::Say { text: "", stop: "end_turn" };
-    ends_after(vec![cut], empty, "garbled", "empty response", 3);
+fn nothing() {
+    ends(Act::Say { text: "", stop: "end_turn" }, "garbled", "empty response", 4);
+}
+
+/// Its report does not tell that a reply was cut or filtered; its record does.
+#[test]
+fn attack_a_pass_that_is_not_whole() {
+    let half = Act::Say { text: "{\"passed\": true, \"feed", stop: "max_tokens" };
+    ends(half, "too_long", "it stopped for `MAX_TOKENS`", 1);
+    for (stop, reason, asked) in [
+        ("MAX_TOKENS", "too_long", 1),
+        ("SAFETY", "refused", 1),
+        ("OTHER", "garbled", 2),
+        ("NEW", "garbled", 2),
+    ] {
+        let words = format!("it stopped for `{stop}`");
+        ends(Act::pass_stopped("Complete", stop), reason, &words, asked);
+    }
 }
 
 #[test]

@@ -244,7 +244,7 @@ impl Asking<'_> {
         let given = jobs.iter().flat_map(|job| job.given.clone()).collect();
         let mut planner = self.engine.planner().clone();
         planner.root = planner.root.with_given(given);
-        planner.bounds.max_inline_files = usize::MAX;
+        planner.bounds.max_inline_files = None;
         self.engine.replanned(planner)
     }
 

@@ -15,10 +15,13 @@ const TURNS_MAX: u32 = 8;
 /// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let tools = if form.reads_files { "Read,Grep,Glob" } else { "" };
-    let mut args = vec![
-        "-p".into(),
-        "--output-format".into(),
-        "json".into(),
+    let mut args = vec!["-p".into(), "--output-format".into()];
+    match form.reads_files {
+        // With an event for everything it does: whether it opened the files it has to read.
+        true => args.extend(["stream-json".into(), "--verbose".into()]),
+        false => args.push("json".into()),
+    }
+    args.extend([
         "--json-schema".into(),
         form.shape.schema().to_string().into(),
         "--system-prompt-file".into(),
@@ -34,7 +37,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         "--no-session-persistence".into(),
         "--max-turns".into(),
         TURNS_MAX.to_string().into(),
-    ];
+    ]);
     if let Some(model) = form.model {
         // In one word, so that no model's name is taken for an option.
         args.push(format!("--model={model}").into());

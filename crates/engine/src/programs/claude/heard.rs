@@ -1,17 +1,18 @@
 //! What the program says, and what it means by it.
 //!
-//! It writes one JSON object. Its exit code and its `subtype` say little: exit 0 comes without an answer, and
-//! `"subtype": "success"` with every kind of failure. So an answer is only what has all the marks of one.
+//! It writes a report, one JSON object; where it has files to read, an event a line before it, which say what it
+//! opened. Its exit code and its `subtype` say little: exit 0 comes without an answer, and `"subtype": "success"` with
+//! every kind of failure. So an answer is only what has all the marks of one.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, stop, sum_known};
 use serde_json::Value;
 
 const MICRO: f64 = 1_000_000.0;
 
 /// Reads what is left of an ended call.
 pub fn hear(ended: &Ended) -> Heard {
-    let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
+    let report = events(ended).and_then(|mut events| events.pop()).filter(is_report);
     let usage = report.as_ref().and_then(usage);
     let code = match &ended.how {
         How::Exited(code) => *code,
@@ -28,6 +29,45 @@ pub fn hear(ended: &Ended) -> Heard {
     Heard { said, usage }
 }
 
+/// Its events, of which the last one is its report. None where something else is among them.
+fn events(ended: &Ended) -> Option<Vec<Value>> {
+    let lines = ended.stdout.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let lines: Vec<&[u8]> = lines.collect();
+    let event = |line: &&[u8]| serde_json::from_slice(line).ok().filter(Value::is_object);
+    let events: Vec<Value> = match serde_json::from_slice::<Value>(&ended.stdout) {
+        Ok(alone) => vec![alone],
+        Err(_) => lines.iter().map(event).collect::<Option<_>>()?,
+    };
+    let early =
+        events.split_last().is_some_and(|(_, before)| before.iter().any(|event| event["type"] == "result"));
+    (!early).then_some(events)
+}
+
+/// Whether this is its report, and not an event before it.
+fn is_report(event: &Value) -> bool {
+    event.is_object() && matches!(event["type"].as_str(), None | Some("result"))
+}
+
+/// How many files it read, or searched with their text.
+pub fn opened(ended: &Ended) -> Option<usize> {
+    let events = events(ended)?;
+    // Without events, there is only the report, which does not say.
+    let (_, before) = events.split_last().filter(|(_, before)| !before.is_empty())?;
+    let blocks = |kind: &'static str| {
+        let contents = before.iter().filter_map(|event| event["message"]["content"].as_array());
+        contents.flatten().filter(move |block| block["type"] == kind)
+    };
+    let reads = |block: &&Value| match block["name"].as_str() {
+        Some("Read") => true,
+        Some("Grep") => block["input"]["output_mode"] == "content",
+        _ => false,
+    };
+    let came = |id: &Value| {
+        blocks("tool_result").any(|result| result["tool_use_id"] == *id && result["is_error"] != true)
+    };
+    Some(blocks("tool_use").filter(reads).filter(|block| came(&block["id"])).count())
+}
+
 fn read(code: i32, mut report: Value) -> Result<Said, Problem> {
     let field = |name: &str| report[name].as_str().unwrap_or_default();
     let in_order = report["is_error"] == false && field("subtype") == "success" && code == 0;
@@ -37,12 +77,12 @@ fn read(code: i32, mut report: Value) -> Result<Said, Problem> {
     if !matches!(field("terminal_reason"), "" | "completed") {
         return Err(Problem::new(Kind::Crashed, field("terminal_reason")));
     }
-    match report["structured_output"].take() {
-        Value::Null => {
-            Err(Problem::new(Kind::Garbled, "there is no structured answer, only text or nothing"))
-        }
-        answer => Ok(Said::Structured(answer)),
+    let answer = report["structured_output"].take();
+    if answer.is_null() {
+        return Err(Problem::new(Kind::Garbled, "there is no structured answer, only text or nothing"));
     }
+    stop::anthropic(report["stop_reason"].as_str())?;
+    Ok(Said::Structured(answer))
 }
 
 /// The kind of a failure, from the marks that say most to those that say least.

@@ -18,6 +18,17 @@ pub fn hear(ended: &Ended) -> Heard {
     Heard { said, usage: report.usage() }
 }
 
+/// How many of its commands ended well: it has no other way to read a file.
+pub fn opened(ended: &Ended) -> Option<usize> {
+    let events =
+        ended.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let ran = |event: &Value| {
+        let item = &event["item"];
+        event["type"] == "item.completed" && item["type"] == "command_execution" && item["exit_code"] == 0
+    };
+    Some(events.filter(ran).count())
+}
+
 /// What its events add up to.
 #[derive(Default)]
 struct Report {

@@ -35,4 +35,6 @@ pub static FACTS: Facts = Facts {
     reports_cost: false,
     prepare: call::prepare,
     hear: heard::hear,
+    opened: heard::opened,
+    record: None,
 };

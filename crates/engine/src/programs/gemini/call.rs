@@ -50,6 +50,12 @@ fn set(form: &Form<'_>) -> Vec<(OsString, OsString)> {
     let mut set = vec![
         ("GEMINI_CLI_HOME".into(), form.private.join(HOME).into()),
         ("GEMINI_SYSTEM_MD".into(), form.private.join(SYSTEM_PROMPT).into()),
+        // By variables, because they win over settings that it may find in a project.
+        ("GEMINI_TELEMETRY_OUTFILE".into(), form.private.join(super::record::FILE).into()),
+        ("GEMINI_TELEMETRY_ENABLED".into(), "true".into()),
+        ("GEMINI_TELEMETRY_TARGET".into(), "local".into()),
+        ("GEMINI_TELEMETRY_LOG_PROMPTS".into(), "true".into()),
+        ("GEMINI_TELEMETRY_TRACES_ENABLED".into(), "false".into()),
     ];
     if let Some(url) = form.base_url {
         set.push(("GOOGLE_GEMINI_BASE_URL".into(), url.into()));

@@ -86,6 +86,15 @@ fn read(report: &Value) -> Result<Said, Problem> {
     }
 }
 
+/// How many files it read, or searched with their text, by its own count.
+pub fn opened(ended: &Ended) -> Option<usize> {
+    const READING: [&str; 4] = ["read_file", "read_many_files", "grep_search", "search_file_content"];
+    let report: Value = serde_json::from_slice(&ended.stdout).ok()?;
+    let tools = report["stats"]["tools"]["byName"].as_object()?;
+    let counts = READING.iter().filter_map(|name| tools.get(*name)?["success"].as_u64());
+    Some(usize::try_from(counts.sum::<u64>()).unwrap_or(usize::MAX))
+}
+
 fn asked_nobody(report: &Value) -> bool {
     report["stats"]["models"].as_object().is_some_and(serde_json::Map::is_empty)
 }

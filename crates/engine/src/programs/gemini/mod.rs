@@ -4,11 +4,12 @@
 mod call;
 mod environment;
 mod heard;
+mod record;
 mod settings;
 
 pub(super) use heard::hear as hear_work;
 
-use super::{Called, Credentials, Facts, Vendor};
+use super::{Called, Credentials, Facts, Record, Vendor};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -34,4 +35,6 @@ pub static FACTS: Facts = Facts {
     reports_cost: false,
     prepare: call::prepare,
     hear: heard::hear,
+    opened: heard::opened,
+    record: Some(Record { file: record::FILE, check: record::check }),
 };

@@ -92,6 +92,7 @@ pub fn settings(sign_in: SignIn, reads_files: bool) -> Value {
         "experimental": { "enableAgents": false },
         "ide": { "enabled": false },
         "privacy": { "usageStatisticsEnabled": false },
-        "telemetry": { "enabled": false },
+        // Where its record goes is said by variables: to a file, and to no service.
+        "telemetry": { "enabled": true, "target": "local" },
     })
 }

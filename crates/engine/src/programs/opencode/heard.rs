@@ -4,7 +4,7 @@
 //! tries again in silence for a minute where its service fails: then its log, on standard error, says why.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, stop, sum_known};
 use serde_json::Value;
 
 const MICRO: f64 = 1_000_000.0;
@@ -36,12 +36,7 @@ fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
         return Err(Problem::new(Kind::Garbled, "`opencode` ended without a result"));
     };
     let problem = |kind, words| Err(Problem::new(kind, words));
-    match end["part"]["reason"].as_str().unwrap_or_default() {
-        "stop" => {}
-        "length" => return problem(Kind::ReplyTooLong, ""),
-        "content-filter" => return problem(Kind::Refused, ""),
-        other => return problem(Kind::Garbled, &format!("the reply ended with {other:?}")),
-    }
+    stop::chat(end["part"]["reason"].as_str())?;
     // What it said before its last step is no answer.
     let of_the_end = |text: &&Value| text["part"]["messageID"] == end["part"]["messageID"];
     let text = of(events, "text").rfind(of_the_end).and_then(|event| event["part"]["text"].as_str());
@@ -49,6 +44,11 @@ fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
         Some(text) => Ok(Said::Text(text.to_owned())),
         None => problem(Kind::Garbled, "there is no text: the model said nothing, or declined"),
     }
+}
+
+/// It gets no files to read: everything is in the question.
+pub fn opened(_: &Ended) -> Option<usize> {
+    None
 }
 
 fn of<'a>(events: &'a [Value], kind: &'static str) -> impl DoubleEndedIterator<Item = &'a Value> {

@@ -32,4 +32,6 @@ pub static FACTS: Facts = Facts {
     reports_cost: true,
     prepare: call::prepare,
     hear: heard::hear,
+    opened: heard::opened,
+    record: None,
 };

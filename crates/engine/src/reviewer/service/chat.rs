@@ -3,7 +3,7 @@
 use super::Question;
 use super::reading::{Reading, broken_off};
 use super::refusal;
-use crate::programs::{Kind, Problem, Usage};
+use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
 /// The body of a question; without a schema for servers that take none.
@@ -58,7 +58,9 @@ impl Reading for Reply {
         self.text.push_str(delta["content"].as_str().unwrap_or_default());
         self.refusal.push_str(delta["refusal"].as_str().unwrap_or_default());
         if let Some(finish) = choice["finish_reason"].as_str() {
-            self.finish = Some(finish.to_owned());
+            // A reply that was cut once is not made whole by what comes after it.
+            self.finish = self.finish.take().filter(|before| stop::chat(Some(before)).is_err());
+            self.finish.get_or_insert_with(|| finish.to_owned());
         }
         Ok(())
     }
@@ -71,12 +73,8 @@ impl Reading for Reply {
         if !self.refusal.is_empty() {
             return Err(Problem::new(Kind::Refused, &self.refusal));
         }
-        match self.finish.as_deref().ok_or_else(broken_off)? {
-            "stop" => Ok(self.text.clone()),
-            "length" => Err(Problem::new(Kind::ReplyTooLong, "length")),
-            "content_filter" => Err(Problem::new(Kind::Refused, "content_filter")),
-            other => Err(Problem::new(Kind::Garbled, &format!("it stopped for `{other}`"))),
-        }
+        stop::chat(Some(self.finish.as_deref().ok_or_else(broken_off)?))?;
+        Ok(self.text.clone())
     }
 
     fn usage(&self) -> Option<Usage> {

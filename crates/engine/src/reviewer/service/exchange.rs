@@ -1,12 +1,13 @@
 //! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
 
 use super::reading::{self, Reading, Then};
-use super::sse::Events;
+use super::sse::{Events, Unreadable};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Next};
 use crate::http::{Place, chain, client};
 use crate::programs::{Heard, Kind, Problem, Said};
 use crate::reviewer::Brief;
+use crate::reviewer::brief::NOT_UTF_8;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
@@ -180,7 +181,10 @@ impl Exchange<'_> {
             })?;
             let Some(chunk) = chunk else { return Ok(()) };
             let so_far = heard_bytes.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-            let whole = events.push(&chunk).map_err(|_| too_long(limit))?;
+            let whole = events.push(&chunk).map_err(|unreadable| match unreadable {
+                Unreadable::TooLong => too_long(limit),
+                Unreadable::NotText => Problem::new(Kind::Garbled, NOT_UTF_8),
+            })?;
             for data in whole {
                 if reading::take(reply, &self.hide(&data))? == Then::End {
                     let _ = timeout(LAST_BYTES, response.chunk()).await;

@@ -6,7 +6,7 @@
 use super::Question;
 use super::reading::{Reading, broken_off};
 use super::refusal;
-use crate::programs::{Kind, Problem, Usage};
+use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
 /// The tool that rulings are given by.
@@ -75,14 +75,10 @@ impl Reading for Reply {
 
     fn said(&self) -> Result<String, Problem> {
         let stop = self.stop.as_deref().filter(|_| self.over).ok_or_else(broken_off)?;
-        match stop {
-            "tool_use" | "end_turn" => {}
-            "max_tokens" | "model_context_window_exceeded" => {
-                return Err(Problem::new(Kind::ReplyTooLong, stop));
-            }
-            "refusal" => return Err(Problem::new(Kind::Refused, &self.text)),
-            other => return Err(Problem::new(Kind::Garbled, &format!("it stopped for `{other}`"))),
-        }
+        stop::anthropic(Some(stop)).map_err(|problem| match problem.kind {
+            Kind::Refused if !self.text.is_empty() => Problem::new(Kind::Refused, &self.text),
+            _ => problem,
+        })?;
         match &self.used[..] {
             [] => Ok(self.text.clone()),
             [(name, input)] if name == RULINGS.0 || name == ANSWER.0 => Ok(input.clone()),

@@ -39,6 +39,7 @@ impl Place {
             }
             Kind::Cancelled => format!("the question to {it} was cancelled"),
             Kind::Garbled => "the reply is not in the form that was asked for".to_owned(),
+            Kind::NotWhole | Kind::Unread => format!("the reply of {it} may be a part of one"),
             Kind::TurnsUsedUp | Kind::BudgetUsedUp | Kind::Crashed => format!("{it} broke off"),
         };
         if problem.quoted.is_empty() { words } else { format!("{words} ({})", problem.quoted) }

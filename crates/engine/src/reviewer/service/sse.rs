@@ -4,34 +4,39 @@
 #[derive(Debug)]
 pub struct Events {
     line: Vec<u8>,
-    data: Vec<u8>,
+    data: String,
     has_data: bool,
     after_return: bool,
     begun: bool,
     limit_bytes: usize,
 }
 
-/// An event is longer than the limit.
+/// Why a stream is not read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub enum Unreadable {
+    /// An event is longer than the limit.
+    TooLong,
+    /// A line is not valid UTF-8. With other characters in place of its bytes it could say something else.
+    NotText,
+}
 
 impl Events {
     /// A splitter that holds at most this many bytes of an event.
     pub fn new(limit_bytes: usize) -> Self {
-        let (line, data) = (vec![], vec![]);
+        let (line, data) = (vec![], String::new());
         Self { line, data, has_data: false, after_return: false, begun: false, limit_bytes }
     }
 
     /// Takes the next bytes and gives the data of every event that is whole with them. An event that the
     /// stream ends in is none.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Unreadable> {
         let mut whole = vec![];
         for byte in bytes {
             match byte {
                 b'\n' if self.after_return => self.after_return = false,
                 b'\n' | b'\r' => {
                     self.after_return = *byte == b'\r';
-                    whole.extend(self.end_line());
+                    whole.extend(self.end_line()?);
                 }
                 byte => {
                     self.after_return = false;
@@ -39,31 +44,34 @@ impl Events {
                 }
             }
             if self.line.len() + self.data.len() > self.limit_bytes {
-                return Err(TooLong);
+                return Err(Unreadable::TooLong);
             }
         }
         Ok(whole)
     }
 
-    fn end_line(&mut self) -> Option<String> {
-        let line = std::mem::take(&mut self.line);
+    fn end_line(&mut self) -> Result<Option<String>, Unreadable> {
+        let line = String::from_utf8(std::mem::take(&mut self.line)).map_err(|_| Unreadable::NotText)?;
         let first = !std::mem::replace(&mut self.begun, true);
-        let line = line.strip_prefix("\u{feff}".as_bytes()).filter(|_| first).unwrap_or(&line);
+        let line = line.strip_prefix('\u{feff}').filter(|_| first).unwrap_or(&line);
         if line.is_empty() {
             let data = std::mem::take(&mut self.data);
-            return std::mem::take(&mut self.has_data).then(|| String::from_utf8_lossy(&data).into_owned());
+            return Ok(std::mem::take(&mut self.has_data).then_some(data));
         }
         // Names, ids and comments say nothing that the data does not say.
-        let value = match line.strip_prefix(b"data") {
-            Some([]) => &[][..],
-            Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
-            _ => return None,
+        let value = match line.strip_prefix("data") {
+            Some("") => "",
+            Some(rest) => match rest.strip_prefix(':') {
+                Some(value) => value.strip_prefix(' ').unwrap_or(value),
+                None => return Ok(None),
+            },
+            None => return Ok(None),
         };
         if std::mem::replace(&mut self.has_data, true) {
-            self.data.push(b'\n');
+            self.data.push('\n');
         }
-        self.data.extend_from_slice(value);
-        None
+        self.data.push_str(value);
+        Ok(None)
     }
 }
 
@@ -102,9 +110,18 @@ mod tests {
     fn an_event_has_a_limit_and_a_stream_has_none() {
         let mut bounded = Events::new(10);
         assert_eq!(bounded.push(&b"data: abc\n\n".repeat(50)).unwrap().len(), 50);
-        assert_eq!(bounded.push(b"data: abcde\n\n"), Err(TooLong));
-        assert_eq!(Events::new(10).push(b"data: abcd\ndata: efgh\n\n"), Err(TooLong));
-        assert_eq!(Events::new(10).push(b": no data at all, no end"), Err(TooLong));
+        assert_eq!(bounded.push(b"data: abcde\n\n"), Err(Unreadable::TooLong));
+        assert_eq!(Events::new(10).push(b"data: abcd\ndata: efgh\n\n"), Err(Unreadable::TooLong));
+        assert_eq!(Events::new(10).push(b": no data at all, no end"), Err(Unreadable::TooLong));
+    }
+
+    #[test]
+    fn attack_bytes_that_are_no_text_are_not_read_as_something_else() {
+        let streams: [&[u8]; 4] =
+            [b"data: a\xff\n\n", b": \xff\n\ndata: a\n\n", b"data: \xe2\x82\n\n", b"event: \xc0\x80\n"];
+        for stream in streams {
+            assert_eq!(Events::new(1000).push(stream), Err(Unreadable::NotText), "{stream:?}");
+        }
     }
 
     proptest! {

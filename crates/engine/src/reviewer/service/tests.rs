@@ -213,6 +213,7 @@ fn brief(timeout: Duration) -> Brief {
         payload: String::new(),
         files: vec![],
         shown: vec![],
+        unshown: 0,
         timeout,
         reply_bytes: 1000,
         accept_bare: false,

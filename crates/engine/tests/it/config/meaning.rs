@@ -215,7 +215,7 @@ fn each_setting_comes_from_the_strongest_file_that_gives_it() {
             "policy.on_no_verdict = hold (default)",
             "policy.day_budget_tokens = none (default)",
             "policy.day_budget_usd = none (default)",
-            "limits.max_inline_files = 5 (default)",
+            "limits.max_inline_files = any number (default)",
             "limits.prompt_bytes = 10 (project countersign.yml:6)",
             "limits.reply_bytes = 12 (user /home/me/config.yml:6)",
             "limits.reviewers_at_once = 4 (default)",
