@@ -55,9 +55,12 @@ fn not_whole(reason: Option<&str>) -> Result<(), Problem> {
 mod tests {
     use super::*;
 
+    /// How the reasons of an API are read.
+    type Read = fn(Option<&str>) -> Result<(), Problem>;
+
     #[test]
     fn only_reasons_that_are_known_to_mean_a_whole_reply_are_taken() {
-        let table: [(fn(Option<&str>) -> Result<(), Problem>, &str, Option<Kind>); 17] = [
+        let table: [(Read, &str, Option<Kind>); 17] = [
             (anthropic, "end_turn", None),
             (anthropic, "tool_use", None),
             (anthropic, "stop_sequence", None),

@@ -102,7 +102,8 @@ fn a_reply_is_what_has_come_to_its_end() {
         ),
         (Anthropic, messages(&[tool("rulings", &halves)], "max_tokens"), Err(Kind::ReplyTooLong)),
         (Anthropic, messages(&[said(&["no"])], "refusal"), Err(Kind::Refused)),
-        (Anthropic, messages(&[tool("rulings", &halves)], "pause_turn"), Err(Kind::Garbled)),
+        (Anthropic, messages(&[tool("rulings", &halves)], "pause_turn"), Err(Kind::NotWhole)),
+        (Anthropic, messages(&[tool("rulings", &halves)], "new_reason"), Err(Kind::NotWhole)),
         (
             Anthropic,
             cut(messages(&[tool("rulings", &halves)], "tool_use"), "data: {\"type\":\"message_stop"),
@@ -120,7 +121,12 @@ fn a_reply_is_what_has_come_to_its_end() {
         (OpenAi, chat(&[text(whole)], Some("length")), Err(Kind::ReplyTooLong)),
         (OpenAi, chat(&[text(whole)], Some("content_filter")), Err(Kind::Refused)),
         (OpenAi, chat(&[json!({ "refusal": "no" })], Some("stop")), Err(Kind::Refused)),
-        (OpenAi, chat(&[text(whole)], Some("tool_calls")), Err(Kind::Garbled)),
+        (OpenAi, chat(&[text(whole)], Some("tool_calls")), Err(Kind::NotWhole)),
+        (
+            OpenAi,
+            cut(chat(&[text(whole)], Some("length")), "data: [DONE]") + &chat(&[], Some("stop")),
+            Err(Kind::ReplyTooLong),
+        ),
         (OpenAi, chat(&[text(whole)], None), Err(Kind::Connection)),
         (OpenAi, String::new(), Err(Kind::Connection)),
         (OpenAi, "data: [DONE]\n\n".to_owned(), Err(Kind::Connection)),

@@ -96,11 +96,49 @@ fn no_mark_alone_makes_an_answer() {
         (0, with("subtype", json!("error_during_execution"))),
         (0, with("terminal_reason", json!("aborted_streaming"))),
         (0, with("structured_output", json!(null))),
+        (0, with("stop_reason", json!("max_tokens"))),
+        (0, with("stop_reason", json!("pause_turn"))),
+        (0, with("stop_reason", json!("new_reason"))),
+        (0, with("stop_reason", json!(null))),
         (0, json!([good.clone()])),
     ];
     for (code, report) in table {
         let heard = hear(&ended(How::Exited(code), &report.to_string(), ""));
         assert!(heard.said.is_err(), "{code} {report}");
+    }
+}
+
+/// Only what came back with text counts: a listing, a refusal and a call without a result open nothing.
+#[test]
+fn its_events_say_how_many_files_it_opened() {
+    let (_, report) = recorded("pass");
+    let used = |id: &str, name: &str, input: Value| {
+        json!({ "type": "assistant", "message": { "content": [
+            { "type": "tool_use", "id": id, "name": name, "input": input },
+        ] } })
+    };
+    let came = |id: &str, is_error: bool| {
+        json!({ "type": "user", "message": { "content": [
+            { "type": "tool_result", "tool_use_id": id, "content": "x", "is_error": is_error },
+        ] } })
+    };
+    let content = json!({ "output_mode": "content" });
+    let init = json!({ "type": "system" });
+    let table = [
+        (vec![], None),
+        (vec![init.clone()], Some(0)),
+        (vec![used("a", "Read", json!({})), came("a", false)], Some(1)),
+        (vec![used("a", "Grep", content.clone()), came("a", false)], Some(1)),
+        (vec![used("a", "Grep", json!({})), came("a", false)], Some(0)),
+        (vec![used("a", "Glob", json!({})), came("a", false)], Some(0)),
+        (vec![used("a", "Read", json!({})), came("a", true)], Some(0)),
+        (vec![used("a", "Read", json!({})), came("b", false)], Some(0)),
+    ];
+    for (events, expected) in table {
+        let lines: String = events.iter().chain([&report]).map(|event| format!("{event}\n")).collect();
+        let ended = ended(How::Exited(0), &lines, "");
+        assert_eq!(opened(&ended), expected, "{lines}");
+        assert!(hear(&ended).said.is_ok(), "{lines}");
     }
 }
 

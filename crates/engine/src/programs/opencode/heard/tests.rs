@@ -92,7 +92,7 @@ fn an_answer_with_a_mark_missing_is_none() {
     for reason in ["tool-calls", "unknown", "error", ""] {
         let mut events = events.clone();
         events[2]["part"]["reason"] = json!(reason);
-        assert_eq!(heard(How::Exited(0), &events), Err(Kind::Garbled), "{reason}");
+        assert_eq!(heard(How::Exited(0), &events), Err(Kind::NotWhole), "{reason}");
     }
     let mut earlier = events.clone();
     earlier[1]["part"]["messageID"] = json!("msg_0");
