@@ -68,6 +68,37 @@ fn a_step_is_judged_sent_back_fixed_and_passes() {
     );
 }
 
+/// JOBS-2: up to five files with their contents, above that their paths, unless a file names another bound.
+#[test]
+fn jobs_2_a_step_of_six_files_is_listed_and_one_of_five_is_shown() {
+    for (files, limits, listed) in
+        [(5, "", false), (6, "", true), (6, "limits: {max_inline_files: 6}\n", false)]
+    {
+        let (project, _) = guide();
+        project.write(
+            "countersign.yml",
+            format!(
+                "version: 1\n{limits}rules: [{{name: r, for: ['*.x'], criteria: [{{name: C, ask: ok?}}]}}]\n"
+            ),
+        );
+        let pass = r#"{"passed": true, "feedback": "", "criteria_results": [{"criterion": "Complete", "passed": true}]}"#;
+        let body = format!("printf '%s\\n' \"$brief\" >>\"$HOME/briefs\"; echo '{pass}'");
+        Judge::scripted(&project, "judge.sh", &body);
+        let names: Vec<String> = (0..files).map(|n| format!("page-{n}.md")).collect();
+        names.iter().for_each(|name| {
+            project.write(name, "a page\n");
+        });
+        let mut client = external(&project, &[]);
+        let session = start(&mut client);
+        client.good("finished_step", plan(&session));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let done = client.good("finished_step", pages(&session, &names));
+        assert_eq!(done["status"], "workflow_complete", "{done}");
+        let briefs = std::fs::read_to_string(project.home().join("briefs")).unwrap();
+        assert_eq!(briefs.contains("6 files: their contents are not included"), listed, "{files}: {briefs}");
+    }
+}
+
 #[test]
 fn workflows_nest_subagents_have_their_own_and_a_parent_goes_on() {
     let (project, _) = guide();
