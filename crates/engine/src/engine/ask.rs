@@ -14,7 +14,7 @@ use countersign_core::answer::{self, Marked, MarkedRuling};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
-use countersign_core::prompt::{self, Shown};
+use countersign_core::prompt::{self, Body, Shown};
 use countersign_core::redact::Counts;
 use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;

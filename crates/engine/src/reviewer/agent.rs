@@ -160,7 +160,7 @@ impl Agent {
 fn begin_record(facts: &Facts, brief: &Brief) -> io::Result<Option<File>> {
     let (Some(record), Some(private)) = (facts.record, &brief.private) else { return Ok(None) };
     let path = private.join(record.file);
-    File::create_new(&path)?;
+    private::make_new_file(&path)?;
     File::open(path).map(Some)
 }
 
