@@ -11,6 +11,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// What the threads of the runtime are called.
 const RUNTIME_THREAD: &str = "tokio-rt-worker";
 
+const MAIN_THREAD: &str = "main";
+
 /// Ends the process at once.
 pub fn end(outcome: Outcome) -> ! {
     crate::terminal::restore();
@@ -41,9 +43,11 @@ pub fn on_panic(ends: Ends) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         usual(panic);
-        let one_call = thread::current().name() == Some(RUNTIME_THREAD);
+        let thread = thread::current();
         match ends {
-            Ends::Call if one_call => return,
+            Ends::Call if thread.name() == Some(RUNTIME_THREAD) => return,
+            // The main thread ends the process by itself, after it has put the terminal in order.
+            Ends::Process if thread.name() == Some(MAIN_THREAD) => return,
             Ends::Work => return PANICKED.notify_one(),
             Ends::Call | Ends::Process => {}
         }

@@ -45,7 +45,7 @@ fn scratch_copies_for_a_reviewer_are_for_its_user_alone() {
     }
     let judge = Judge::scripted(&project, "judge.sh", &format!("{}; {PASS}", look(&project)));
     let args = ["review", "docs", "--criterion", COMPLETE, "--reviewer", judge.name()];
-    run_open(&project, &args).exits(0);
+    run_open(&project, &[&args[..], &["--max-inline-files", "5"]].concat()).exits(0);
     all_private(&project, "files/docs/sub/7.md");
 }
 

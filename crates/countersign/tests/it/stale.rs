@@ -107,12 +107,13 @@ fn swap_copies_that_are_not_what_was_copied_are_no_verdict() {
     ];
     for (deed, code, reason) in deeds {
         let project = project();
-        // More files than a question carries: it only lists them.
+        // More files than a question is to carry: it only lists them.
         for i in 0..30 {
             project.write(&format!("docs/{i}.md"), format!("page {i}"));
         }
         let judge = reading(&project, deed);
         let args = ["review", "docs", "--criterion", COMPLETE, "--reviewer", judge.name(), "--json"];
+        let args = [&args[..], &["--max-inline-files", "5"]].concat();
         let json = project.run(&args).exits(code).json();
         assert_eq!(json["reason"].as_str(), reason, "{deed}");
     }

@@ -16,7 +16,7 @@ fn qr_8_what_is_on_record_is_said_beside_the_gate_and_stored_nowhere_else() {
     let before = project.read(FILE);
     let status = qr(&project, &["status"]).exits(0);
     assert!(status.stdout.contains("Passed on a word, without a review:\n- plan-001: "), "{}", status.stdout);
-    assert!(status.stdout.contains("(an agent)\n"), "{}", status.stdout);
+    assert!(status.stdout.contains("(a caller without a terminal)\n"), "{}", status.stdout);
     let json = qr(&project, &["status", "--json"]).exits(0).json();
     assert_eq!(json["by_word"][1]["id"], "plan-002");
     assert_eq!(project.read(FILE), before);
