@@ -1,24 +1,13 @@
 //! The `countersign` command: shows what the engine does.
 
 mod ask;
-mod author;
-mod change;
 mod cli;
-mod feed;
-mod given;
-mod handing_in;
 mod loopback;
 mod mcp;
-mod notify;
 mod output;
-mod panel;
-mod project;
-mod resident;
-mod run_project;
 mod serve;
 mod terminal;
 mod tui;
-mod wanted;
 
 use std::process::ExitCode;
 

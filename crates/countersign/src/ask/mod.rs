@@ -5,10 +5,10 @@
 mod editor;
 mod pager;
 
-use crate::author::actor;
 use crate::terminal::{self, Input};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use countersign_app::author::actor;
 use countersign_core::criterion::Severity;
 use countersign_core::text::visible_line;
 use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};

@@ -266,7 +266,7 @@ pub struct ReviewOptions {
     pub reviewer: Option<String>,
     /// Whose model wrote the work: claude, codex or gemini. Reviewers of other vendors are asked first; an
     /// agent that runs this command is recognised by itself
-    #[arg(long, value_name = "AGENT", value_parser = crate::author::named)]
+    #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
     pub author: Option<Vendor>,
     /// What stays the same over retries: makes this a loop with counted attempts
     #[arg(long, value_name = "NAME")]

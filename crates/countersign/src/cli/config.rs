@@ -3,7 +3,7 @@
 use super::arguments::ConfigOptions;
 use super::{Failure, Global};
 use crate::output::Answer;
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_engine::config;
 use serde_json::json;
@@ -16,7 +16,7 @@ pub fn run(global: &Global, options: &ConfigOptions) -> Result<Answer, Failure> 
             serde_json::to_string_pretty(&schema).map_err(|error| Failure::internal(error.to_string()))?;
         return Ok(Answer::new(Outcome::Passed, text + "\n", json!({ "json_schema": schema })));
     }
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let mut text = String::new();
     let mut rows = vec![];
     for setting in project.config.settings() {

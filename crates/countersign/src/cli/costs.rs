@@ -3,7 +3,7 @@
 use super::arguments::CostsOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, bold, dim};
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -17,7 +17,7 @@ const FIRST_NUMBER: usize = 3;
 
 /// Shows what was spent.
 pub async fn run(global: &Global, options: CostsOptions) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(options.days - 1));
     let since = since.as_millisecond() - since.as_millisecond().rem_euclid(24 * 60 * 60 * 1000);
     let costs = match project.existing_ledger().await? {

@@ -1,13 +1,13 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by somebody who sees the evidence.
 
-use super::show::no_ledger;
 use super::task::two_call;
 use super::{Failure, Global};
-use crate::author::actor;
-use crate::change;
 use crate::output::{Answer, Printer, Reader, bold, dim};
-use crate::project::{self, Project};
 use clap::Args;
+use countersign_app::author::actor;
+use countersign_app::change;
+use countersign_app::find::no_ledger;
+use countersign_app::project::{self, Project};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};
@@ -55,7 +55,7 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let project = Project::find(global, options.reviewer.clone())?;
+    let project = Project::find(global.config.as_deref(), options.reviewer.clone())?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let found = named(&ledger, &options.finding).await?;
     ledger.close().await;

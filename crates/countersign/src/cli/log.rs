@@ -1,10 +1,10 @@
 //! `countersign log`: history.
 
 use super::arguments::LogOptions;
-use super::show::{find, no_ledger};
 use super::{Failure, Global};
 use crate::output::{Answer, dim, outcome_words, paint_outcome, rfc3339};
-use crate::project::Project;
+use countersign_app::find::{find, no_ledger};
+use countersign_app::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Event;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Lists reviews, newest first, or the events of one, in order.
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let verified = match options.verify {
         true => Some(ledger.verify().await?),

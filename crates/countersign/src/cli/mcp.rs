@@ -4,7 +4,7 @@ use super::arguments::{McpOptions, Transport};
 use super::{Failure, Global};
 use crate::mcp::{self, HttpOptions, Options, Way};
 use crate::output::Answer;
-use crate::project::current_folder;
+use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -10,7 +10,6 @@ mod decide;
 mod demo;
 mod dispute;
 mod doctor;
-mod failure;
 mod hook;
 mod init;
 mod last_resort;
@@ -31,15 +30,14 @@ mod validate;
 mod watch;
 
 pub use arguments::{Arguments, Command, Global};
-pub use decide::{Decided, Deed, take as take_decision};
-pub use failure::Failure;
-pub use init::default_questions;
+pub use countersign_app::Failure;
 pub use log as history;
-pub use show::{find as find_review, meant as meant_review, no_ledger, shown as shown_review};
+pub use show::shown as shown_review;
 pub use status::{look as project_status, row_json as review_row};
 
 use crate::output::{Answer, Printer};
 use clap::Parser;
+use countersign_app::decide::Action;
 use countersign_engine::{process, scratch};
 use last_resort::Ends;
 use std::process::ExitCode;
@@ -95,12 +93,12 @@ async fn dispatch(
         Command::Log(options) => log::run(&global, options).await,
         Command::Status => status::run(&global).await,
         Command::Rule(options) => rule::run(&global, options, printer, cancel).await,
-        Command::Approve(options) => decide::approve(&global, options).await,
-        Command::Reject(options) => decide::reject(&global, options).await,
-        Command::Skip(options) => decide::skip(&global, options).await,
-        Command::Fix(options) => decide::fix(&global, options).await,
+        Command::Approve(options) => decide::run(&global, options, Action::Approve).await,
+        Command::Reject(options) => decide::run(&global, options, Action::Reject).await,
+        Command::Skip(options) => decide::run(&global, options, Action::Skip).await,
+        Command::Fix(options) => decide::run(&global, options, Action::Fix).await,
         Command::Dispute(options) => dispute::run(&global, options, printer, cancel).await,
-        Command::Unblock(options) => decide::unblock(&global, options).await,
+        Command::Unblock(options) => decide::run(&global, options, Action::Unblock).await,
         Command::Withdraw(options) => decide::withdraw(&global, options).await,
         Command::Init(options) => init::run(&global, &options, printer).await,
         Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,

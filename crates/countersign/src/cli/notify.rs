@@ -2,10 +2,10 @@
 
 use super::doctor::{Line, answer};
 use super::{Failure, Global};
-use crate::notify::{Came, Message, State, by};
 use crate::output::Answer;
-use crate::project::Project;
 use clap::Args;
+use countersign_app::notify::{Came, Message, State, by};
+use countersign_app::project::Project;
 use countersign_core::notify::Way;
 
 const NOTIFY_HELP: &str = "\
@@ -25,7 +25,7 @@ pub struct NotifyOptions {
 
 /// Tells it now, whatever the hour; nothing is put on record.
 pub async fn run(global: &Global, _options: NotifyOptions) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let switches = &project.config.notify.switches;
     let on: Vec<Way> = Way::ALL.into_iter().filter(|way| switches.has(*way)).collect();
     let came = by(&on, &project, &Message::test(&project)?).await;

@@ -3,11 +3,11 @@
 use super::arguments::{ConfigFrom, ReviewOptions};
 use super::task::arguments::ReviewTaskOptions;
 use super::{Failure, Global};
-use crate::author;
-use crate::change;
 use crate::output::{Answer, Printer, Reader, Spent, next_steps, verdict_json, verdict_text};
-use crate::project::{self, Project};
-use crate::wanted::{Wanted, Words};
+use countersign_app::author;
+use countersign_app::change;
+use countersign_app::project::{self, Project};
+use countersign_app::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ID_LETTERS, Subject, letters};
 use countersign_core::outcome::Outcome;
@@ -36,7 +36,7 @@ pub async fn run(
     }
     let mut warnings = vec![];
     let (mut project, change) = match options.change {
-        false => (Project::find(global, options.reviewer.clone())?, None),
+        false => (Project::find(global.config.as_deref(), options.reviewer.clone())?, None),
         true => {
             let base = base(global, &options).await?;
             let change = base.change(&mut warnings).await?;

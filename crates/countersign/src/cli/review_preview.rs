@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::output::{Answer, Printer, assignment_json, bold, dim, write_out};
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_core::plan::{Assignment, ReviewerKind};
 use countersign_core::prompt::response_schema;

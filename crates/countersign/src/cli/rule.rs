@@ -1,10 +1,10 @@
 //! `countersign rule`: hand in the results of a self-review.
 
 use super::arguments::RuleOptions;
-use super::show::find;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
-use crate::project::Project;
+use countersign_app::find::{find, no_ledger};
+use countersign_app::project::Project;
 use countersign_engine::engine::SelfReviewResults;
 use std::io::Read;
 use std::path::Path;
@@ -20,9 +20,9 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     if project.existing_ledger().await?.is_none() {
-        return Err(super::show::no_ledger());
+        return Err(no_ledger());
     }
     let results = read(&options.from)?;
     let planner = project.planner_with_self()?;

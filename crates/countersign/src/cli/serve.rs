@@ -2,10 +2,10 @@
 
 use super::arguments::ServeOptions;
 use super::{Failure, Global};
-use crate::author;
 use crate::output::Answer;
-use crate::project::current_folder;
 use crate::serve;
+use countersign_app::author;
+use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -6,7 +6,7 @@ mod tasks;
 use super::log::{page, review_json, review_line};
 use super::{Failure, Global};
 use crate::output::{Answer, Reader, ago, bold, dim, outcome_words, rfc3339};
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
 use countersign_core::text::visible_line;
@@ -24,7 +24,7 @@ const GOAL_CHARS: usize = 100;
 
 /// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let ledger = project.existing_ledger().await?;
     let answer = look(&project, ledger.as_ref(), global.json).await?;
     if let Some(ledger) = ledger {

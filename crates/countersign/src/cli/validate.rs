@@ -7,8 +7,8 @@ use super::arguments::ValidateOptions;
 use super::qr::validate as states;
 use super::{Failure, Global};
 use crate::output::Answer;
-use crate::project::{self, Project};
-use crate::wanted::unmatched;
+use countersign_app::project::{self, Project};
+use countersign_app::wanted::unmatched;
 use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::library::{JOBS_FOLDER, Library, Listing};
 use countersign_doors::qr::modules::{self, Modules};
@@ -29,7 +29,7 @@ pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure
     }
     let root = config::find_root(&here, &project::environment())?;
     let jobs = Library::new(&root, project::more_job_folders(&here)).look();
-    let project = Project::find(global, None);
+    let project = Project::find(global.config.as_deref(), None);
     let files = states::files(project.as_ref().ok().map(|project| &project.config), &here);
     let file = project.as_ref().ok().and_then(|project| project.config.file.as_deref());
     let tasks = tasks::check(&root, file);

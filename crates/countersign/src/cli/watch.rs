@@ -5,10 +5,10 @@ mod reader;
 mod words;
 
 use super::{Failure, Global};
-use crate::feed::{self, Feed};
 use crate::output::{Answer, Printer, write_out};
-use crate::project::Project;
 use arguments::WatchOptions;
+use countersign_app::feed::{self, Feed};
+use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
@@ -25,7 +25,7 @@ pub async fn run(
     printer: &Printer,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let gone = reader::gone();
     // Somebody stopped it, or nobody reads: that is how watching ends.
     let stopped = async {

@@ -10,7 +10,7 @@ mod token;
 pub use gate::{Gate, Refused, hosts, origins};
 pub use token::{Token, provide as provide_token};
 
-use crate::cli::Failure;
+use countersign_app::Failure;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};

@@ -1,6 +1,6 @@
 //! The token of a server: in a file that only its owner can read, shown once.
 
-use crate::cli::Failure;
+use countersign_app::Failure;
 use countersign_engine::ledger::Ledger;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 //! Failures as clients see them: a tool error with everything a program or a model needs to go on.
 
-use crate::cli::Failure;
 use crate::output::failure_json;
+use countersign_app::Failure;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 

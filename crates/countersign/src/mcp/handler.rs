@@ -4,7 +4,7 @@ use super::failure::tool_error;
 use super::progress::Progress;
 use super::server::Server;
 use super::tools::{self, Afterwards, Call, Reply, Tool};
-use crate::cli::Failure;
+use countersign_app::Failure;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,

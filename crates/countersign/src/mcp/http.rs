@@ -2,8 +2,8 @@
 
 use super::handler::Handler;
 use super::server::Server;
-use crate::cli::Failure;
 use crate::loopback::{self, Gate, Listener, MESSAGE_LIMIT_BYTES, Refused};
+use countersign_app::Failure;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderValue, WWW_AUTHENTICATE};

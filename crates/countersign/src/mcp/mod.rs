@@ -14,7 +14,7 @@
 //! Within a tool:
 //! - `call.arguments::<T>()` reads the arguments into a type that derives `Deserialize` (with
 //!   `deny_unknown_fields`) and `JsonSchema`; what does not fit is a clear tool error. Strings that hold NUL or are
-//!   longer than [`crate::given::TEXT_LIMIT_BYTES`] are refused before.
+//!   longer than [`countersign_app::given::TEXT_LIMIT_BYTES`] are refused before.
 //! - `call.project()` is the project with the configuration of this moment, `call.server.engine(&project)` the engine
 //!   on it, opened at first use. `call.server.options()` are the flags.
 //! - `call.server.perform(&engine, ticket)` has a review performed in the background. It goes on when the call is over
@@ -41,7 +41,7 @@ mod tools;
 pub use http::HttpOptions;
 pub use options::Options;
 
-use crate::cli::Failure;
+use countersign_app::Failure;
 use server::Server;
 use tokio_util::sync::CancellationToken;
 

@@ -1,8 +1,8 @@
 //! How far a call is, for clients that want to know: they keep a call open for as long as they hear of it.
 
 use super::tools::Call;
-use crate::cli::Failure;
-use crate::resident::{Followed, LOOK, counted, is_performed};
+use countersign_app::Failure;
+use countersign_app::resident::{Followed, LOOK, counted, is_performed};
 use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
 use countersign_engine::engine::Happening;

@@ -1,8 +1,8 @@
 //! What all calls share: the resident process, and what the tools of workflows know from one call to the next.
 
 use super::options::Options;
-use crate::project::Project;
-use crate::resident::Resident;
+use countersign_app::project::Project;
+use countersign_app::resident::Resident;
 use countersign_doors::jobs::Memory;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -25,7 +25,7 @@ impl Server {
     /// A server that has opened nothing yet.
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         let (folder, global) = (options.folder.clone(), options.global.clone());
-        let resident = Resident::new("countersign mcp", folder, global, stopping);
+        let resident = Resident::new("countersign mcp", folder, global.config, stopping);
         Self(Arc::new(Inner { resident, options, jobs: OnceLock::new(), one_client }))
     }
 

@@ -2,8 +2,8 @@
 
 use super::handler::{Handler, Receipts};
 use super::server::Server;
-use crate::cli::Failure;
 use crate::loopback::MESSAGE_LIMIT_BYTES;
+use countersign_app::Failure;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};

@@ -1,8 +1,8 @@
 //! Failures: with file, line, column, caret and hint.
 
 use super::style;
-use crate::cli::Failure;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use countersign_app::Failure;
 use countersign_core::redact::{Redaction, stars};
 use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;

@@ -5,27 +5,26 @@ mod diagnostic;
 mod progress;
 mod spent;
 mod style;
-mod time;
 mod verdict;
 
+pub use countersign_app::SCHEMA;
+pub use countersign_app::reader::Reader;
+pub use countersign_app::time::{ago, rfc3339};
 pub use diagnostic::failure_json;
 pub use progress::Progress;
 pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};
-pub use time::{ago, rfc3339};
 pub use verdict::{
-    Reader, assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
+    assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
 };
 
-use crate::cli::{Failure, Global};
+use crate::cli::Global;
+use countersign_app::Failure;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::visible_line;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::ExitCode;
-
-/// The version of the object for programs.
-pub const SCHEMA: &str = "countersign/1";
 
 /// What a command has to say.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::spent::Spent;
 use super::style::{bold, dim, paint_outcome};
-use super::time::rfc3339;
-use crate::author;
+use countersign_app::reader::Reader;
+use countersign_app::time::rfc3339;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
@@ -344,30 +344,6 @@ fn ruled_by(by: &By) -> &str {
     match by {
         By::Call { reviewer, .. } | By::Reused { reviewer, .. } | By::Disputed { reviewer, .. } => reviewer,
         By::SelfReview { .. } => "self",
-    }
-}
-
-/// Who reads an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// A person, who is told the commands that are for people.
-    Person,
-    /// An agent, which is told that a person is waited for.
-    Agent,
-}
-
-impl Reader {
-    /// Who reads what a command prints.
-    pub fn of_command() -> Self {
-        if author::is_agent() { Self::Agent } else { Self::Person }
-    }
-
-    /// What a person does next about a review. An agent is told no command that is for people.
-    pub fn person_decides(self, id: &str, commands: impl FnOnce() -> String) -> String {
-        match self {
-            Self::Person => commands(),
-            Self::Agent => format!("review {id} waits for a person"),
-        }
     }
 }
 

@@ -15,9 +15,10 @@ mod route;
 mod routes;
 mod shapes;
 
-use crate::cli::{Failure, Global};
+use crate::cli::Global;
 use crate::loopback::{self, Gate, Listener};
-use crate::resident::Resident;
+use countersign_app::Failure;
+use countersign_app::resident::Resident;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +33,7 @@ pub async fn serve(
     port: u16,
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    let resident = Resident::new(NAME, folder, global, cancel.child_token());
+    let resident = Resident::new(NAME, folder, global.config, cancel.child_token());
     let served = listen(&resident, port).await;
     resident.stop().await;
     served

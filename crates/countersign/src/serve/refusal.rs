@@ -1,8 +1,8 @@
 //! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
 
 use super::route::Route;
-use crate::cli::Failure;
 use crate::output::{Printer, failure_json};
+use countersign_app::Failure;
 use countersign_core::outcome::Outcome;
 use hyper::StatusCode;
 use serde_json::{Map, Value};

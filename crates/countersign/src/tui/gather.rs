@@ -2,9 +2,10 @@
 
 use super::Source;
 use super::board::{Board, Detail, Known, Reviewed};
-use crate::author::actor;
-use crate::cli::Failure;
 use crate::output::{Spent, outcome_words};
+use countersign_app::Failure;
+use countersign_app::author::actor;
+use countersign_app::decide::{Decide, decide};
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::review::{Review, State as Standing, Verb};
@@ -174,7 +175,9 @@ impl<'s> Gatherer<'s> {
                 self.engine.insert(project.engine(project.planner(None)?).await?).clone()
             }
         };
-        engine.decide_about(review, digest, verb, actor(), crate::ask::REASON.to_owned()).await?;
+        let reason = Some(crate::ask::REASON.to_owned());
+        let decided = Decide { action: verb.into(), by: actor(), reason, about: Some(digest) };
+        decide(self.source.project, &engine, review, decided).await?;
         self.review = None;
         Ok(())
     }

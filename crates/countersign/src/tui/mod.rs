@@ -14,11 +14,11 @@ mod screen;
 mod tests;
 mod view;
 
-use crate::cli::Failure;
-use crate::project::Project;
 use crate::terminal::keys::Key;
 use crate::terminal::{self, Input, Screen};
 use board::Board;
+use countersign_app::Failure;
+use countersign_app::project::Project;
 use countersign_doors::run::layout::Layout;
 use countersign_engine::engine::Engine;
 use gather::Gatherer;

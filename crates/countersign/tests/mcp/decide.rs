@@ -13,7 +13,7 @@ fn agents_are_refused_and_told_what_to_do() {
     let mut client = Client::new(&project);
     let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"]["id"].clone();
     let before = recorded(&project);
-    for verb in ["approve", "skip", "reject", "unblock"] {
+    for verb in ["approve", "skip", "reject", "fix", "unblock"] {
         let error =
             client.bad("review_decide", json!({ "review": review, "verb": verb, "reason": "it is fine" }));
         assert_eq!(error["code"], "people_only");
@@ -43,6 +43,24 @@ fn the_users_own_file_lets_agents_decide_and_names_them() {
     assert_eq!((&decision["person"], &decision["reason"]), (&json!(false), &json!("known")));
     let shown = project.run(&["show"]).exits(0).stdout;
     assert!(shown.contains("an agent, allowed by the user's own file"), "{shown}");
+}
+
+/// The same verbs as everywhere, and a review is known by its subject too.
+#[test]
+fn an_agent_that_may_decide_sends_work_back() {
+    let (project, _) = judged();
+    std::fs::create_dir_all(project.home().join(".config/countersign")).unwrap();
+    std::fs::write(project.home().join(USER_FILE), ALLOWED).unwrap();
+    let mut client = Client::new(&project);
+    let review = client.review(json!({ "files": ["a.md"], "subject": "s" }))["review"].clone();
+    let decide = json!({ "review": review["subject"], "verb": "fix", "reason": "the end is missing" });
+    let decided = client.good("review_decide", decide.clone());
+    assert_eq!((&decided["outcome"], &decided["review"]["id"]), (&json!("needs_work"), &review["id"]));
+    assert_eq!(decided["review"]["decisions"][0]["verb"], "fix", "{decided}");
+    // The first decision about the same bytes counts.
+    let error =
+        client.bad("review_decide", json!({ "verb": "approve", "review": review["id"], "reason": "r" }));
+    assert_eq!(error["code"], "refused", "{error}");
 }
 
 #[test]

@@ -5,13 +5,13 @@
 
 mod work;
 
+use super::Failure;
 use super::arguments::{DemoOptions, ReviewOptions};
 use super::review::wanted;
-use super::{Failure, Global};
 use crate::output::{
     Answer, Printer, Reader, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out,
 };
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
 use countersign_engine::config::Environment;
 use countersign_engine::engine::Engine;
@@ -73,7 +73,7 @@ impl<'a> Stage<'a> {
     async fn open(folder: &Path, printer: &'a Printer) -> Result<Self, Failure> {
         // The demo is the same for everybody, whatever they have configured.
         let environment = Environment { root: Some(folder.to_owned()), ..Environment::default() };
-        let project = Project::find_at(folder.to_owned(), &Global::default(), None, &environment)?;
+        let project = Project::find_at(folder.to_owned(), None, None, &environment)?;
         let engine = project.engine(project.planner(None)?).await?;
         Ok(Self { project, engine, printer })
     }

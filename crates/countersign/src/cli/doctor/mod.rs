@@ -10,7 +10,7 @@ mod surroundings;
 use super::arguments::DoctorOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
-use crate::project::{Project, guard_program};
+use countersign_app::project::{Project, guard_program};
 use countersign_core::outcome::Outcome;
 use countersign_engine::process::GuardProgram;
 pub use line::Line;
@@ -27,7 +27,7 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let guard = guard_program()?;
     let mut lines = vec![surroundings::guard(&guard, cancel).await, surroundings::git(&guard, cancel).await];
-    match Project::find(global, options.reviewer) {
+    match Project::find(global.config.as_deref(), options.reviewer) {
         Err(failure) => lines.push(surroundings::unusable_configuration(&failure)),
         Ok(project) => {
             lines.extend(surroundings::configuration(&project));

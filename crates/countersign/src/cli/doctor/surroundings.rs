@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use crate::cli::{Failure, validate};
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::rule::Rule;
 use countersign_engine::installed;
 use countersign_engine::ledger::{FORMAT, Ledger};

@@ -2,13 +2,13 @@
 
 use super::look::Work;
 use super::note;
-use crate::author::OWN_CALL;
-use crate::change::gate_words;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
-use crate::notify::{self, Told};
-use crate::project::{self, Project};
-use crate::wanted::{NO_RULE, Wanted, Words};
+use countersign_app::author::OWN_CALL;
+use countersign_app::change::gate_words;
+use countersign_app::notify::{self, Told};
+use countersign_app::project::{self, Project};
+use countersign_app::wanted::{NO_RULE, Wanted, Words};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, NoPerson, Refused, Route};

@@ -1,9 +1,9 @@
 //! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
 
-use crate::author;
-use crate::change;
 use crate::cli::{Failure, Global};
-use crate::project::{self, Project};
+use countersign_app::author;
+use countersign_app::change;
+use countersign_app::project::{self, Project};
 use countersign_engine::config::{self, FILE_NAME, Flags};
 use countersign_engine::git::{Anchor, Git, Standpoint};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};

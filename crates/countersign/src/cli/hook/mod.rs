@@ -13,7 +13,7 @@ mod tries;
 use super::arguments::{HookOptions, HookProgram};
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
-use crate::project::{self, Project};
+use countersign_app::project::{self, Project};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::Hook;
@@ -151,7 +151,8 @@ pub async fn installed(global: &Global) -> Vec<String> {
             failure.message
         )
     });
-    let unwanted = Project::find(global, None).ok().and_then(|project| judging::unwanted(&project));
+    let unwanted =
+        Project::find(global.config.as_deref(), None).ok().and_then(|project| judging::unwanted(&project));
     let unwanted = unwanted.map(|why| format!("{why}: write `review: {{trigger: session_idle}}`"));
     begun.into_iter().chain(unwanted).collect()
 }

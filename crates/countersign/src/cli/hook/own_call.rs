@@ -1,8 +1,8 @@
 //! Whether this hook runs below a call of ours. Who works there is judged by the process that started it. A variable alone
 //! says nothing: an agent can set it.
 
-use crate::author::OWN_CALL;
-use crate::project::{gate_environment, ledger_dir};
+use countersign_app::author::OWN_CALL;
+use countersign_app::project::{gate_environment, ledger_dir};
 use countersign_core::ids::CallId;
 use countersign_engine::config;
 use countersign_engine::ledger::Ledger;

@@ -2,29 +2,22 @@
 //! `--agent`, settings of agents instead.
 
 mod agents;
-mod compose;
-mod detect;
-mod patterns;
-#[cfg(test)]
-mod tests;
 
 use super::arguments::InitOptions;
 use super::{Failure, Global, validate};
 use crate::output::{Answer, Printer, bold};
-use crate::project::{Project, current_folder, environment};
-use crate::wanted::unmatched;
 pub use agents::names_hook;
-pub use compose::default_questions;
+use countersign_app::init::compose::{Reviewer, compose};
+use countersign_app::init::detect::{Found, Language, detect};
+use countersign_app::init::hold;
+use countersign_app::project::{Project, current_folder, environment};
 use countersign_engine::installed;
 
-use compose::Reviewer;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
-use countersign_engine::config::{self, Config, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
+use countersign_engine::config::{Config, Environment, FILE_NAME};
 use countersign_engine::programs::Program;
-use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::{self, Root};
-use detect::Found;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -47,14 +40,14 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     }
     // Whoever is asked elsewhere, and by which file, does not matter to a new one.
     let environment = Environment { config: None, reviewer: None, ..environment() };
-    let project = Project::find_at(current_folder()?, global, None, &environment)?;
+    let project = Project::find_at(current_folder()?, global.config.as_deref(), None, &environment)?;
     if project.config.file.is_some() {
         return already_there(&project, options.dry_run);
     }
     let reviewer = options.reviewer.as_deref().map(|typed| reviewer(typed, &project)).transpose()?;
     let files = workspace::walk(&project.root, "").map_err(|problem| Failure::usage(problem.to_string()))?;
-    let found = detect::detect(&files.files, &|path| manifest(&project.root, path));
-    let text = compose::compose(&found, reviewer.as_ref());
+    let found = detect(&files.files, &|path| manifest(&project.root, path));
+    let text = compose(&found, reviewer.as_ref());
     let file = project.config.root.join(FILE_NAME);
     let config = hold(&file, &text, &files.files)?;
     if options.dry_run {
@@ -117,23 +110,6 @@ fn manifest(root: &Root, path: &str) -> Option<String> {
     Some(text)
 }
 
-/// Reads the new file as every command will, before it is written: what `init` makes is valid.
-fn hold(file: &Path, text: &str, files: &[String]) -> Result<Config, Failure> {
-    let root = file.parent().unwrap_or(file).to_owned();
-    let project = Some(FileBytes { path: file.to_owned(), bytes: text.as_bytes().to_vec() });
-    let gathered = Gathered {
-        root,
-        root_origin: Origin::Default,
-        project,
-        project_origin: Origin::Default,
-        project_problem: None,
-        user: None,
-    };
-    let config = config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?;
-    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
-    Ok(config)
-}
-
 fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     let failure = |error: std::io::Error| {
         Failure::internal(format!("`{}` cannot be written: {error}", file.display()))
@@ -179,7 +155,7 @@ impl Made {
         let mut line = |name: &str, words: &str| {
             out.push_str(&format!("{} {}\n", bold(&format!("{name:<8}")), visible_line(words)));
         };
-        let language = |language: &detect::Language| format!("{} ({})", language.name, language.because_of);
+        let language = |language: &Language| format!("{} ({})", language.name, language.because_of);
         let languages: Vec<String> = self.found.languages.iter().map(language).collect();
         if !languages.is_empty() {
             line("found", &languages.join(", "));

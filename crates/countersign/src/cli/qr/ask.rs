@@ -7,7 +7,7 @@ use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
 use countersign_core::text::visible_line;
 use countersign_doors::qr::Qr;
-use countersign_doors::qr::asking::{self, AskError, Asking, Remembered};
+use countersign_doors::qr::asking::{self, Asking, Remembered};
 use countersign_doors::qr::material::Materials;
 use countersign_doors::qr::modules::{FOLDER, Modules};
 use countersign_engine::engine::{Engine, Judge, Planner};
@@ -96,21 +96,4 @@ pub fn files(place: &Place, typed: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> 
         files.extend(found.files.iter().map(|file| root.join(file)));
     }
     Ok(files)
-}
-
-impl From<AskError> for Failure {
-    fn from(error: AskError) -> Self {
-        let message = error.to_string();
-        match error {
-            AskError::Material(_) => Self::usage(message).hint("nobody was asked, and nothing was changed"),
-            AskError::NoAnswer(failed) => Self {
-                outcome: failed.why.outcome(),
-                code: "no_answer",
-                ..Self::usage(format!("there is no answer that could be used ({}): {message}", failed.why.name()))
-                    .hint("nothing was changed; the same command asks again, and --print-prompt shows what is asked")
-            },
-            AskError::Qr(error) => error.into(),
-            AskError::Engine(error) => error.into(),
-        }
-    }
 }

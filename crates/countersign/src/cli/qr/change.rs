@@ -3,8 +3,8 @@
 use super::arguments::{AcceptOptions, FixedOptions, RecordOptions};
 use super::place::Place;
 use super::{Failure, json};
-use crate::author::actor;
 use crate::output::Answer;
+use countersign_app::author::actor;
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition::Ruling;
 use countersign_doors::qr::{State, given, scope_digest, words};

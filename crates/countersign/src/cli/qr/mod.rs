@@ -4,7 +4,6 @@ pub mod arguments;
 mod ask;
 mod change;
 mod decompose;
-mod failure;
 mod guidance;
 mod json;
 mod look;

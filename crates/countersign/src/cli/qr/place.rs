@@ -2,7 +2,7 @@
 
 use super::arguments::QrCommand;
 use super::{Failure, Global};
-use crate::project::Project;
+use countersign_app::project::Project;
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
@@ -31,7 +31,7 @@ impl Place {
         phase: Option<Phase>,
         command: &QrCommand,
     ) -> Result<Self, Failure> {
-        let project = Project::find(global, command.reviewer().cloned())?;
+        let project = Project::find(global.config.as_deref(), command.reviewer().cloned())?;
         let given = given.filter(|path| !path.as_os_str().is_empty());
         let own = || command.has_own_state_dir().then(|| own_state_dir(&project, command.artifacts()));
         let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {

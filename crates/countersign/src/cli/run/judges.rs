@@ -1,9 +1,9 @@
 //! What a task's change is judged by: the configuration as of its base.
 
-use crate::change;
 use crate::cli::{Failure, Global};
-use crate::project::{self, Project};
-use crate::wanted::built_in_rules;
+use countersign_app::change;
+use countersign_app::project::{self, Project};
+use countersign_app::wanted::built_in_rules;
 use countersign_doors::run::judging::{Judges, Judging};
 use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;

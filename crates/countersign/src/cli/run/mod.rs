@@ -15,9 +15,9 @@ pub use stop::run as stop;
 use super::{Failure, Global};
 use crate::ask::AtTerminal;
 use crate::output::{Answer, Printer};
-use crate::project::{Project, guard_program};
 use crate::tui::{Left, Source, show};
 use arguments::{HowOptions, ListOptions, RunOptions};
+use countersign_app::project::{Project, guard_program};
 use countersign_core::outcome::Outcome;
 use countersign_doors::run::config::{self, Loaded, RunConfig};
 use countersign_doors::run::layout::Layout;
@@ -173,7 +173,7 @@ pub struct At {
 impl At {
     /// Finds the list of tasks that is meant.
     pub fn find(global: &Global, options: &ListOptions) -> Result<Self, Failure> {
-        let project = Project::find(global, None)?;
+        let project = Project::find(global.config.as_deref(), None)?;
         let root = project.root.path().to_owned();
         let section = project.config.file.as_ref().and_then(|path| {
             let bytes = std::fs::read(path).ok()?;

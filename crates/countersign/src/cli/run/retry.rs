@@ -3,9 +3,9 @@
 use super::arguments::RetryOptions;
 use super::waiting::Waiting;
 use super::{At, failure, finish, said};
-use crate::author;
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};
+use countersign_app::author;
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_doors::run::course::Course;
 use countersign_doors::run::run::{Run, RunError};

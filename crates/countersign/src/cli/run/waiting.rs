@@ -1,7 +1,7 @@
 //! Tasks that wait for a person: somebody is told, while the run goes on.
 
-use crate::notify::{self, About, Told};
-use crate::project::Project;
+use countersign_app::notify::{self, About, Told};
+use countersign_app::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_doors::run::happening::Happening;
 use countersign_doors::run::run::Run;

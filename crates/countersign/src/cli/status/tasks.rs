@@ -2,9 +2,9 @@
 
 use crate::cli::Failure;
 use crate::output::dim;
-use crate::project::Project;
-use crate::run_project::RunProject;
-use countersign_doors::run::state::{self, Of, StateError, Summary};
+use countersign_app::project::Project;
+use countersign_app::run_project::RunProject;
+use countersign_doors::run::state::{self, Of, Summary};
 use countersign_doors::run::status::{Standing, counts, standings};
 use countersign_doors::run::tasks::Reading;
 use countersign_doors::run::tasks_file;
@@ -80,10 +80,4 @@ fn task_json(standing: &Standing<'_>) -> Value {
         "issues": summary.map_or(0, |summary| summary.issues),
         "review": summary.and_then(|summary| summary.review_id.as_deref()),
     })
-}
-
-impl From<StateError> for Failure {
-    fn from(error: StateError) -> Self {
-        Self::internal(error.to_string()).hint(error.hint())
-    }
 }

@@ -9,21 +9,20 @@ pub use panel::two_call;
 pub use reviewing::{Begun, Ready, Reviewed, When, begin};
 
 use super::{Failure, Global};
-use crate::change;
-use crate::output::{Answer, Printer, Reader, rfc3339};
-use crate::project::{self, Project};
+use crate::output::{Answer, Printer};
 use arguments::{AddOptions, NamedOptions, ReviewTaskOptions, TaskCommand, TaskOptions};
-use countersign_core::ids::{ID_LETTERS, ReviewId, letters};
+use countersign_app::change;
+use countersign_app::project::{self, Project};
+use countersign_app::tasks::{now, tasks_in};
+use countersign_core::ids::{ID_LETTERS, letters};
 use countersign_core::outcome::Outcome;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
-use countersign_doors::service::decided::{after_decision, task_of};
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
-use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
 use countersign_engine::config::Flags;
-use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::ledger::Ledger;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -51,20 +50,8 @@ async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, project.ledger().await?)
 }
 
-/// The same in a ledger that is open.
-pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
-    let path = project.root.relative(project.root.path(), Path::new(plan));
-    let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
-    // The plan is left out of what is judged, so it must not be able to stand for anything else.
-    if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
-        return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
-            .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
-    }
-    Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
-}
-
 async fn add(global: &Global, plan: &str, options: AddOptions) -> Result<Answer, Failure> {
-    let tasks = tasks(&Project::find(global, None)?, plan).await?;
+    let tasks = tasks(&Project::find(global.config.as_deref(), None)?, plan).await?;
     let new = NewTask { title: options.title, scope: options.scope, acceptance: options.acceptance };
     added(&tasks, options.id, &new).await
 }
@@ -84,7 +71,7 @@ pub async fn added(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<A
 }
 
 async fn list(global: &Global, plan: &str) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let ledger = project.existing_ledger().await?;
     listed(&project, plan, ledger).await
 }
@@ -109,7 +96,7 @@ fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
 }
 
 async fn show(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
-    let project = Project::find(global, None)?;
+    let project = Project::find(global.config.as_deref(), None)?;
     let ledger = project.existing_ledger().await?;
     shown(&project, plan, ledger, &options.id).await
 }
@@ -135,7 +122,7 @@ pub async fn shown(
 }
 
 async fn start(global: &Global, plan: &str, options: &NamedOptions) -> Result<Answer, Failure> {
-    started(&tasks(&Project::find(global, None)?, plan).await?, &options.id).await
+    started(&tasks(&Project::find(global.config.as_deref(), None)?, plan).await?, &options.id).await
 }
 
 /// Somebody begins to work on a task.
@@ -238,38 +225,6 @@ async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) 
     Ok(answer)
 }
 
-/// The latest review of the task somebody means by a place in the plan or by the id it was added by.
-pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
-    let is_place = typed.split('.').count() == 2 && typed.split('.').all(|part| part.parse::<u32>().is_ok());
-    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
-    let task = match is_place {
-        true => tasks.find(typed).await?,
-        // A plan with mistakes must not keep anybody from looking at another review.
-        false => match tasks.added(typed).await? {
-            Some(task) => task,
-            None => return Ok(None),
-        },
-    };
-    let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
-    match latest {
-        Some(stored) => Ok(Some(stored.review.id)),
-        None => Err(not_found(format!("task {} was never reviewed", task.id))
-            .hint(format!("countersign task review {}", task.id))),
-    }
-}
-
-/// Moves a task after somebody has decided about its review.
-pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
-    if stored.review.subject.door() != "service" {
-        return Ok(());
-    }
-    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
-    if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
-        after_decision(&tasks, &mut task, &stored.review, now()).await?;
-    }
-    Ok(())
-}
-
 /// The end of a session's log.
 pub fn session_log(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
@@ -285,45 +240,4 @@ pub fn session_log(path: &Path) -> Result<String, Failure> {
     let mut bytes = vec![];
     file.take(SESSION_LOG_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The time, in milliseconds and in words.
-fn now() -> (i64, String) {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-    // Whole seconds, as existing plans have them.
-    (ms, rfc3339(ms - ms.rem_euclid(1000)).unwrap_or_default())
-}
-
-fn not_found(words: String) -> Failure {
-    Failure { code: "not_found", ..Failure::usage(words) }
-}
-
-impl From<ServiceError> for Failure {
-    fn from(error: ServiceError) -> Self {
-        let words = error.to_string();
-        match error {
-            ServiceError::Plan(problems) => problems.into(),
-            ServiceError::Edit(_) => {
-                Self::usage(words).hint("`countersign validate` says what is wrong with the plan")
-            }
-            ServiceError::Usage { message, hint } => Self::usage(message).hint(hint),
-            ServiceError::NoTask { .. } => {
-                not_found(words).hint("`countersign task list` lists the tasks there are")
-            }
-            ServiceError::Taken { .. } => {
-                Self { code: "taken", ..Self::usage(words) }.hint("choose another id with --id")
-            }
-            ServiceError::Blocked { review, .. } => {
-                use countersign_core::outcome::Stop;
-                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words).hint(
-                    Reader::of_command().person_decides(&review, || {
-                        format!("a person can let it go on: countersign unblock {review} --reason TEXT")
-                    }),
-                )
-            }
-            ServiceError::Io { .. } => Self::internal(words),
-            ServiceError::Engine(error) => error.into(),
-        }
-    }
 }

@@ -1,12 +1,13 @@
 //! A review of a task, from what was asked for to its answer, for whoever waits for it.
 
-use super::{now, panel, words};
-use crate::change;
+use super::{panel, words};
 use crate::cli::Failure;
-use crate::notify::{self, About, Told};
 use crate::output::Answer;
-use crate::project::{self, Project};
-use crate::wanted::built_in_rules;
+use countersign_app::change;
+use countersign_app::notify::{self, About, Told};
+use countersign_app::project::{self, Project};
+use countersign_app::tasks::now;
+use countersign_app::wanted::built_in_rules;
 use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};

@@ -1,6 +1,6 @@
 //! The part of `validate` on tasks: the list and the settings of its runs.
 
-use crate::run_project::RunProject;
+use countersign_app::run_project::RunProject;
 use countersign_doors::run::tasks_file;
 use countersign_engine::config::{Diagnostic, Problems};
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::cli::log::event_words;
 use crate::cli::task::words::result_words;
-use crate::notify;
 use crate::output::{bold, dim, rfc3339};
+use countersign_app::notify;
 use countersign_core::review::Event;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::event::{self, Happened, ServiceEvent};

@@ -1,11 +1,11 @@
 //! The tools of workflows: agents work through a job step by step, and every step is judged before the next begins.
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
-use crate::author;
-use crate::cli::Failure;
 use crate::mcp::progress::follow;
-use crate::project::Project;
-use crate::resident::Followed;
+use countersign_app::Failure;
+use countersign_app::author;
+use countersign_app::project::Project;
+use countersign_app::resident::Followed;
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};

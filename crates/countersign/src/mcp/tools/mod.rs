@@ -5,14 +5,14 @@ pub mod jobs;
 pub mod review;
 mod review_submit;
 
-pub use crate::given::{answer_schema, schema};
+pub use countersign_app::given::{answer_schema, schema};
 
 use super::progress::Progress;
 use super::server::Server;
-use crate::author;
-use crate::cli::Failure;
-use crate::given;
-use crate::project::Project;
+use countersign_app::Failure;
+use countersign_app::author;
+use countersign_app::given;
+use countersign_app::project::Project;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

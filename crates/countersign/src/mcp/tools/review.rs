@@ -2,15 +2,17 @@
 
 use super::review_submit::submit;
 use super::{Call, Hints, Reply, Running, Tool, schema};
-use crate::cli::{Failure, find_review, no_ledger};
-use crate::given::{at_most, filled};
-use crate::handing_in::{NAME_MAX_BYTES, Submit};
 use crate::mcp::progress::follow;
 use crate::output::{Reader, SCHEMA, Spent, next_steps, rfc3339, verdict_json};
-use crate::project::Project;
-use crate::resident::{Followed, counted};
+use countersign_app::Failure;
+use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
+use countersign_app::find::{meant, no_ledger};
+use countersign_app::given::{at_most, filled};
+use countersign_app::handing_in::{NAME_MAX_BYTES, Submit};
+use countersign_app::project::Project;
+use countersign_app::resident::{Followed, counted};
 use countersign_core::outcome::Outcome;
-use countersign_core::review::{Actor, Verb};
+use countersign_core::review::Actor;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use schemars::JsonSchema;
@@ -18,7 +20,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-const REASON_MAX_BYTES: usize = 4 * 1024;
 const DEFAULT_WAIT_SECONDS: u64 = 45;
 const LONGEST_WAIT_SECONDS: u64 = 3600;
 /// How many open reviews are listed.
@@ -93,7 +94,7 @@ Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progre
         title: "Decide about a review",
         description: "\
 Decides about a review in place of its verdict: approve (let it pass), skip (let it pass without a verdict), reject (stop it for \
-good), unblock (let a stopped review go on), or withdraw (take back what you handed in).
+good), fix (send it back with its findings), unblock (let a stopped review go on), or withdraw (take back what you handed in).
 
 Deciding is for people. You are refused all but `withdraw` unless the user's own configuration file (never the project's) says \
 `agents_may_decide: true`, and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
@@ -134,20 +135,10 @@ struct Decide {
     #[schemars(length(min = 1, max = NAME_MAX_BYTES))]
     review: String,
     /// What to do.
-    verb: DecideVerb,
+    verb: Action,
     /// Why. It is kept with the decision.
-    #[schemars(length(min = 1, max = REASON_MAX_BYTES))]
+    #[schemars(length(min = 1, max = REASON_BYTES_MAX))]
     reason: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum DecideVerb {
-    Approve,
-    Skip,
-    Reject,
-    Unblock,
-    Withdraw,
 }
 
 async fn wait(mut call: Call) -> Result<Reply, Failure> {
@@ -157,7 +148,7 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     filled("review", &arguments.review, NAME_MAX_BYTES)?;
     let project = call.project()?;
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
-    let id = find_review(&ledger, &arguments.review).await?;
+    let id = meant(&project, &ledger, &arguments.review).await?;
     let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
     let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
     let Followed::Stands(stored) = followed else { return Ok(reply) };
@@ -218,7 +209,7 @@ async fn status(mut call: Call) -> Result<Reply, Failure> {
         };
     };
     filled("review", typed, NAME_MAX_BYTES)?;
-    let id = find_review(ledger, typed).await?;
+    let id = meant(&project, ledger, typed).await?;
     let Some(stored) = ledger.review(&id).await? else { return Err(no_ledger()) };
     let row = one_row(&call, ledger, stored).await?;
     Reply::new(&json!({ "schema": SCHEMA, "reviews": [row], "more": false }))
@@ -259,31 +250,26 @@ async fn one_row(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Value, 
 async fn decide(mut call: Call) -> Result<Reply, Failure> {
     let Decide { review, verb, reason } = call.arguments()?;
     filled("review", &review, NAME_MAX_BYTES)?;
-    filled("reason", &reason, REASON_MAX_BYTES)?;
+    filled("reason", &reason, REASON_BYTES_MAX)?;
     let project = call.project()?;
     let by = actor(&call, &project, verb, &review)?;
     let Some(ledger) = call.server.ledger(&project).await? else { return Err(no_ledger()) };
-    let id = find_review(&ledger, &review).await?;
+    let id = meant(&project, &ledger, &review).await?;
     let engine = call.server.engine(&project).await?;
-    let stored = match verb {
-        DecideVerb::Approve => engine.decide(&id, Verb::Approve, by, reason).await?,
-        DecideVerb::Skip => engine.decide(&id, Verb::Skip, by, reason).await?,
-        DecideVerb::Reject => engine.decide(&id, Verb::Reject, by, reason).await?,
-        DecideVerb::Unblock => engine.lift(&id, by, reason).await?,
-        DecideVerb::Withdraw => engine.withdraw(&id, by).await?,
-    };
+    let decide = decide::Decide { action: verb, by, reason: Some(reason), about: None };
+    let stored = decide::decide(&project, &engine, &id, decide).await?;
     let followed = Followed::of(&call.server, engine.ledger(), stored).await?;
     Reply::new(&verdict(engine.ledger(), &followed).await?)
 }
 
 /// A client is an agent, whoever sits behind it: only the user's own file lets it decide.
-fn actor(call: &Call, project: &Project, verb: DecideVerb, review: &str) -> Result<Actor, Failure> {
+fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<Actor, Failure> {
     let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
     let name = format!("agent via mcp: {client}");
     if project.config.agents_may_decide {
         return Ok(Actor::deputy(name));
     }
-    if verb == DecideVerb::Withdraw {
+    if verb == Action::Withdraw {
         return Ok(Actor::new(name, false));
     }
     let review = visible_line(review);

@@ -1,11 +1,11 @@
 //! `review_submit`: files or a change, by criteria of one's own or the project's rules.
 
 use super::{Call, Reply};
-use crate::author;
-use crate::cli::Failure;
-use crate::handing_in::{HandedIn, Submit, Way, hand_in};
 use crate::output::SCHEMA;
-use crate::resident::counted;
+use countersign_app::Failure;
+use countersign_app::author;
+use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
+use countersign_app::resident::counted;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
 

@@ -1,19 +1,19 @@
 //! What people decide about reviews. Whoever has the token is the person who runs the server.
 
-use crate::author::user_name;
-use crate::cli::{Decided, Deed, meant_review, no_ledger, take_decision};
-use crate::given::at_most;
+use crate::cli::shown_review;
 use crate::serve::call::{Call, Reply};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use crate::serve::shapes;
+use countersign_app::author::user_name;
+use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
+use countersign_app::find::{meant, no_ledger};
+use countersign_app::given::at_most;
 use countersign_core::digest::Digest;
-use countersign_core::review::{Actor, Verb};
+use countersign_core::review::Actor;
 use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-const REASON_MAX: usize = 4 * 1024;
 
 /// The table.
 pub const ROUTES: &[Route] = &[Route {
@@ -41,57 +41,27 @@ pub const ROUTES: &[Route] = &[Route {
 #[serde(deny_unknown_fields)]
 struct Decision {
     /// What to do.
-    verb: Decides,
+    verb: Action,
     /// The digest of the work it is about, as `review.digest` names it.
     #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
     digest: String,
     /// Why. It is kept with the decision; `withdraw` needs none.
-    #[schemars(length(min = 1, max = REASON_MAX))]
+    #[schemars(length(min = 1, max = REASON_BYTES_MAX))]
     reason: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "Verb")]
-enum Decides {
-    /// Let it pass, whatever the verdict.
-    Approve,
-    /// Stop it for good.
-    Reject,
-    /// Let it pass without a review.
-    Skip,
-    /// Send it back, with what was found.
-    Fix,
-    /// Let a stopped review go on.
-    Unblock,
-    /// Take back what was handed in.
-    Withdraw,
-}
-
-impl Decides {
-    fn deed(self) -> Deed {
-        match self {
-            Self::Approve => Deed::Decide(Verb::Approve),
-            Self::Reject => Deed::Decide(Verb::Reject),
-            Self::Skip => Deed::Decide(Verb::Skip),
-            Self::Fix => Deed::Decide(Verb::Fix),
-            Self::Unblock => Deed::Unblock,
-            Self::Withdraw => Deed::Withdraw,
-        }
-    }
 }
 
 async fn decide(mut call: Call) -> Result<Reply, Refusal> {
     let Decision { verb, digest, reason } = call.body()?;
-    at_most("reason", reason.as_ref().map_or(0, String::len), REASON_MAX, "bytes")?;
+    at_most("reason", reason.as_ref().map_or(0, String::len), REASON_BYTES_MAX, "bytes")?;
     let about = digest_of(digest)?;
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
-    let id = meant_review(&project, &ledger, call.id()).await?;
+    let id = meant(&project, &ledger, call.id()).await?;
     let engine = call.resident.engine(&project).await?;
     let by = Actor::new(user_name(), true);
-    let decided = Decided { deed: verb.deed(), by, reason, about: Some(about) };
-    Ok(call.reply(StatusCode::OK, &take_decision(&project, &engine, &id, decided).await?))
+    let decide = Decide { action: verb, by, reason, about: Some(about) };
+    let stored = decide::decide(&project, &engine, &id, decide).await?;
+    Ok(call.reply(StatusCode::OK, &shown_review(engine.ledger(), &stored).await?.done()))
 }
 
 fn digest_of(text: String) -> Result<Digest, Refusal> {

@@ -1,12 +1,12 @@
 //! Everything that happens, as server-sent events: every event of every process, once, in order.
 
-use crate::cli::Failure;
-use crate::feed::{self, Feed};
 use crate::output::failure_json;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
+use countersign_app::Failure;
+use countersign_app::feed::{self, Feed};
 use countersign_engine::ledger::Recorded;
 use hyper::Method;
 use hyper::body::Bytes;

@@ -1,15 +1,17 @@
 //! Reviews: the list, one of them, its events, and handing work in.
 
 use super::WAIT;
-use crate::cli::{Failure, history, meant_review, no_ledger, review_row, shown_review};
-use crate::handing_in::{HandedIn, Submit, Way, hand_in};
+use crate::cli::{history, review_row, shown_review};
 use crate::output::Answer;
-use crate::resident::{Followed, until_it_stands};
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use crate::serve::shapes::{self, Events, Reviews, Verdict};
+use countersign_app::Failure;
+use countersign_app::find::{self, no_ledger};
+use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
+use countersign_app::resident::{Followed, until_it_stands};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Engine;
@@ -162,7 +164,7 @@ fn limit(call: &Call) -> u32 {
 async fn meant(call: &Call) -> Result<(Ledger, ReviewId), Failure> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
-    let id = meant_review(&project, &ledger, call.id()).await?;
+    let id = find::meant(&project, &ledger, call.id()).await?;
     Ok((ledger, id))
 }
 

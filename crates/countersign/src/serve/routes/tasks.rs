@@ -1,13 +1,15 @@
 //! Tasks: those of the plan and those added, and the reviews of their work.
 
 use super::WAIT;
-use crate::cli::{Failure, task};
+use crate::cli::task;
 use crate::output::Answer;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use crate::serve::shapes::{self, OneTask};
+use countersign_app::Failure;
+use countersign_app::tasks::tasks_in;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::service::plan;
@@ -167,7 +169,7 @@ async fn show(call: Call) -> Result<Reply, Refusal> {
 
 /// The tasks, to be written to.
 async fn tasks(call: &Call) -> Result<Tasks, Failure> {
-    task::tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
+    tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
 }
 
 async fn add(mut call: Call) -> Result<Reply, Refusal> {
@@ -184,7 +186,7 @@ async fn start(call: Call) -> Result<Reply, Refusal> {
 
 async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
     let base = call.resident.base(call.parameters.text("base")).await?;
-    let tasks = task::tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
+    let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
     let ready = match task::begin(base, tasks, call.id(), None, when).await? {
         Begun::Answered(answer) => return Ok(call.reply(StatusCode::OK, &answer)),
         Begun::Ready(ready) => *ready,

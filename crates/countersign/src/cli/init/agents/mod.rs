@@ -19,7 +19,7 @@ pub use hooks::names_hook;
 use crate::cli::arguments::InitOptions;
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};
-use crate::project::{current_folder, environment};
+use countersign_app::project::{current_folder, environment};
 use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
 use countersign_engine::installed;
 use countersign_engine::programs::Program;

@@ -1,6 +1,6 @@
 //! Handing work in to a server: files or a change, by criteria of one's own or the project's rules.
 
-use crate::cli::Failure;
+use crate::Failure;
 use crate::given::{at_most, bad_argument, filled};
 use crate::project::Project;
 use crate::resident::Resident;

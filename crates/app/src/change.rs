@@ -1,6 +1,6 @@
 //! A change that is to be judged: what it is compared with, and by which configuration it is judged.
 
-use crate::cli::Failure;
+use crate::Failure;
 use crate::project::{self, Project};
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;

@@ -1,6 +1,7 @@
 //! What somebody wants judged, as any way in says it → a request to the planner.
 
-use crate::cli::{Failure, default_questions};
+use crate::Failure;
+use crate::init::default_questions;
 use crate::project::Project;
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;

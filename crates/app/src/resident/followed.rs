@@ -1,7 +1,7 @@
 //! How a review stands for somebody who does not perform it: done, under way, or left by whoever performed it.
 
 use super::Resident;
-use crate::cli::Failure;
+use crate::Failure;
 use countersign_core::ids::ReviewId;
 use countersign_engine::ledger::{Ledger, Stored, is_alive};
 use std::time::Duration;

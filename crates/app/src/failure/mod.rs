@@ -1,5 +1,7 @@
 //! Why a command did not do what it was asked, classed once: outcome, place, hint.
 
+mod doors;
+
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Refused;
 use countersign_engine::config::{Diagnostic, Problems};
@@ -32,6 +34,7 @@ impl Failure {
         [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
     }
 
+    /// A failure of a class.
     pub fn new(outcome: Outcome, code: &'static str, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
@@ -39,6 +42,11 @@ impl Failure {
     /// The command was typed wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Outcome::Usage, "usage", message)
+    }
+
+    /// There is no such thing.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self { code: "not_found", ..Self::usage(message) }
     }
 
     /// Our own fault.
@@ -123,7 +131,7 @@ impl From<EngineError> for Failure {
             EngineError::NotFound(_) => Self::new(outcome, "not_found", error.to_string())
                 .hint("`countersign log` lists the reviews there are"),
             EngineError::Refused(Refused::CoolingOff { until_ms }) => {
-                let until = crate::output::rfc3339(until_ms).unwrap_or_default();
+                let until = crate::time::rfc3339(until_ms).unwrap_or_default();
                 Self::new(outcome, "cooling_off", format!("{error} (until {until})"))
                     .hint("see `countersign show` for the reasons; a person can let it go on at once")
             }

@@ -1,9 +1,13 @@
-//! What can go wrong in a phase, with the outcome of each and what to do.
+//! What can go wrong in doors, with the outcome of each and what to do.
 
 use super::Failure;
+use crate::reader::Reader;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::transition::Refused;
 use countersign_doors::qr::{FileError, Phase, QrError, shell_word};
+use countersign_doors::run::state::StateError;
+use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
 fn failure(outcome: Outcome, code: &'static str, message: String, hint: &str) -> Failure {
@@ -96,6 +100,57 @@ impl From<Refused> for Failure {
             }
             Refused::NoReason => failure(Outcome::Usage, "refused", message, "--reason TEXT"),
             _ => failure(Outcome::Usage, "refused", message, "nothing was changed"),
+        }
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        let message = error.to_string();
+        match error {
+            AskError::Material(_) => Self::usage(message).hint("nobody was asked, and nothing was changed"),
+            AskError::NoAnswer(failed) => Self {
+                outcome: failed.why.outcome(),
+                code: "no_answer",
+                ..Self::usage(format!("there is no answer that could be used ({}): {message}", failed.why.name()))
+                    .hint("nothing was changed; the same command asks again, and --print-prompt shows what is asked")
+            },
+            AskError::Qr(error) => error.into(),
+            AskError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::internal(error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        let words = error.to_string();
+        match error {
+            ServiceError::Plan(problems) => problems.into(),
+            ServiceError::Edit(_) => {
+                Self::usage(words).hint("`countersign validate` says what is wrong with the plan")
+            }
+            ServiceError::Usage { message, hint } => Self::usage(message).hint(hint),
+            ServiceError::NoTask { .. } => {
+                Self::not_found(words).hint("`countersign task list` lists the tasks there are")
+            }
+            ServiceError::Taken { .. } => {
+                Self { code: "taken", ..Self::usage(words) }.hint("choose another id with --id")
+            }
+            ServiceError::Blocked { review, .. } => {
+                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words).hint(
+                    Reader::of_command().person_decides(&review, || {
+                        format!("a person can let it go on: countersign unblock {review} --reason TEXT")
+                    }),
+                )
+            }
+            ServiceError::Io { .. } => Self::internal(words),
+            ServiceError::Engine(error) => error.into(),
         }
     }
 }

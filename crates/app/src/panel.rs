@@ -1,6 +1,6 @@
 //! Who is on the panel: what is configured or named, with what it takes to ask them.
 
-use crate::cli::Failure;
+use crate::Failure;
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{

@@ -4,8 +4,8 @@ mod followed;
 
 pub use followed::{Followed, LOOK, counted, is_performed, until_it_stands};
 
+use crate::Failure;
 use crate::change::{self, Base};
-use crate::cli::{Failure, Global};
 use crate::project::{Project, environment, guard_program};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
@@ -33,7 +33,7 @@ struct Inner {
     name: &'static str,
     /// The folder whose project is served; paths that clients send are relative to it.
     folder: PathBuf,
-    global: Global,
+    config: Option<PathBuf>,
     /// Ends with the server.
     stopping: CancellationToken,
     /// What was opened, once a call needed it.
@@ -64,11 +64,16 @@ impl Opened {
 
 impl Resident {
     /// One that has opened nothing yet.
-    pub fn new(name: &'static str, folder: PathBuf, global: Global, stopping: CancellationToken) -> Self {
+    pub fn new(
+        name: &'static str,
+        folder: PathBuf,
+        config: Option<PathBuf>,
+        stopping: CancellationToken,
+    ) -> Self {
         Self(Arc::new(Inner {
             name,
             folder,
-            global,
+            config,
             stopping,
             opened: tokio::sync::Mutex::default(),
             performed: Mutex::default(),
@@ -103,12 +108,12 @@ impl Resident {
 
     /// The same with somebody else to ask.
     pub fn project_for(&self, reviewer: Option<String>) -> Result<Project, Failure> {
-        Project::find_at(self.0.folder.clone(), &self.0.global, reviewer, &environment())
+        Project::find_at(self.0.folder.clone(), self.0.config.as_deref(), reviewer, &environment())
     }
 
     /// What a change is against, with the project under the configuration of that commit.
     pub async fn base(&self, named: Option<&str>) -> Result<Base, Failure> {
-        let flags = Flags { config: self.0.global.config.clone(), reviewer: None };
+        let flags = Flags { config: self.0.config.clone(), reviewer: None };
         change::base(self.0.folder.clone(), &flags, &environment(), named, false).await
     }
 

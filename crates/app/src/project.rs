@@ -1,7 +1,7 @@
 //! The project a command works on: configuration, ledger, panel.
 
+use crate::Failure;
 use crate::author;
-use crate::cli::{Failure, Global};
 use countersign_core::redact::Redaction;
 use countersign_doors::jobs::library::{self, Library};
 use countersign_engine::config::{self, Config, Environment, Flags, Gathered};
@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Everything known about a project before anything is done.
 pub struct Project {
+    /// Its configuration.
     pub config: Config,
+    /// Its root.
     pub root: Root,
     /// Where the user stands; paths they type are relative to it.
     pub here: PathBuf,
@@ -26,18 +28,18 @@ pub struct Project {
 
 impl Project {
     /// Finds the project around the current folder.
-    pub fn find(global: &Global, reviewer: Option<String>) -> Result<Self, Failure> {
-        Self::find_at(current_folder()?, global, reviewer, &environment())
+    pub fn find(config: Option<&Path>, reviewer: Option<String>) -> Result<Self, Failure> {
+        Self::find_at(current_folder()?, config, reviewer, &environment())
     }
 
     /// Finds the project around a folder, under a given environment.
     pub fn find_at(
         here: PathBuf,
-        global: &Global,
+        config: Option<&Path>,
         reviewer: Option<String>,
         environment: &Environment,
     ) -> Result<Self, Failure> {
-        let flags = Flags { config: global.config.clone(), reviewer };
+        let flags = Flags { config: config.map(Path::to_owned), reviewer };
         let gathered = config::gather(&here, &flags, environment)?;
         Self::of(here, &gathered, &flags, environment)
     }

@@ -1,8 +1,8 @@
 //! What people are told, made harmless: the words come from plans and reviewers.
 
 use super::{About, Told};
-use crate::cli::Failure;
-use crate::output::SCHEMA;
+use crate::Failure;
+use crate::SCHEMA;
 use crate::project::Project;
 use countersign_core::ids::{ID_LETTERS, letters};
 use countersign_core::text::{cut, visible_line};

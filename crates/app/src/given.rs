@@ -1,6 +1,6 @@
 //! What a program hands in as JSON: read, bounded and described, the same on every way in.
 
-use crate::cli::Failure;
+use crate::Failure;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;

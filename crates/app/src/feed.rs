@@ -1,6 +1,6 @@
 //! What happens in a project, live: every event of every process, once, in order.
 
-use crate::cli::Failure;
+use crate::Failure;
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -63,7 +63,7 @@ pub fn json(event: &Recorded) -> Value {
     let data: Value = serde_json::from_str(&event.body).unwrap_or(Value::Null);
     json!({
         "id": event.seq,
-        "at": crate::output::rfc3339(event.at_ms),
+        "at": crate::time::rfc3339(event.at_ms),
         "stream": event.stream,
         "n": event.n,
         "kind": event.kind,

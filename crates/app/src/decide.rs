@@ -1,0 +1,121 @@
+//! What people do with a review, by whichever way in: decide in place of its verdict, let it go on, take it back. One
+//! function, with the same effects for every caller: it is recorded, and a task that hangs on the review moves.
+
+use crate::Failure;
+use crate::author;
+use crate::project::Project;
+use crate::tasks;
+use countersign_core::digest::Digest;
+use countersign_core::ids::ReviewId;
+use countersign_core::review::{Actor, Refused, Verb};
+use countersign_engine::engine::{Engine, EngineError};
+use countersign_engine::ledger::Stored;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The longest reason that is kept.
+pub const REASON_BYTES_MAX: usize = 4 * 1024;
+
+/// What is done with a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Verb")]
+pub enum Action {
+    /// Let it pass, whatever the verdict.
+    Approve,
+    /// Stop it for good.
+    Reject,
+    /// Let it pass without a review.
+    Skip,
+    /// Send it back, with what was found.
+    Fix,
+    /// Let a stopped review go on.
+    Unblock,
+    /// Take back what was handed in.
+    Withdraw,
+}
+
+impl Action {
+    /// The decision that stands in place of the verdict; none where the review goes on or is taken back.
+    fn verb(self) -> Option<Verb> {
+        match self {
+            Self::Approve => Some(Verb::Approve),
+            Self::Reject => Some(Verb::Reject),
+            Self::Skip => Some(Verb::Skip),
+            Self::Fix => Some(Verb::Fix),
+            Self::Unblock | Self::Withdraw => None,
+        }
+    }
+}
+
+impl From<Verb> for Action {
+    fn from(verb: Verb) -> Self {
+        match verb {
+            Verb::Approve => Self::Approve,
+            Verb::Reject => Self::Reject,
+            Verb::Skip => Self::Skip,
+            Verb::Fix => Self::Fix,
+        }
+    }
+}
+
+/// Who does what with a review, why, and about which work; without a digest about the work that stands now.
+#[derive(Clone, Debug)]
+pub struct Decide {
+    /// What.
+    pub action: Action,
+    /// Who.
+    pub by: Actor,
+    /// Why. Taking back needs no reason.
+    pub reason: Option<String>,
+    /// The digest of the work that was looked at.
+    pub about: Option<Digest>,
+}
+
+/// Records it, and moves a task that hangs on the review.
+pub async fn decide(
+    project: &Project,
+    engine: &Engine,
+    id: &ReviewId,
+    decide: Decide,
+) -> Result<Stored, Failure> {
+    let Decide { action, by, reason, about } = decide;
+    let person = by.may_decide();
+    let stored = match (action.verb(), about) {
+        (Some(verb), None) => engine.decide(id, verb, by, filled(reason)?).await,
+        (Some(verb), Some(digest)) => engine.decide_about(id, digest, verb, by, filled(reason)?).await,
+        (None, about) if action == Action::Unblock => {
+            engine.lift_about(id, about.as_ref(), by, filled(reason)?).await
+        }
+        (None, about) => engine.withdraw_about(id, about.as_ref(), by).await,
+    };
+    let stored = stored.map_err(|error| refused(error, person))?;
+    if action != Action::Withdraw {
+        tasks::decided(project, engine.ledger(), &stored).await?;
+    }
+    Ok(stored)
+}
+
+/// Why it was refused, and the way out.
+fn refused(error: EngineError, person: bool) -> Failure {
+    let hint = match &error {
+        EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
+        EngineError::Refused(Refused::Decided(_)) if person => Some(
+            "the first decision about the same bytes counts; what was rejected goes on with `countersign unblock`, and then \
+             it can be decided again"
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn filled(reason: Option<String>) -> Result<String, Failure> {
+    reason
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("--reason TEXT"))
+}

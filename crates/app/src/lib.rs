@@ -1,0 +1,29 @@
+//! The use cases of Countersign: a typed request in, a typed answer or a typed [`Failure`] out.
+//!
+//! Every way in calls these and nothing below them: the command line, the MCP server, HTTP, the screen of a run and hooks
+//! of agents parse what was typed or sent, call a use case, and show what comes back. Nothing here parses a command line,
+//! speaks HTTP, draws or prints.
+
+pub mod author;
+pub mod change;
+pub mod decide;
+mod failure;
+pub mod feed;
+pub mod find;
+pub mod given;
+pub mod handing_in;
+pub mod init;
+pub mod notify;
+mod panel;
+pub mod project;
+pub mod reader;
+pub mod resident;
+pub mod run_project;
+pub mod tasks;
+pub mod time;
+pub mod wanted;
+
+pub use failure::Failure;
+
+/// The version of the objects for programs.
+pub const SCHEMA: &str = "countersign/1";

@@ -1,0 +1,63 @@
+//! The tasks of a project: those of its plan, and those that were added.
+
+use crate::Failure;
+use crate::project::Project;
+use crate::time::rfc3339;
+use countersign_core::ids::ReviewId;
+use countersign_doors::service::decided::{after_decision, task_of};
+use countersign_doors::service::plan;
+use countersign_doors::service::tasks::Tasks;
+use countersign_engine::ledger::{Ledger, Stored};
+use std::path::Path;
+
+/// The tasks of a project, in a ledger that is open.
+pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
+    let path = project.root.relative(project.root.path(), Path::new(plan));
+    let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
+    // The plan is left out of what is judged, so it must not be able to stand for anything else.
+    if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
+        return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
+            .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
+    }
+    Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
+}
+
+/// The latest review of the task somebody means by a place in the plan or by the id it was added by.
+pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
+    let is_place = typed.split('.').count() == 2 && typed.split('.').all(|part| part.parse::<u32>().is_ok());
+    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
+    let task = match is_place {
+        true => tasks.find(typed).await?,
+        // A plan with mistakes must not keep anybody from looking at another review.
+        false => match tasks.added(typed).await? {
+            Some(task) => task,
+            None => return Ok(None),
+        },
+    };
+    let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
+    match latest {
+        Some(stored) => Ok(Some(stored.review.id)),
+        None => Err(Failure::not_found(format!("task {} was never reviewed", task.id))
+            .hint(format!("countersign task review {}", task.id))),
+    }
+}
+
+/// Moves a task after somebody has decided about its review.
+pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
+    if stored.review.subject.door() != "service" {
+        return Ok(());
+    }
+    let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
+    if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
+        after_decision(&tasks, &mut task, &stored.review, now()).await?;
+    }
+    Ok(())
+}
+
+/// The time, in milliseconds and in words.
+pub fn now() -> (i64, String) {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    // Whole seconds, as existing plans have them.
+    (ms, rfc3339(ms - ms.rem_euclid(1000)).unwrap_or_default())
+}
