@@ -8,6 +8,7 @@ use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tokio::sync::Mutex;
 
 /// The main branch of a project.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Repo {
     root: PathBuf,
     /// Whether git was found to be too old to check a branch out in a transaction.
     pub(super) is_old: Arc<AtomicBool>,
+    /// Held while worktrees are made, listed or taken away: git reads one that is half made as a broken one.
+    worktrees: Arc<Mutex<()>>,
     /// The branch that work is merged into.
     pub main: String,
 }
@@ -106,7 +109,13 @@ impl Repo {
         let git = Git::at(root);
         let none = || configured.map_or(RepoError::NoMain, |name| RepoError::NotABranch(name.to_owned()));
         let main = git.default_branch(configured).await?.ok_or_else(none)?;
-        Ok(Self { git, root: root.to_owned(), is_old: Arc::default(), main: main.name })
+        Ok(Self {
+            git,
+            root: root.to_owned(),
+            is_old: Arc::default(),
+            worktrees: Arc::default(),
+            main: main.name,
+        })
     }
 
     /// The project's own worktree.
@@ -211,9 +220,9 @@ impl Repo {
                     return Ok(());
                 }
                 let path = folder.to_string_lossy().into_owned();
-                if self.git.run(["worktree", "add", "-q", "-b", branch, &path, base]).await.is_err() {
+                if self.worktree(&["add", "-q", "-b", branch, &path, base]).await.is_err() {
                     self.remove_worktree(folder).await?;
-                    self.git.run(["worktree", "add", "-q", &path, branch]).await?;
+                    self.worktree(&["add", "-q", &path, branch]).await?;
                 }
                 Ok(())
             }
@@ -341,7 +350,7 @@ impl Repo {
         }
         let path = folder.to_string_lossy().into_owned();
         // Without its folder only git's own note of it is left; where there is none either, nothing is to be done.
-        match self.git.run(["worktree", "remove", "--force", "--force", &path]).await {
+        match self.worktree(&["remove", "--force", "--force", &path]).await {
             Err(error @ GitError::Failed { .. }) if self.knows_worktree(folder).await? => Err(error.into()),
             Err(error) if !matches!(error, GitError::Failed { .. }) => Err(error.into()),
             _ => Ok(()),
@@ -349,7 +358,14 @@ impl Repo {
     }
 
     async fn knows_worktree(&self, folder: &Path) -> Result<bool, RepoError> {
+        let _alone = self.worktrees.lock().await;
         Ok(self.git.worktrees().await?.iter().any(|worktree| worktree.path == folder))
+    }
+
+    /// `git worktree`, one at a time.
+    async fn worktree(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let _alone = self.worktrees.lock().await;
+        self.git.run([&["worktree"], args].concat()).await
     }
 
     /// Files that are not as they were committed, but for our own.
@@ -360,6 +376,7 @@ impl Repo {
 
     /// Worktrees below a folder, with their branches.
     pub async fn worktrees_below(&self, folder: &Path) -> Result<Vec<(PathBuf, Option<String>)>, RepoError> {
+        let _alone = self.worktrees.lock().await;
         let all = self.git.worktrees().await?;
         let below = all.into_iter().filter(|worktree| worktree.path.starts_with(folder));
         Ok(below.map(|worktree| (worktree.path, worktree.branch)).collect())
