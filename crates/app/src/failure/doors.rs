@@ -90,7 +90,10 @@ impl From<QrError> for Failure {
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         let message = refused.to_string();
-        let person = "a person can take items as they are: countersign qr accept ID --reason TEXT";
+        let person = match Reader::of_command() {
+            Reader::Person => "a person can take items as they are: countersign qr accept ID --reason TEXT",
+            Reader::Agent => "this phase waits for a person",
+        };
         match refused {
             Refused::Ceiling { .. } => {
                 failure(Outcome::Stopped(Stop::AttemptsUsedUp), "ceiling", message, person)

@@ -316,6 +316,9 @@ mod tests {
             "minor: a name\nREVIEW_PASSED",
             "1. **BLOCKER** - it loses data\n\nAll good otherwise.\nREVIEW_PASSED",
             "```\nCRITICAL: x\n```\nREVIEW_PASSED",
+            "### MAJOR\nit is broken\nREVIEW_PASSED",
+            "### MAJOR\n\n```\nit is broken\n```\nREVIEW_PASSED",
+            "**Major issues**\n\n1. it is broken\n\nREVIEW_PASSED",
             "REVIEW_PASSED: MAJOR: this is broken",
             "MAJOR this is broken\nREVIEW_PASSED",
         ] {

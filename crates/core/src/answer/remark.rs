@@ -51,8 +51,8 @@ pub fn remarks(text: &str) -> Vec<Remark> {
     for (at, line) in lines.iter().enumerate() {
         let Some(named) = named(line) else { continue };
         // A severity alone is the heading of what follows it.
-        let below =
-            lines.get(at + 1).map(|line| undecorated(line)).filter(|line| self::named(line).is_none());
+        let below = lines[at + 1..].iter().map(|line| undecorated(line)).find(|line| !line.is_empty());
+        let below = below.filter(|line| self::named(line).is_none());
         let said = if named.said.is_empty() { below.unwrap_or_default() } else { named.said };
         if !said.is_empty() && !is_nothing(said) {
             remarks.push(remark(named.severity, said, named.place));
@@ -73,8 +73,8 @@ pub fn objection(text: &str) -> Option<&str> {
     let mut found = lines.iter().enumerate().filter(|(_, line)| objects(line));
     found.find_map(|(at, line)| {
         let is_heading = named(line).is_some_and(|named| named.said.is_empty());
-        let with_next = lines[at..lines.len().min(at + 2)].join("\n");
-        (!is_heading || remarks(&with_next).first().is_some_and(blocking)).then(|| line.trim())
+        let with_next = || remarks(&lines[at..].join("\n")).first().is_some_and(blocking);
+        (!is_heading || with_next()).then(|| line.trim())
     })
 }
 
@@ -104,7 +104,10 @@ fn at_the_beginning(line: &str) -> Option<Named<'_>> {
     let was_closed = after[..after.len() - closed.len()].contains(CLOSERS);
     match after_separator(closed) {
         Some(said) => Some(Named { severity, said: emphasised(said), place: None }),
-        None if was_closed => Some(Named { severity, said: emphasised(closed), place: None }),
+        // Alone on its line it is a heading.
+        None if was_closed || closed.is_empty() => {
+            Some(Named { severity, said: emphasised(closed), place: None })
+        }
         None => None,
     }
 }

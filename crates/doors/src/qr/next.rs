@@ -11,6 +11,8 @@ pub struct Here {
     pub state_dir: String,
     /// The phase.
     pub phase: Phase,
+    /// Whether an agent reads it: it is told no command that is for people.
+    pub for_agent: bool,
 }
 
 impl Here {
@@ -67,8 +69,12 @@ impl Here {
             GateEnd::Empty => self.decompose(),
             GateEnd::Ceiling | GateEnd::ItemCap => {
                 let id = gated.capped.first().or(gated.failed.first()).or(gated.open.first());
+                let sentence = format!("Ask a person: {}.", why_stopped(state, gated, policy));
+                if self.for_agent {
+                    return format!("NEXT: {sentence} This phase waits for a person.");
+                }
                 let words = format!("accept {} --reason TEXT", shell_word(id.unwrap_or(&"ID")));
-                self.next(&format!("Ask a person: {}.", why_stopped(state, gated, policy)), &words)
+                self.next(&sentence, &words)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::arguments::QrCommand;
 use super::{Failure, Global};
+use countersign_app::author;
 use countersign_app::project::Project;
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
@@ -67,7 +68,7 @@ impl Place {
 
     /// The names for commands in answers.
     pub fn here(&self, phase: Phase) -> Here {
-        Here { state_dir: self.typed.clone(), phase }
+        Here { state_dir: self.typed.clone(), phase, for_agent: author::is_agent() }
     }
 
     /// The door, for commands that change something.

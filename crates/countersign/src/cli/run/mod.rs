@@ -45,6 +45,9 @@ const HITL_WARNING: &str =
 const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
      task waits for a person after its review; use --hitl-queue to decide while the run goes on";
 
+const HITL_WITHOUT_REVIEW: &str =
+    "`hitl_review: true` is in the settings, and without a review no task waits for a person";
+
 /// Runs tasks.
 pub async fn run(
     global: &Global,
@@ -60,7 +63,7 @@ pub async fn run(
         warnings.push(HITL_WARNING.to_owned());
     }
     if settings.human == HumanGate::Later {
-        warnings.push(HITL_SETTING_WARNING.to_owned());
+        warnings.push(if settings.review { HITL_SETTING_WARNING } else { HITL_WITHOUT_REVIEW }.to_owned());
     }
     let warnings = said(printer, warnings);
     if options.tui && !options.dry_run && !crate::terminal::is_there() {

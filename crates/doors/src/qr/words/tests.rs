@@ -5,7 +5,7 @@ use crate::qr::Scope;
 use countersign_core::criterion::Severity;
 
 fn here() -> Here {
-    Here { state_dir: "s".to_owned(), phase: Phase::PlanStructure }
+    Here { state_dir: "s".to_owned(), phase: Phase::PlanStructure, for_agent: false }
 }
 
 fn item(n: usize, check: &str, scope: &str) -> Item {
