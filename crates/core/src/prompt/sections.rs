@@ -16,6 +16,8 @@ pub const LINT_CHARS_MAX: usize = 200;
 /// The most that is shown of what went wrong before.
 pub const ERROR_BYTES_MAX: usize = 1024;
 
+const PREVIOUS_ERRORS: &str = "## Previous Errors";
+
 /// A part of a question, under its own heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -93,7 +95,7 @@ impl Sections {
         after.extend(context.test_results.map(|said| Section::fenced("## Test Results", tests_cut(said))));
         after.extend(context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))));
         let errors = context.previous_errors.filter(|said| !said.trim().is_empty());
-        after.extend(errors.map(|said| Section::fenced("## Previous Errors", errors_cut(said))));
+        after.extend(errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))));
         Self {
             before: vec![Section::plain("## Task Checklist", context.checklist)],
             heading: "## Code Changes (git diff)".to_owned(),
@@ -123,13 +125,16 @@ impl Sections {
         Self { before, heading: "## Git Diff".to_owned(), after }
     }
 
-    /// Names exactly these sections.
+    /// Names exactly these sections, but for what went wrong before: that is our own answer to the same work, and with it
+    /// every failure would make a new question of the same bytes.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("sections/1");
         parts.text(&self.heading);
         for sections in [&self.before, &self.after] {
-            parts.count(sections.len());
-            for section in sections {
+            let named: Vec<_> =
+                sections.iter().filter(|section| section.heading != PREVIOUS_ERRORS).collect();
+            parts.count(named.len());
+            for section in named {
                 parts.text(&section.heading).text(&section.text).count(usize::from(section.is_fenced));
             }
         }

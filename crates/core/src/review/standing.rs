@@ -1,5 +1,5 @@
-//! Which rulings stand for work that is handed in: given before, on the same key, at the same place. A failure
-//! stands whatever is asked again; only other bytes, a dispute or a person replace it.
+//! Which rulings stand for work that is handed in. A pass stands on the same key, given at the same place. A failure
+//! stands wherever it was given, whatever is asked again; only other bytes, a dispute or a person replace it.
 
 use super::{By, Review};
 use crate::answer::Answer;
@@ -42,8 +42,13 @@ impl Known {
 /// What a ruling stands under: its key, and the mark of the place where it was asked.
 type Under = (Key, Option<Digest>);
 
-/// The rulings that stand, by key and place.
-pub(super) struct Standing(BTreeMap<Under, Known>);
+/// The rulings that stand.
+pub(super) struct Standing {
+    /// All of them, by key and place.
+    all: BTreeMap<Under, Known>,
+    /// Failures, by key: each stands at every place.
+    failures: BTreeMap<Key, Known>,
+}
 
 impl Standing {
     /// Those of other reviews, and those of this one: the latest of each, unless an earlier one is worse. With `fresh`
@@ -58,7 +63,9 @@ impl Standing {
             }
         }
         all.retain(|_, known| !fresh || known.is_final());
-        Self(all)
+        let failures = all.values().filter(|known| known.answer.fails());
+        let failures = failures.map(|known| (known.key.clone(), known.clone())).collect();
+        Self { all, failures }
     }
 
     /// The ruling that stands for an assignment. Where one reviewer failed it and another one passed it, the failure
@@ -69,7 +76,8 @@ impl Standing {
         fits: impl Fn(&Answer) -> bool,
     ) -> Option<&Known> {
         let stands = |candidate: &Candidate| {
-            let known = self.0.get(&(candidate.key.clone(), candidate.place.clone()))?;
+            let here = || self.all.get(&(candidate.key.clone(), candidate.place.clone()));
+            let known = self.failures.get(&candidate.key).or_else(here)?;
             (candidate.reuse != Reuse::Never && fits(&known.answer)).then_some(known)
         };
         let known: Vec<&Known> = assignment.candidates.iter().filter_map(stands).collect();

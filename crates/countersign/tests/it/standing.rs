@@ -123,11 +123,17 @@ fn reroll_no_cache_says_that_failures_stand() {
 
 #[test]
 fn fake_program_first_on_the_path_leaves_nothing_that_is_reused() {
-    for command in ["[python3, .judge/judge.py]", "[env, python3, .judge/judge.py]", "[.judge/judge.py]"] {
+    for command in [
+        "[python3, .judge/judge.py]",
+        "[env, python3, .judge/judge.py]",
+        "[.judge/judge.py]",
+        "[sh, -c, 'python3 ROOT/.judge/judge.py']",
+    ] {
         let (project, repository) = started(&format!("#!/usr/bin/env python3\n{FAILS_ALL}"));
         let script = project.path(".judge/judge.py");
         std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
-        project.write("countersign.yml", CONFIG.replace("[python3, .judge/judge.py]", command));
+        let command = command.replace("ROOT", &project.root().display().to_string());
+        project.write("countersign.yml", CONFIG.replace("[python3, .judge/judge.py]", &command));
         repository.commit("another command");
         project.write("a.md", "work\n");
         let fake = fake_programs(&project, &["python3"]);
@@ -135,10 +141,27 @@ fn fake_program_first_on_the_path_leaves_nothing_that_is_reused() {
         review(&project, &[]).exits(1);
         review(&project, &["--subject", "s"]).exits(1);
         assert!(is_held(&project, "s-1"), "{command}");
-        // The other way round it is the same: the failure stays where it was found.
-        with_path(&project, &fake, &["review", "--change"]).exits(0);
+        // The other way round nobody is asked: a failure stands at every place.
+        with_path(&project, &fake, &["review", "--change"]).exits(1);
         review(&project, &[]).exits(1);
     }
+}
+
+/// A variable that steers the reviewer is no way to have the same bytes judged again.
+#[test]
+fn reroll_another_environment_does_not_replace_a_failure() {
+    let (project, _repository) = started(FAILS_THREE);
+    review(&project, &["--subject", "s"]).exits(1);
+    for (name, value) in
+        [("PYTHONPATH", "/x"), ("HTTPS_PROXY", "http://127.0.0.1:9"), ("PYTHONUSERBASE", "/y")]
+    {
+        for subject in [&["--subject", "s"][..], &[]] {
+            let mut command = project.command(&[&["review", "--change"], subject].concat());
+            let ran = Running::start(command.env(name, value)).wait();
+            assert!([1, 6].contains(&ran.code), "{name}: {ran:?}");
+        }
+    }
+    assert_eq!(project.read(".judge/asked").len(), 1);
 }
 
 #[test]

@@ -13,32 +13,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Variables that choose what a program loads or whom it talks to.
-const STEERING: &[&str] = &[
-    "BASH_ENV",
-    "CLASSPATH",
-    "CODEX_HOME",
-    "ENV",
-    "HOME",
-    "JAVA_TOOL_OPTIONS",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "NODE_EXTRA_CA_CERTS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "RUBYLIB",
-    "RUBYOPT",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-];
+const STEERING: &[&str] =
+    &["CLASSPATH", "CODEX_HOME", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
 /// Endings of such variables.
 const STEERING_ENDS: &[&str] =
     &["_API_BASE", "_BASE_URL", "_CONFIG_DIR", "_CONFIG_HOME", "_ENDPOINT", "_PROXY", "_proxy"];
 /// Beginnings of such variables.
-const STEERING_BEGINS: &[&str] = &["CLAUDE_CODE_USE_", "DYLD_", "GOOGLE_GENAI_USE_"];
+const STEERING_BEGINS: &[&str] = &[
+    "BASH_",
+    "BUN_",
+    "CLAUDE_CODE_USE_",
+    "DENO_",
+    "DYLD_",
+    "GEM_",
+    "GOOGLE_GENAI_USE_",
+    "JAVA_",
+    "LD_",
+    "LUA_",
+    "NODE_",
+    "NPM_CONFIG_",
+    "PERL",
+    "PHP",
+    "PYTHON",
+    "RUBY",
+];
+const PATH: &str = "PATH";
 /// The ending of a variable that holds the address of a service.
 const ADDRESS_END: &str = "_BASE_URL";
 
@@ -82,12 +81,16 @@ fn of_command(argv: &[String], root: &Path, environment: &Variables) -> Place {
         _ => found(OsStr::new(word), root, environment),
     });
     let programs = programs.collect();
-    Place { programs, services: addresses(environment), variables: steering(environment) }
+    let mut variables = steering(environment);
+    // What a script calls by name is found by this.
+    let path = environment.iter().find(|(name, _)| name == PATH);
+    variables.extend(path.map(|(_, value)| (PATH.to_owned(), Digest::of(value.as_bytes()))));
+    Place { programs, services: addresses(environment), variables }
 }
 
 /// A program as it is found, with the interpreters that run it. Empty where it is not found.
 fn found(program: &OsStr, root: &Path, environment: &Variables) -> Vec<String> {
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let path = environment.iter().find(|(name, _)| name == PATH).map(|(_, value)| value.as_os_str());
     let find = |program: &OsStr| installed::find(program.to_str()?, root, path);
     let mut all: Vec<PathBuf> = find(program).into_iter().collect();
     while let Some(last) = all.last()

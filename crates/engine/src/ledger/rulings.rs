@@ -36,8 +36,12 @@ pub(super) async fn index(
     {
         return Ok(());
     }
-    let insert = sqlx::query(SQL).bind(under).bind(review.id.as_str()).bind(n.cast_signed());
-    insert.execute(connection).await?;
+    // A failure stands at every place, until a dispute withdraws it.
+    let anywhere = (!may_stay).then(|| anywhere(key));
+    for under in [Some(under), anywhere].into_iter().flatten() {
+        let insert = sqlx::query(SQL).bind(under).bind(review.id.as_str()).bind(n.cast_signed());
+        insert.execute(&mut *connection).await?;
+    }
     Ok(())
 }
 
@@ -54,6 +58,11 @@ fn under(key: &Key, place: Option<&Digest>) -> String {
     }
 }
 
+/// What a failure is found under, wherever it was given.
+fn anywhere(key: &Key) -> String {
+    format!("{key}!")
+}
+
 /// The rulings of these candidates: failures, and what passed and is not too old.
 pub(super) async fn look_up(
     connection: &mut SqliteConnection,
@@ -61,14 +70,18 @@ pub(super) async fn look_up(
     passed_since_ms: i64,
 ) -> Result<Vec<Known>, LedgerError> {
     let reusable = candidates.into_iter().filter(|candidate| candidate.reuse == Reuse::Anywhere);
-    let wanted: Vec<String> =
-        reusable.map(|candidate| under(&candidate.key, candidate.place.as_ref())).collect();
-    let mut all = vec![];
+    let both =
+        |candidate: &Candidate| [under(&candidate.key, candidate.place.as_ref()), anywhere(&candidate.key)];
+    let wanted: Vec<String> = reusable.flat_map(both).collect();
+    let mut all: Vec<Known> = vec![];
     for chunk in wanted.chunks(CHUNK_KEYS) {
         let found = found(connection, chunk).await?.into_iter();
         let stands = found.filter(|(known, at_ms)| known.is_final() || *at_ms >= passed_since_ms);
         all.extend(stands.map(|(known, _)| known));
     }
+    // A failure is found by its place, and by standing at every place.
+    all.sort_by(|a, b| (&a.key, &a.place).cmp(&(&b.key, &b.place)));
+    all.dedup();
     Ok(all)
 }
 
@@ -85,9 +98,15 @@ async fn found(
     for row in query.fetch_all(connection).await? {
         let indexed: String = row.try_get("key")?;
         let (line, n) = (Line::read(&row)?, number(&row, "n")?);
-        let known = known(&line, n)?.filter(|known| under(&known.key, known.place.as_ref()) == indexed);
+        let known = known(&line, n)?.filter(|known| {
+            indexed == under(&known.key, known.place.as_ref()) || indexed == anywhere(&known.key)
+        });
         // An index entry that points to another answer was not written by us.
-        all.push((known.ok_or(LedgerError::Tampered { seq: line.seq })?, line.at_ms));
+        let known = known.ok_or(LedgerError::Tampered { seq: line.seq })?;
+        // What a dispute left stands only where it was given.
+        if !indexed.ends_with('!') || known.answer.fails() {
+            all.push((known, line.at_ms));
+        }
     }
     Ok(all)
 }

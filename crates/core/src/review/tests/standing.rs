@@ -111,15 +111,20 @@ fn place_a_ruling_by_a_program_found_elsewhere_is_not_reused() {
 }
 
 #[test]
-fn place_a_pass_elsewhere_leaves_the_failure_where_it_was() {
+fn place_a_failure_stands_at_every_place_and_a_pass_only_where_it_was_given() {
     let mut story = Story::new();
-    story.take(at(&["a@1"], "/usr/bin/claude", false));
-    story.asked_at("a@1", "/usr/bin/claude", answer(false, true)).confirmed().delivered();
-    story.take(at(&["a@1", "b@1"], "/tmp/fake", false)).asks(&["a@1", "b@1"]);
-    story.asked_at("a@1", "/tmp/fake", answer(true, true)).asked_at("b@1", "/tmp/fake", answer(false, true));
-    story.confirmed().delivered().take(at(&["a@1", "b@2"], "/usr/bin/claude", false)).asks(&["b@2"]);
-    story.asked_at("b@2", "/usr/bin/claude", answer(true, true)).confirmed();
-    story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
+    story.take(at(&["a@1", "b@1"], "/usr/bin/claude", false));
+    story.asked_at("a@1", "/usr/bin/claude", answer(false, true));
+    story.asked_at("b@1", "/usr/bin/claude", answer(true, true)).confirmed().delivered();
+    story.take(at(&["a@1", "b@1"], "/tmp/fake", false)).asks(&["b@1"]);
+    story.asked_at("b@1", "/tmp/fake", answer(true, true)).confirmed().stands(Outcome::NeedsWork);
+    // A failure of another review, found at another place.
+    let Input::Submit(mut work) = at(&["c@1"], "/usr/bin/claude", false) else { unreachable!() };
+    work.known = vec![Known { place: place("/tmp/other").mark(), ..known("c@1", answer(false, true)) }];
+    let mut other = Story::new();
+    other.take(Input::Submit(work.clone())).asks(&[]);
+    work.known = vec![Known { place: place("/tmp/other").mark(), ..known("c@1", answer(true, true)) }];
+    Story::new().take(Input::Submit(work)).asks(&["c@1"]);
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub struct Work {
     pub at: Standpoint,
     /// What passed last.
     pub anchor: Option<Anchor>,
+    /// What a person should know: the configuration in the files cannot be used.
+    pub broken: Option<String>,
 }
 
 /// Looks at the project around a folder.
@@ -54,15 +56,15 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     let both = (commit, judged_by.as_deref());
     let lies_there = gathered.clone();
     let base = change::since(here.clone(), gathered, &flags, &environment, both).await?;
+    let mut broken = None;
     if base.edited().is_some()
         && let Err(failure) = Project::of(here, &lies_there, &flags, &environment)
     {
-        super::note(&format!(
-            "{FILE_NAME} in the working tree is broken and was not used: {}",
-            failure.words().trim()
-        ));
+        let words = failure.words();
+        broken =
+            Some(format!("{FILE_NAME} in the working tree is broken and was not used: {}", words.trim()));
     }
-    Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor })))
+    Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor, broken })))
 }
 
 /// Keeps where work begins, where nothing is known yet. A person who installs the hook has seen the files of the gate as

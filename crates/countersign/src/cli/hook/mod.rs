@@ -87,7 +87,13 @@ async fn answered(
             ));
         }
         let Looked::Changed(work) = look::look(place, &global).await? else { return Ok(None) };
-        judging::judge(hook, &stopping, *work, &until).await
+        let broken = work.broken.clone();
+        broken.iter().for_each(|words| note(words));
+        let mut judged = judging::judge(hook, &stopping, *work, &until).await?;
+        if let (Some(judged), Some(words)) = (&mut judged, broken) {
+            judged.say = judged.say.clone().also(&format!("Countersign: {}", visible_line(&words)));
+        }
+        Ok(judged)
     });
     let Some(judged) = judged.await? else { return Ok(()) };
     let written = write_out(&judged.say.output(hook));

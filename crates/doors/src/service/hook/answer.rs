@@ -57,6 +57,16 @@ impl Stands<'_> {
 }
 
 impl Say {
+    /// The same, and the person should know this too.
+    pub fn also(self, words: &str) -> Self {
+        match self {
+            Self::Go => Self::Tell(words.to_owned()),
+            Self::Tell(before) => Self::Tell(format!("{before}\n{words}")),
+            Self::Hold(reason) => Self::HoldAndTell(reason, words.to_owned()),
+            Self::HoldAndTell(reason, before) => Self::HoldAndTell(reason, format!("{before}\n{words}")),
+        }
+    }
+
     /// What stands on standard output; nothing where there is nothing to say.
     pub fn output(&self, hook: Hook) -> String {
         let object: Value = match self {
