@@ -419,3 +419,16 @@ fn work_that_is_committed_by_the_agent_is_judged_all_the_same() {
     let ran = kit.run(&["run", "--all", "--max-retries", "1"]);
     assert_ne!(ran.code, 0, "{ran:?}");
 }
+
+/// An agent that hands in the same bytes again is not judged until it passes: what went wrong before is no other question.
+#[test]
+fn reroll_the_same_work_in_the_next_attempt_asks_nobody_and_merges_nothing() {
+    let kit = Kit::new(ONE, "max_retries: 3\n");
+    kit.agent("echo work >a.txt; echo TASK_COMPLETE");
+    kit.judge("if [ $n -gt 1 ]; then passes; else fails 'it is broken'; fi");
+    kit.run(&["run", "--all"]).exits(6);
+    kit.nothing_merged();
+    let log = kit.log();
+    let count = |wanted: &str| log.iter().filter(|line| line.starts_with(wanted)).count();
+    assert_eq!((count("agent"), count("judge")), (3, 1), "{log:?}");
+}
