@@ -5,6 +5,7 @@ mod disputes;
 mod held;
 mod people;
 mod random;
+mod routes;
 mod standing;
 
 use super::*;
@@ -356,36 +357,6 @@ fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
     rejected.take(Input::Decided(reject)).take(lift()).submit(&["a@1"]).asks(&["a@1"]);
 }
 
-/// The table of what handing in means, by the state of the subject.
-#[test]
-fn routes_by_state() {
-    let asked = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
-    let same =
-        |story: &Story| route(Some(&story.review), &asked.submission.digest, &asked.assignments, false);
-    let other = |story: &Story| route(Some(&story.review), &Digest::of(b"other"), &asked.assignments, false);
-    let check = |story: &Story, expected: (Route, Route)| assert_eq!((same(story), other(story)), expected);
-    assert_eq!(route(None, &Digest::of(b""), &[], false), Route::Open);
-    let mut story = Story::new();
-    check(&story, (Route::Open, Route::Open));
-    check(story.submit(&["a@1"]), (Route::Attach, Route::Supersede));
-    check(story.answered("a@1", answer(false, true)).confirmed(), (Route::Recorded, Route::NextRound));
-    check(story.delivered(), (Route::NextRound, Route::NextRound));
-    story.submit(&["a@1"]).confirmed().delivered().submit(&["a@1"]).confirmed();
-    check(&story, (Route::Recorded, Route::Recorded));
-    let mut passed = Story::new();
-    passed.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
-    check(&passed, (Route::Recorded, Route::Open));
-    // The same bytes before somebody else: that pass is not theirs.
-    let elsewhere = [assignment("a@1 by another", ReviewerKind::Asked)];
-    assert_eq!(route(Some(&passed.review), &asked.submission.digest, &elsewhere, false), Route::Open);
-    let mut silent = Story::new();
-    silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
-    check(&silent, (Route::NextRound, Route::NextRound));
-    let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor::new("x", false)));
-    check(&withdrawn, (Route::Open, Route::Open));
-}
-
 #[test]
 fn changed_rules_hold_for_the_next_round_and_are_counted() {
     let mut story = Story::new();
@@ -449,24 +420,6 @@ fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
     submit.assignments[0].candidates.push(author());
     story.take(Input::Submit(Box::new(submit))).failed("a@1", NoVerdict::Unavailable).confirmed();
     story.stands(Outcome::NoVerdict(NoVerdict::Unavailable));
-}
-
-#[test]
-fn asking_everybody_again_is_more_than_the_recorded_answer() {
-    let fresh = |story: &Story| {
-        let round = story.review.round().unwrap();
-        route(Some(&story.review), &round.submission.digest, &round.assignments, true)
-    };
-    let mut story = Story::new();
-    story.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
-    assert_eq!(fresh(&story), Route::Open);
-    let mut failing = Story::new();
-    failing.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
-    assert_eq!(fresh(&failing), Route::NextRound);
-    for _ in 0..2 {
-        failing.delivered().submit(&["a@1"]).confirmed();
-    }
-    assert_eq!(fresh(&failing), Route::Recorded, "stopped is stopped");
 }
 
 #[test]
