@@ -1,6 +1,6 @@
 //! What happens in a project, live: every event of every process, once, in order.
 
-use crate::Failure;
+use crate::{Code, Failure};
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
     match after {
         Some(after) if after > last => {
             let words = format!("the ledger has no event {after}: its last is {last}");
-            Err(Failure { code: "no_event", ..Failure::usage(words) }
+            Err(Failure { code: Code::NoEvent, ..Failure::usage(words) }
                 .hint("begin after 0, or with what happens from now on"))
         }
         _ => Ok(()),

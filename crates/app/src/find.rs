@@ -1,8 +1,8 @@
 //! Which review is meant by what was typed or sent: an id, the beginning of one, a subject, or what a dialect calls it.
 
-use crate::Failure;
 use crate::project::Project;
 use crate::tasks;
+use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_doors::jobs::overview::review_named;
 use countersign_engine::ledger::{Filter, Ledger};
@@ -79,7 +79,7 @@ pub fn no_ledger() -> Failure {
 }
 
 fn ambiguous(message: String) -> Failure {
-    Failure { code: "ambiguous", ..Failure::usage(message) }
+    Failure { code: Code::Ambiguous, ..Failure::usage(message) }
 }
 
 /// There is no such review.

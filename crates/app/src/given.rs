@@ -1,6 +1,6 @@
 //! What a program hands in as JSON: read, bounded and described, the same on every way in.
 
-use crate::Failure;
+use crate::{Code, Failure};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ pub fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failure> {
 
 /// An argument that cannot be used.
 pub fn bad_argument(message: impl Into<String>) -> Failure {
-    Failure { code: "arguments", ..Failure::usage(message) }
+    Failure { code: Code::Arguments, ..Failure::usage(message) }
         .hint("the tool's input schema describes every argument; nothing was changed")
 }
 

@@ -23,7 +23,7 @@ pub mod tasks;
 pub mod time;
 pub mod wanted;
 
-pub use failure::Failure;
+pub use failure::{Code, Failure};
 
 /// The version of the objects for programs.
 pub const SCHEMA: &str = "countersign/1";

@@ -1,8 +1,8 @@
 //! What somebody wants judged, as any way in says it → a request to the planner.
 
-use crate::Failure;
 use crate::init::default_questions;
 use crate::project::Project;
+use crate::{Code, Failure};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
@@ -16,8 +16,6 @@ use countersign_engine::reviewer::checks;
 use countersign_engine::workspace;
 use std::path::PathBuf;
 
-/// The code of a failure because no rule is for what changed.
-pub const NO_RULE: &str = "no_rule";
 /// The name of the one output there is.
 const OUTPUT: &str = "files";
 
@@ -71,7 +69,7 @@ impl Wanted {
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
                 let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
                 let words = "no rule is for any of these files";
-                return Err(Failure::new(Outcome::Usage, NO_RULE, words).hint(format!(
+                return Err(Failure::new(Outcome::Usage, Code::NoRule, words).hint(format!(
                     "rules: {}; add a rule, or use {}",
                     rules.join(", "),
                     self.words.criteria

@@ -1,6 +1,6 @@
 //! What can go wrong in doors, with the outcome of each and what to do.
 
-use super::Failure;
+use super::{Code, Failure};
 use crate::reader::Reader;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_doors::qr::asking::AskError;
@@ -10,7 +10,7 @@ use countersign_doors::run::state::StateError;
 use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
-fn failure(outcome: Outcome, code: &'static str, message: String, hint: &str) -> Failure {
+fn failure(outcome: Outcome, code: Code, message: String, hint: &str) -> Failure {
     Failure { outcome, code, message, hint: Some(hint.to_owned()), diagnostics: vec![], left_out: 0 }
 }
 
@@ -23,29 +23,29 @@ impl From<FileError> for Failure {
             FileError::NoFolder(dir) => {
                 let dir = shell_word(&dir.to_string_lossy());
                 let hint = format!("`countersign qr init --state-dir {dir}` makes it");
-                failure(nothing, "no_state_dir", message, &hint)
+                failure(nothing, Code::NoStateDir, message, &hint)
             }
             FileError::Missing(path) => failure(
                 nothing,
-                "no_state",
+                Code::NoState,
                 message,
                 &format!("`{}` makes it, with its items", decompose(&path)),
             ),
             FileError::Two(..) => failure(
                 Outcome::Usage,
-                "two_files",
+                Code::TwoFiles,
                 message,
                 "keep the one that is right and remove the other",
             ),
             FileError::Locked(_) => failure(
                 Outcome::Internal,
-                "locked",
+                Code::Locked,
                 message,
                 "see which process keeps it; nothing was changed",
             ),
             FileError::Io { .. } => failure(
                 Outcome::Internal,
-                "io",
+                Code::Io,
                 message,
                 "see that it is a file, and that it and its folder can be read and written",
             ),
@@ -73,13 +73,13 @@ impl From<QrError> for Failure {
             }
             QrError::Decomposed(_) => failure(
                 Outcome::Usage,
-                "decomposed",
+                Code::Decomposed,
                 message,
                 "`countersign qr verify` goes on with them; --again puts others in their place",
             ),
             QrError::PeopleOnly(_) => failure(
                 Outcome::Usage,
-                "people_only",
+                Code::PeopleOnly,
                 message,
                 "a person does it on a terminal of their own, outside any agent",
             ),
@@ -96,13 +96,13 @@ impl From<Refused> for Failure {
         };
         match refused {
             Refused::Ceiling { .. } => {
-                failure(Outcome::Stopped(Stop::AttemptsUsedUp), "ceiling", message, person)
+                failure(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling, message, person)
             }
             Refused::ItemCap { .. } => {
-                failure(Outcome::Stopped(Stop::NotConverging), "item_cap", message, person)
+                failure(Outcome::Stopped(Stop::NotConverging), Code::ItemCap, message, person)
             }
-            Refused::NoReason => failure(Outcome::Usage, "refused", message, "--reason TEXT"),
-            _ => failure(Outcome::Usage, "refused", message, "nothing was changed"),
+            Refused::NoReason => failure(Outcome::Usage, Code::Refused, message, "--reason TEXT"),
+            _ => failure(Outcome::Usage, Code::Refused, message, "nothing was changed"),
         }
     }
 }
@@ -114,7 +114,7 @@ impl From<AskError> for Failure {
             AskError::Material(_) => Self::usage(message).hint("nobody was asked, and nothing was changed"),
             AskError::NoAnswer(failed) => Self {
                 outcome: failed.why.outcome(),
-                code: "no_answer",
+                code: Code::NoAnswer,
                 ..Self::usage(format!("there is no answer that could be used ({}): {message}", failed.why.name()))
                     .hint("nothing was changed; the same command asks again, and --print-prompt shows what is asked")
             },
@@ -143,10 +143,10 @@ impl From<ServiceError> for Failure {
                 Self::not_found(words).hint("`countersign task list` lists the tasks there are")
             }
             ServiceError::Taken { .. } => {
-                Self { code: "taken", ..Self::usage(words) }.hint("choose another id with --id")
+                Self { code: Code::Taken, ..Self::usage(words) }.hint("choose another id with --id")
             }
             ServiceError::Blocked { review, .. } => {
-                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), "blocked", words).hint(
+                Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Blocked, words).hint(
                     Reader::of_command().person_decides(&review, || {
                         format!("a person can let it go on: countersign unblock {review} --reason TEXT")
                     }),

@@ -1,6 +1,9 @@
 //! Why a command did not do what it was asked, classed once: outcome, place, hint.
 
+mod code;
 mod doors;
+
+pub use code::Code;
 
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Refused;
@@ -16,7 +19,7 @@ pub struct Failure {
     /// How the command ends.
     pub outcome: Outcome,
     /// For programs: what kind of failure.
-    pub code: &'static str,
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -35,28 +38,28 @@ impl Failure {
     }
 
     /// A failure of a class.
-    pub fn new(outcome: Outcome, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(outcome: Outcome, code: Code, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
 
     /// The command was typed wrong.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Outcome::Usage, "usage", message)
+        Self::new(Outcome::Usage, Code::Usage, message)
     }
 
     /// There is no such thing.
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self { code: "not_found", ..Self::usage(message) }
+        Self { code: Code::NotFound, ..Self::usage(message) }
     }
 
     /// Our own fault.
     pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(Outcome::Internal, "internal", message)
+        Self::new(Outcome::Internal, Code::Internal, message)
     }
 
     /// Interrupted from the keyboard or by a signal.
     pub fn interrupted() -> Self {
-        Self::new(Outcome::Interrupted, "interrupted", "interrupted")
+        Self::new(Outcome::Interrupted, Code::Interrupted, "interrupted")
     }
 
     /// The same with what to do.
@@ -66,7 +69,7 @@ impl Failure {
 
     /// A mistake at a place in a file.
     pub fn at(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { diagnostics, ..Self::new(Outcome::Usage, "configuration", "") }
+        Self { diagnostics, ..Self::new(Outcome::Usage, Code::Configuration, "") }
     }
 
     /// The kind of failure, for programs.
@@ -91,7 +94,7 @@ impl From<Problems> for Failure {
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         let hint = error.hint().to_owned();
-        let failure = Self::new(error.outcome(), "ledger", error.to_string());
+        let failure = Self::new(error.outcome(), Code::Ledger, error.to_string());
         if hint.is_empty() { failure } else { failure.hint(hint) }
     }
 }
@@ -104,7 +107,7 @@ impl From<ChangeError> for Failure {
 
 impl From<BaseProblem> for Failure {
     fn from(problem: BaseProblem) -> Self {
-        let failure = Self::new(Outcome::Usage, "base", problem.to_string());
+        let failure = Self::new(Outcome::Usage, Code::Base, problem.to_string());
         match problem {
             BaseProblem::Git(_) => failure,
             _ => failure.hint("name what to compare with: --base REF"),
@@ -117,10 +120,10 @@ impl From<EngineError> for Failure {
         let outcome = error.outcome();
         match error {
             EngineError::Ledger(error) => error.into(),
-            EngineError::Change(problem) => Self::new(outcome, "change", problem.to_string()),
-            EngineError::Path(problem) => Self::new(outcome, "path", problem.to_string()),
+            EngineError::Change(problem) => Self::new(outcome, Code::Change, problem.to_string()),
+            EngineError::Path(problem) => Self::new(outcome, Code::Path, problem.to_string()),
             EngineError::Plan(problem) => {
-                let failure = Self::new(outcome, "plan", problem.to_string());
+                let failure = Self::new(outcome, Code::Plan, problem.to_string());
                 match problem {
                     countersign_core::plan::PlanError::NoReviewer { .. } => failure.hint(
                         "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM, or under `reviewers:` in countersign.yml",
@@ -128,22 +131,22 @@ impl From<EngineError> for Failure {
                     _ => failure,
                 }
             }
-            EngineError::NotFound(_) => Self::new(outcome, "not_found", error.to_string())
+            EngineError::NotFound(_) => Self::new(outcome, Code::NotFound, error.to_string())
                 .hint("`countersign log` lists the reviews there are"),
             EngineError::Refused(Refused::CoolingOff { until_ms }) => {
                 let until = crate::time::rfc3339(until_ms).unwrap_or_default();
-                Self::new(outcome, "cooling_off", format!("{error} (until {until})"))
+                Self::new(outcome, Code::CoolingOff, format!("{error} (until {until})"))
                     .hint("see `countersign show` for the reasons; a person can let it go on at once")
             }
-            EngineError::Refused(_) => Self::new(outcome, "refused", error.to_string()),
-            EngineError::Results(_) => Self::new(outcome, "results", error.to_string())
+            EngineError::Refused(_) => Self::new(outcome, Code::Refused, error.to_string()),
+            EngineError::Results(_) => Self::new(outcome, Code::Results, error.to_string())
                 .hint("the instructions file of the self-review shows the form; nothing was recorded"),
-            EngineError::HeldUp { .. } => Self::new(outcome, "held_up", error.to_string())
+            EngineError::HeldUp { .. } => Self::new(outcome, Code::HeldUp, error.to_string())
                 .hint("the same command then goes on; what was judged is kept"),
-            EngineError::Interrupted => Self::new(outcome, "interrupted", error.to_string())
+            EngineError::Interrupted => Self::new(outcome, Code::Interrupted, error.to_string())
                 .hint("the same command goes on where this one stopped"),
             EngineError::Io { .. } | EngineError::Internal(_) => {
-                Self::new(outcome, "internal", error.to_string())
+                Self::new(outcome, Code::Internal, error.to_string())
             }
         }
     }

@@ -4,6 +4,7 @@ use super::task::two_call;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, Reader, bold, dim};
 use clap::Args;
+use countersign_app::Code;
 use countersign_app::author::actor;
 use countersign_app::change;
 use countersign_app::find::no_ledger;
@@ -138,7 +139,7 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
         State::Judging => Err(Failure::usage(format!("{} is being judged now", review.id))
             .hint("wait for its verdict; the finding may be gone")),
         State::Settled(outcome @ Outcome::Stopped(_)) if !by.may_decide() => {
-            Err(Failure::new(outcome, "stopped", format!("{} is stopped: {outcome}", review.id))
+            Err(Failure::new(outcome, Code::Stopped, format!("{} is stopped: {outcome}", review.id))
                 .hint("what was stopped is for people: they can dispute it, or let it go on"))
         }
         _ => Ok(()),
@@ -222,7 +223,7 @@ fn changed(found: &Found) -> Failure {
     let review = &found.stored.review.id;
     let message =
         format!("what finding {} of {review} is about is not there as it was judged", found.finding.id);
-    Failure::new(Outcome::NoVerdict(NoVerdict::Stale), "stale", message)
+    Failure::new(Outcome::NoVerdict(NoVerdict::Stale), Code::Stale, message)
         .hint("hand the work in again; what is found then can be disputed")
 }
 

@@ -4,6 +4,7 @@ use super::arguments::ServeOptions;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::serve;
+use countersign_app::Code;
 use countersign_app::author;
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
@@ -19,7 +20,7 @@ pub async fn run(
     // Its token stands for a person; an agent that could start it would have one.
     if author::is_agent() {
         let words = "`serve` is for people: whoever has its token decides like a person";
-        return Err(Failure { code: "people_only", ..Failure::usage(words) }
+        return Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
             .hint("have a person start it; agents have `countersign mcp`"));
     }
     serve::serve(current_folder()?, global, options.port, cancel).await?;

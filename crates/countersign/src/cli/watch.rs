@@ -7,6 +7,7 @@ mod words;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
 use arguments::WatchOptions;
+use countersign_app::Code;
 use countersign_app::feed::{self, Feed};
 use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
@@ -108,7 +109,7 @@ fn lost(error: LedgerError, last: Option<u64>) -> Failure {
         LedgerError::Replaced => {
             let seen = last.map_or_else(String::new, |last| format!(" after event {last}"));
             let words = format!("the ledger was moved, removed or replaced{seen}");
-            Failure::new(error.outcome(), "ledger", words)
+            Failure::new(error.outcome(), Code::Ledger, words)
                 .hint("put .countersign/ledger.db back, or watch again from the beginning of the new one: --after 0")
         }
         other => other.into(),

@@ -6,8 +6,8 @@ use super::parameter::{Parameters, Place};
 use super::refusal::Refusal;
 use super::route::{Found, Route, find};
 use crate::loopback::{Gate, MESSAGE_LIMIT_BYTES, Refused};
-use countersign_app::Failure;
 use countersign_app::resident::Resident;
+use countersign_app::{Code, Failure};
 use countersign_core::strict_json;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -59,11 +59,14 @@ fn not_let_in(refused: Refused) -> Refusal {
     match refused {
         Refused::NoHost => Refusal::malformed("a request names its host, once"),
         Refused::Foreign => {
-            Refusal::new(StatusCode::FORBIDDEN, "foreign", "`Host` or `Origin` is not this server")
+            Refusal::new(StatusCode::FORBIDDEN, Code::Foreign, "`Host` or `Origin` is not this server")
                 .hint("pages of others are not let in; ask 127.0.0.1 and the port itself")
         }
-        Refused::NoToken => Refusal::new(StatusCode::UNAUTHORIZED, "token", "the token is missing or wrong")
-            .hint("send `Authorization: Bearer TOKEN`, with the token that .countersign/serve-token holds"),
+        Refused::NoToken => {
+            Refusal::new(StatusCode::UNAUTHORIZED, Code::Token, "the token is missing or wrong").hint(
+                "send `Authorization: Bearer TOKEN`, with the token that .countersign/serve-token holds",
+            )
+        }
     }
 }
 
@@ -72,10 +75,10 @@ async fn routed(resident: &Resident, found: Found, request: Request<Incoming>) -
         Found::Route(route, parts) => (route, parts),
         Found::OtherMethods(_) => {
             let words = format!("there is no {} here", request.method());
-            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", words));
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Code::Method, words));
         }
         Found::Nothing => {
-            return Err(Refusal::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path")
+            return Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "there is nothing at this path")
                 .hint("/openapi.json lists every path there is"));
         }
     };
@@ -112,7 +115,7 @@ async fn read(request: Request<Incoming>) -> Result<Value, Refusal> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let words = "the body must be `Content-Type: application/json`";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", words));
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::ContentType, words));
     }
     let bytes =
         tokio::time::timeout(BODY_TIMEOUT, Limited::new(request, MESSAGE_LIMIT_BYTES).collect()).await;
@@ -120,12 +123,12 @@ async fn read(request: Request<Incoming>) -> Result<Value, Refusal> {
         Ok(Ok(collected)) => collected.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let words = format!("the body has more than {MESSAGE_LIMIT_BYTES} bytes");
-            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", words));
+            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Code::TooLarge, words));
         }
         Ok(Err(_)) => return Err(Refusal::malformed("the body broke off")),
         Err(_) => {
             let words = format!("the body took longer than {} seconds", BODY_TIMEOUT.as_secs());
-            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "timeout", words));
+            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, words));
         }
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| Refusal::malformed("the body is not UTF-8"))?;

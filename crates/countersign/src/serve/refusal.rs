@@ -2,7 +2,7 @@
 
 use super::route::Route;
 use crate::output::{Printer, failure_json};
-use countersign_app::Failure;
+use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
@@ -32,13 +32,13 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal with its status.
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(status: StatusCode, code: Code, message: impl Into<String>) -> Self {
         Self { status, failure: Failure { code, ..Failure::usage(message) } }
     }
 
     /// A request that says nothing that could be done.
     pub fn malformed(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "arguments", message)
+        Self::new(StatusCode::BAD_REQUEST, Code::Arguments, message)
     }
 
     /// The same with what to do.
@@ -50,7 +50,7 @@ impl Refusal {
     pub fn json(&self, route: Option<&Route>) -> Value {
         let Failure { code, hint, .. } = &self.failure;
         let mut error = failure_json(&self.failure);
-        if *code == "arguments" || hint.is_none() && self.status == StatusCode::BAD_REQUEST {
+        if *code == Code::Arguments || hint.is_none() && self.status == StatusCode::BAD_REQUEST {
             error["hint"] = "/openapi.json describes every request; nothing was changed".into();
         }
         let command = route.map_or("", |route| route.command);
@@ -66,10 +66,11 @@ impl From<Failure> for Refusal {
 
 fn status(failure: &Failure) -> StatusCode {
     match (failure.code, failure.outcome) {
-        ("not_found", _) => StatusCode::NOT_FOUND,
-        ("refused" | "cooling_off" | "blocked" | "taken" | "ambiguous" | "no_event", _) => {
-            StatusCode::CONFLICT
-        }
+        (Code::NotFound, _) => StatusCode::NOT_FOUND,
+        (
+            Code::Refused | Code::CoolingOff | Code::Blocked | Code::Taken | Code::Ambiguous | Code::NoEvent,
+            _,
+        ) => StatusCode::CONFLICT,
         (_, Outcome::Interrupted) => StatusCode::SERVICE_UNAVAILABLE,
         (_, Outcome::Internal | Outcome::Integrity) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::UNPROCESSABLE_ENTITY,

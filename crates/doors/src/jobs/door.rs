@@ -145,24 +145,6 @@ impl From<LedgerError> for Refusal {
     }
 }
 
-impl Refusal {
-    /// A short stable word.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotTaken(_) => "not_taken",
-            Self::NoVerdict(_) => "no_verdict",
-            Self::Blocked(_) => "blocked",
-            Self::Cancelled => "cancelled",
-            Self::Engine(error) => match error.outcome() {
-                Outcome::Usage => "not_taken",
-                Outcome::NoVerdict(_) => "no_verdict",
-                Outcome::Integrity => "integrity",
-                _ => "internal",
-            },
-        }
-    }
-}
-
 /// A call of `start_workflow`.
 #[derive(Clone, Debug, Default)]
 pub struct StartCall {

@@ -4,11 +4,12 @@ use super::look::Work;
 use super::note;
 use crate::cli::Failure;
 use crate::cli::task::session_log;
+use countersign_app::Code;
 use countersign_app::author::OWN_CALL;
 use countersign_app::change::gate_words;
 use countersign_app::notify::{self, Told};
 use countersign_app::project::{self, Project};
-use countersign_app::wanted::{NO_RULE, Wanted, Words};
+use countersign_app::wanted::{Wanted, Words};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, NoPerson, Refused, Route};
@@ -145,7 +146,7 @@ async fn prepare(
     };
     let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
     let prepared = match wanted.prepare(project, &project.planner(None)?, &mut warnings).await {
-        Err(failure) if failure.code == NO_RULE => {
+        Err(failure) if failure.code == Code::NoRule => {
             note("no rule is for any of the files that changed: nothing is judged");
             return Ok(None);
         }

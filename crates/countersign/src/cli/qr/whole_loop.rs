@@ -5,6 +5,7 @@ use super::ask::Asked;
 use super::place::Place;
 use super::{Failure, decompose, guidance, verify};
 use crate::output::{Answer, Printer};
+use countersign_app::Code;
 use countersign_app::author::actor;
 use countersign_app::project::guard_program;
 use countersign_core::outcome::{NoVerdict, Outcome};
@@ -131,7 +132,7 @@ fn failed(program: &str, ended: &Ended, seconds: u32) -> Failure {
     let message = format!("the fixer `{}` {words}{said}", visible_line(program));
     Failure {
         outcome: Outcome::NoVerdict(why),
-        code: "fixer",
+        code: Code::Fixer,
         ..Failure::usage(message).hint("the same command goes on: what was changed is verified first")
     }
 }

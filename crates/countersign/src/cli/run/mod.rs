@@ -17,6 +17,7 @@ use crate::ask::AtTerminal;
 use crate::output::{Answer, Printer};
 use crate::tui::{Left, Source, show};
 use arguments::{HowOptions, ListOptions, RunOptions};
+use countersign_app::Code;
 use countersign_app::project::{Project, guard_program};
 use countersign_core::outcome::Outcome;
 use countersign_doors::run::config::{self, Loaded, RunConfig};
@@ -376,11 +377,11 @@ pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Engine(error) => error.into(),
         RunError::Tasks(countersign_doors::run::task_file::TaskFileError::Mistakes(problems)) => problems.into(),
-        RunError::State(error) => Failure::new(outcome, "state", words).hint(error.hint()),
-        RunError::Dirty(_) => Failure::new(outcome, "dirty", words).hint(
+        RunError::State(error) => Failure::new(outcome, Code::State, words).hint(error.hint()),
+        RunError::Dirty(_) => Failure::new(outcome, Code::Dirty, words).hint(
             "commit them, or put them aside: git stash push -u -m 'before countersign run'; git stash pop brings them back",
         ),
-        RunError::NoTask(_) => Failure::new(outcome, "no_task", words).hint("`countersign status` lists the tasks"),
-        _ => Failure::new(outcome, "run", words),
+        RunError::NoTask(_) => Failure::new(outcome, Code::NoTask, words).hint("`countersign status` lists the tasks"),
+        _ => Failure::new(outcome, Code::Run, words),
     }
 }

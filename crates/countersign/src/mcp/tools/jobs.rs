@@ -2,10 +2,10 @@
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
-use countersign_app::Failure;
 use countersign_app::author;
 use countersign_app::project::Project;
 use countersign_app::resident::Followed;
+use countersign_app::{Code, Failure};
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
@@ -342,16 +342,21 @@ impl Waiting for Patient<'_> {
 
 /// A refusal as the client sees it.
 fn failure(refusal: Refusal) -> Failure {
-    let code = refusal.code();
     let words = refusal.to_string();
     match refusal {
-        Refusal::NotTaken(_) => Failure { code, ..Failure::usage(words) }.hint("nothing was changed"),
-        Refusal::NoVerdict(_) => {
-            Failure { code, outcome: Outcome::NoVerdict(NoVerdict::Unavailable), ..Failure::usage(words) }
+        Refusal::NotTaken(_) => {
+            Failure { code: Code::NotTaken, ..Failure::usage(words) }.hint("nothing was changed")
         }
-        Refusal::Blocked(_) => {
-            Failure { code, outcome: Outcome::Stopped(Stop::AttemptsUsedUp), ..Failure::usage(words) }
-        }
+        Refusal::NoVerdict(_) => Failure {
+            code: Code::NoVerdict,
+            outcome: Outcome::NoVerdict(NoVerdict::Unavailable),
+            ..Failure::usage(words)
+        },
+        Refusal::Blocked(_) => Failure {
+            code: Code::Blocked,
+            outcome: Outcome::Stopped(Stop::AttemptsUsedUp),
+            ..Failure::usage(words)
+        },
         Refusal::Cancelled => Failure::interrupted(),
         Refusal::Engine(error) => error.into(),
     }

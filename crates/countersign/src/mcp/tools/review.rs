@@ -4,13 +4,13 @@ use super::review_submit::submit;
 use super::{Call, Hints, Reply, Running, Tool, schema};
 use crate::mcp::progress::follow;
 use crate::output::{Reader, SCHEMA, Spent, next_steps, rfc3339, verdict_json};
-use countersign_app::Failure;
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::{at_most, filled};
 use countersign_app::handing_in::{NAME_MAX_BYTES, Submit};
 use countersign_app::project::Project;
 use countersign_app::resident::{Followed, counted};
+use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Actor;
 use countersign_core::text::visible_line;
@@ -273,7 +273,7 @@ fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<A
         return Ok(Actor::new(name, false));
     }
     let review = visible_line(review);
-    Err(Failure { code: "people_only", ..Failure::usage("deciding about a review is for people; nothing was changed") }
+    Err(Failure { code: Code::PeopleOnly, ..Failure::usage("deciding about a review is for people; nothing was changed") }
         .hint(format!(
             "tell your user why it should be decided: review {review} waits for a person. Agents may decide only where \
              the user's own file, ~/.config/countersign/config.yml, says `agents_may_decide: true`"

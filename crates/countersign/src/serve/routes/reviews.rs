@@ -8,10 +8,10 @@ use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use crate::serve::shapes::{self, Events, Reviews, Verdict};
-use countersign_app::Failure;
 use countersign_app::find::{self, no_ledger};
 use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
 use countersign_app::resident::{Followed, until_it_stands};
+use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Engine;
@@ -213,7 +213,7 @@ async fn start(mut call: Call) -> Result<Reply, Refusal> {
         // A verdict is that of its own round, and of nobody else's work.
         let words =
             format!("round {round} of review {id} was superseded by other work under the same subject");
-        return Err(Refusal::new(StatusCode::CONFLICT, "refused", words));
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
     let mut answer = stated(ledger, &followed).await?;
     answer.warnings = warnings;
