@@ -4,6 +4,7 @@
 //! of agents parse what was typed or sent, call a use case, and show what comes back. Nothing here parses a command line,
 //! speaks HTTP, draws or prints.
 
+pub mod answer;
 pub mod author;
 pub mod change;
 pub mod decide;

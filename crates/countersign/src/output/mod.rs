@@ -22,6 +22,7 @@ use crate::cli::Global;
 use countersign_app::Failure;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::visible_line;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -46,10 +47,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer from its text and its keys.
-    pub fn new(outcome: Outcome, text: impl Into<String>, json: Value) -> Self {
-        let json = match json {
-            Value::Object(map) => map,
+    /// An answer from its text and its keys: a type of [`countersign_app::answer::v1`].
+    pub fn new(outcome: Outcome, text: impl Into<String>, own: impl Serialize) -> Self {
+        let json = match serde_json::to_value(own) {
+            Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
         let (warnings, printed, pending, done) = (vec![], false, false, false);
@@ -57,8 +58,8 @@ impl Answer {
     }
 
     /// An answer about what is still under way: no pass, and nothing else yet.
-    pub fn pending(text: impl Into<String>, json: Value) -> Self {
-        Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, json) }
+    pub fn pending(text: impl Into<String>, own: impl Serialize) -> Self {
+        Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
     }
 
     /// The same where the command has done its work, whatever it shows.
