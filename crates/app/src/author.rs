@@ -1,7 +1,7 @@
 //! Who wrote the work, and who decides about it: an agent leaves marks in the environment of everything it starts, and is
 //! itself among the processes above.
 
-use countersign_core::review::{Actor, NoPerson};
+use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
 use countersign_engine::process::{Ancestor, ancestors};
 use countersign_engine::programs::{self, MARKS, Mark, Vendor};
@@ -80,11 +80,13 @@ fn program_name(args: &[OsString]) -> Option<&'static str> {
 
 /// Who gives this command: a person is a terminal on standard input and no sign of an agent.
 pub fn actor() -> Actor {
-    match (std::io::stdin().is_terminal(), is_agent()) {
-        (true, false) => Actor::new(user_name(), true),
-        (false, false) => Actor::no_person(user_name(), NoPerson::Unknown),
-        (_, true) => Actor::new(user_name(), false),
-    }
+    let (kind, channel) = match (std::io::stdin().is_terminal(), is_agent()) {
+        (true, false) => (ActorKind::Person, Channel::Terminal),
+        (false, false) => (ActorKind::Unknown, Channel::Command),
+        (true, true) => (ActorKind::Agent, Channel::Terminal),
+        (false, true) => (ActorKind::Agent, Channel::Command),
+    };
+    Actor::new(user_name(), kind, channel)
 }
 
 /// What a person can do whose command is not taken for one of a person.

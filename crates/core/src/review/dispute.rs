@@ -47,7 +47,7 @@ pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, 
     if let State::Settled(Outcome::Stopped(_)) = review.state
         && !dispute.by.may_decide()
     {
-        return Err(Refused::Forbidden(dispute.by.no_person.words()));
+        return Err(Refused::Forbidden(dispute.by.kind.words()));
     }
     let asking = review.rounds.iter().rev().find(|round| round.asking(&dispute.key).next().is_some());
     let round = asking.filter(|round| round.end.is_some());

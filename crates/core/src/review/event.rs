@@ -1,6 +1,6 @@
 //! What happened to a review, as the ledger keeps it. Fields are only ever added.
 
-use super::Dispute;
+use super::{Actor, Dispute};
 use crate::answer::Answer;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
@@ -187,81 +187,6 @@ pub enum By {
         /// The token it brought back.
         token: Token,
     },
-}
-
-/// Who acts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Actor {
-    /// Their name.
-    pub name: String,
-    /// Whether it is a person rather than an agent.
-    pub person: bool,
-    /// Whether it is an agent that the user's own configuration lets decide like a person.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deputy: bool,
-    /// What it is where it is no person.
-    #[serde(default, skip_serializing_if = "NoPerson::is_agent")]
-    pub no_person: NoPerson,
-}
-
-/// What acts where no person does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoPerson {
-    /// An agent.
-    #[default]
-    Agent,
-    /// The session of an agent: its program says that its user wrote to it, and nothing shows who did.
-    Session,
-    /// Something that was started without a terminal: a script, or an agent that leaves no mark.
-    Unknown,
-}
-
-impl NoPerson {
-    fn is_agent(&self) -> bool {
-        *self == Self::Agent
-    }
-
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Agent => "an agent",
-            Self::Session => "the session of an agent",
-            Self::Unknown => "a caller without a terminal",
-        }
-    }
-}
-
-impl Actor {
-    /// Somebody who may decide by being a person, or may not.
-    pub fn new(name: impl Into<String>, person: bool) -> Self {
-        Self { name: name.into(), person, deputy: false, no_person: NoPerson::Agent }
-    }
-
-    /// Something that is no person.
-    pub fn no_person(name: impl Into<String>, no_person: NoPerson) -> Self {
-        Self { no_person, ..Self::new(name, false) }
-    }
-
-    /// An agent that the user's own configuration lets decide.
-    pub fn deputy(name: impl Into<String>) -> Self {
-        Self { deputy: true, ..Self::new(name, false) }
-    }
-
-    /// Whether what is for people is for them.
-    pub fn may_decide(&self) -> bool {
-        self.person || self.deputy
-    }
-
-    /// Who, in words for people.
-    pub fn words(&self) -> String {
-        let kind = match (self.person, self.deputy) {
-            (true, _) => "a person",
-            (false, true) => "an agent, allowed by the user's own file",
-            (false, false) => self.no_person.words(),
-        };
-        format!("{} ({kind})", self.name)
-    }
 }
 
 /// What can be decided.

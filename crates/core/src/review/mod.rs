@@ -6,6 +6,7 @@
 //!   events; nobody computes them again later.
 //! - [`due`] says what must be done now, from the state alone. After a crash one asks it again.
 
+mod actor;
 mod apply;
 mod dispute;
 mod due;
@@ -15,10 +16,11 @@ mod route;
 mod standing;
 mod step;
 
+pub use actor::{Actor, ActorKind, Channel};
 pub use apply::{apply, fold};
 pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
-pub use event::{Actor, By, Decision, Event, NoPerson, Verb};
+pub use event::{By, Decision, Event, Verb};
 pub use route::{Route, route};
 pub use standing::Known;
 pub use step::{Confirmation, Input, Opening, Refused, Submit, step};

@@ -107,5 +107,5 @@ pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &
 }
 
 fn forbidden(by: &Actor) -> Refused {
-    Refused::Forbidden(by.no_person.words())
+    Refused::Forbidden(by.kind.words())
 }

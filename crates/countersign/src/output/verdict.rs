@@ -268,14 +268,14 @@ fn review_json(stored: &Stored) -> Value {
         "attempts_left": review.policy.attempts_left(review.attempts),
         "digest": review.digest(),
         "rule_changes": review.rule_changes,
-        "lifts": review.lifts.iter().map(|(by, reason)| json!({ "by": by.name, "person": by.person, "reason": reason })).collect::<Vec<_>>(),
+        "lifts": review.lifts.iter().map(|(by, reason)| json!({ "by": by.name, "person": by.is_person(), "reason": reason })).collect::<Vec<_>>(),
         "disputes": review.disputes.iter().map(|dispute| json!({
             "finding": dispute.finding, "criterion": dispute.criterion, "upheld": dispute.upheld,
             "review": dispute.review, "reviewer": dispute.reviewer, "by": dispute.by.name,
-            "person": dispute.by.person, "feedback": dispute.feedback,
+            "person": dispute.by.is_person(), "feedback": dispute.feedback,
         })).collect::<Vec<_>>(),
         "decisions": review.decisions.iter().map(|decision| json!({
-            "verb": decision.verb, "by": decision.by.name, "person": decision.by.person,
+            "verb": decision.verb, "by": decision.by.name, "person": decision.by.is_person(),
             "reason": decision.reason, "digest": decision.digest, "at": rfc3339(decision.at_ms),
         })).collect::<Vec<_>>(),
         "opened_at": rfc3339(stored.opened_ms),

@@ -20,7 +20,7 @@ use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
 use countersign_core::policy::{DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
-use countersign_core::review::{Actor, Refused, Verb};
+use countersign_core::review::{Actor, ActorKind, Channel, Refused, Verb};
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::ledger::{LedgerError, Stored};
 use countersign_engine::workspace::Root;

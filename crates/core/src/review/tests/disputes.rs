@@ -10,7 +10,7 @@ pub(super) fn dispute(name: &str, upheld: bool, person: bool) -> Dispute {
         finding: "fi-test".into(),
         review: ReviewId::from_text("rv-dispute"),
         reviewer: "other".into(),
-        by: Actor::new("x", person),
+        by: actor("x", person),
         upheld,
         feedback: "line 3 says so".into(),
     }
@@ -110,7 +110,7 @@ fn what_was_stopped_is_disputed_by_people_only() {
     assert_eq!(story.input(disputed("a@1", false)).err(), Some(Refused::Forbidden("an agent")));
     story.take(Input::Disputed(Box::new(dispute("a@1", false, true))));
     story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
-    let person = Actor::new("ann", true);
+    let person = actor("ann", true);
     story.take(Input::Lifted { by: person, reason: "go on".into() }).submit(&["a@1"]).asks(&[]);
     story.confirmed().stands(Outcome::Passed);
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::policy::MAX_EMPTY_ROUNDS;
 
 fn person() -> Actor {
-    Actor::new("ann", true)
+    actor("ann", true)
 }
 
 fn lift() -> Input {
@@ -147,7 +147,7 @@ fn only_the_very_same_findings_do_not_converge_and_a_lift_counts_anew() {
 #[test]
 fn only_what_is_stopped_is_lifted() {
     let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor::new("x", true)));
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(actor("x", true)));
     not_now(&mut withdrawn, lift());
     let mut silent = Story::new();
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
@@ -161,7 +161,7 @@ fn where_nobody_may_override_an_agent_may_not_reject_either() {
     story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
     let digest = story.review.digest().unwrap().clone();
     let reject = |person| {
-        let by = Actor::new("x", person);
+        let by = actor("x", person);
         Input::Decided(Decision {
             by,
             verb: Verb::Reject,

@@ -21,6 +21,12 @@ use crate::submission::{Content, Form, Material, Output, OutputKind};
 
 const CRITERIA: [&str; 2] = ["Complete", "Clear"];
 
+/// A person or an agent, by a way that is not recorded.
+fn actor(name: &str, person: bool) -> Actor {
+    let kind = if person { ActorKind::Person } else { ActorKind::Agent };
+    Actor::new(name, kind, Channel::Unknown)
+}
+
 fn rules() -> Vec<Rule> {
     let criteria = vec![
         Criterion::must(CRITERIA[0], "?"),
@@ -195,7 +201,7 @@ fn the_same_failing_bytes_ask_nobody_and_count() {
     // Stopped is stopped, for these bytes and for others.
     story.submit(&["a@1"]).stands(Outcome::Stopped(Stop::AttemptsUsedUp));
     story.submit(&["a@2"]).asks(&[]);
-    let person = Actor::new("ann", true);
+    let person = actor("ann", true);
     story.take(Input::Lifted { by: person, reason: "go on".into() }).submit(&["a@2"]).asks(&["a@2"]);
     story.answered("a@2", answer(true, true)).confirmed().stands(Outcome::Passed);
 }
@@ -340,7 +346,7 @@ fn a_self_review_answers_for_nobody_else() {
 
 #[test]
 fn a_round_that_was_stopped_under_way_is_judged_after_a_lift() {
-    let person = || Actor::new("ann", true);
+    let person = || actor("ann", true);
     let lift = || Input::Lifted { by: person(), reason: "go on".into() };
     let own = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0)));
     let mut unanswered = Story::new();

@@ -38,7 +38,7 @@ fn the_fifth_unanswered_self_review_stops() {
 #[test]
 fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
     let decide = |story: &Story, verb, person| {
-        let by = Actor::new("x", person);
+        let by = actor("x", person);
         let digest = story.review.digest().unwrap().clone();
         Decision { by, verb, reason: "r".into(), digest, at_ms: 0 }
     };
@@ -71,7 +71,7 @@ fn decisions_are_about_the_bytes_that_were_shown_and_not_for_agents() {
 
 #[test]
 fn a_deputy_decides_like_a_person_and_is_none() {
-    let deputy = Actor::deputy("agent via mcp: x");
+    let deputy = Actor::deputy("agent via mcp: x", Channel::Unknown);
     assert_eq!(deputy.words(), "agent via mcp: x (an agent, allowed by the user's own file)");
     let of = |story: &Story, verb| {
         let digest = story.review.digest().unwrap().clone();
@@ -90,17 +90,14 @@ fn a_deputy_decides_like_a_person_and_is_none() {
     story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
     story.take(Input::Withdrawn(deputy.clone())).stands(Outcome::Stopped(Stop::Withdrawn));
     // What is on record of others is as it was before there were any.
-    assert_eq!(serde_json::to_string(&Actor::new("x", true)).unwrap(), r#"{"name":"x","person":true}"#);
-    assert_eq!(
-        serde_json::from_str::<Actor>(r#"{"name":"x","person":true}"#).unwrap(),
-        Actor::new("x", true)
-    );
+    assert_eq!(serde_json::to_string(&actor("x", true)).unwrap(), r#"{"name":"x","person":true}"#);
+    assert_eq!(serde_json::from_str::<Actor>(r#"{"name":"x","person":true}"#).unwrap(), actor("x", true));
     assert!(serde_json::to_string(&deputy).unwrap().contains(r#""deputy":true"#));
 }
 
 #[test]
 fn an_agent_cannot_get_its_attempts_back_by_withdrawing() {
-    let by = |person| Actor::new("x", person);
+    let by = |person| actor("x", person);
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
     assert_eq!(story.input(Input::Withdrawn(by(false))).err(), Some(Refused::Forbidden("an agent")));
@@ -120,7 +117,7 @@ fn a_person_may_approve_what_was_stopped() {
     story.stands(Outcome::Stopped(Stop::AttemptsUsedUp));
     let digest = story.review.digest().unwrap().clone();
     let decision = |person| Decision {
-        by: Actor::new("x", person),
+        by: actor("x", person),
         verb: Verb::Approve,
         reason: "r".into(),
         digest: digest.clone(),
@@ -150,7 +147,7 @@ fn run_9_a_person_has_the_last_word_whatever_the_verdict() {
     };
     let say = |story: &mut Story, verb, person| {
         let digest = story.review.digest().unwrap().clone();
-        let by = Actor::new("x", person);
+        let by = actor("x", person);
         story.input(Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })).map(drop)
     };
     let rejected = Outcome::Stopped(Stop::Rejected);
@@ -189,12 +186,12 @@ fn run_10_what_was_rejected_is_sent_back_by_a_person_only() {
     story.submit(&["a@1"]).answered("a@1", answer(true, false)).confirmed();
     let decide = |story: &Story, verb, person| {
         let digest = story.review.digest().unwrap().clone();
-        Input::Decided(Decision { by: Actor::new("x", person), verb, reason: "r".into(), digest, at_ms: 0 })
+        Input::Decided(Decision { by: actor("x", person), verb, reason: "r".into(), digest, at_ms: 0 })
     };
     let reject = decide(&story, Verb::Reject, true);
     story.take(reject).stands(Outcome::Stopped(Stop::Rejected));
     story.submit(&["a@2"]).stands(Outcome::Stopped(Stop::Rejected));
-    let lift = |person| Input::Lifted { by: Actor::new("x", person), reason: "go on".into() };
+    let lift = |person| Input::Lifted { by: actor("x", person), reason: "go on".into() };
     assert_eq!(story.input(lift(false)).err(), Some(Refused::Forbidden("an agent")));
     story.take(lift(true)).stands(Outcome::NeedsWork);
     story.submit(&["a@2"]);
@@ -218,7 +215,7 @@ fn svc_9_a_review_that_asks_for_a_person_stops_at_once_and_a_person_lets_it_go_o
         let mut story = Story::new();
         story.submit(&["a@1"]).answered("a@1", said).confirmed().stands(stands);
         if stands == rejected {
-            story.take(Input::Lifted { by: Actor::new("ann", true), reason: "looked".into() });
+            story.take(Input::Lifted { by: actor("ann", true), reason: "looked".into() });
             story.stands(Outcome::NeedsWork);
         }
     }
@@ -245,7 +242,7 @@ fn the_first_decision_about_a_digest_wins_whatever_comes_second() {
         let decide = |story: &Story, verb, by: &str| {
             let digest = story.review.digest().unwrap().clone();
             let reason = format!("{by} says so");
-            Input::Decided(Decision { by: Actor::new(by, true), verb, reason, digest, at_ms: 0 })
+            Input::Decided(Decision { by: actor(by, true), verb, reason, digest, at_ms: 0 })
         };
         let said = decide(&story, first, "ann");
         story.take(said);
@@ -256,7 +253,7 @@ fn the_first_decision_about_a_digest_wins_whatever_comes_second() {
         assert_eq!(story.review.standing(), stands);
         match first {
             Verb::Reject => {
-                story.take(Input::Lifted { by: Actor::new("ann", true), reason: "on".into() });
+                story.take(Input::Lifted { by: actor("ann", true), reason: "on".into() });
             }
             // What was sent back is decided about anew once it was handed in again.
             Verb::Fix => {
@@ -272,7 +269,7 @@ fn the_first_decision_about_a_digest_wins_whatever_comes_second() {
 }
 
 fn session() -> Actor {
-    Actor::no_person("the session s-1", NoPerson::Session)
+    Actor::new("the session s-1", ActorKind::Session, Channel::Unknown)
 }
 
 fn written_to(name: &str) -> Input {
@@ -315,7 +312,7 @@ fn a_session_that_was_written_to_begins_anew_with_other_work_only() {
             "passed" => drop(story.answered("a@1", answer(true, true)).confirmed()),
             "rejected" => {
                 let digest = story.review.digest().unwrap().clone();
-                let by = Actor::new("ann", true);
+                let by = actor("ann", true);
                 let reject = Decision { by, verb: Verb::Reject, reason: "no".into(), digest, at_ms: 0 };
                 story.take(Input::Decided(reject));
             }
@@ -350,11 +347,11 @@ fn a_session_lets_a_stopped_review_go_on_three_times_and_then_only_a_person_does
             story.take(written_to("b@2")).stands(Outcome::NeedsWork);
         }
     }
-    assert!(story.review.lifts.iter().all(|(by, _)| !by.person && by.no_person == NoPerson::Session));
+    assert!(story.review.lifts.iter().all(|(by, _)| by.kind == ActorKind::Session));
     for refused in [Input::Lifted { by: session(), reason: "x".into() }, Input::Withdrawn(session())] {
         assert!(story.input(refused).is_err());
     }
-    story.take(Input::Lifted { by: Actor::new("ann", true), reason: "looked".into() });
+    story.take(Input::Lifted { by: actor("ann", true), reason: "looked".into() });
     stopped_at(&mut story, "c@1");
     story.take(written_to("d@1")).stands(Outcome::NeedsWork);
 }
@@ -362,23 +359,35 @@ fn a_session_lets_a_stopped_review_go_on_three_times_and_then_only_a_person_does
 #[test]
 fn actors_say_what_they_are() {
     let table = [
-        (Actor::new("x", true), "x (a person)", r#"{"name":"x","person":true}"#),
-        (Actor::new("x", false), "x (an agent)", r#"{"name":"x","person":false}"#),
+        (actor("x", true), "x (a person)", r#"{"name":"x","person":true}"#),
+        (actor("x", false), "x (an agent)", r#"{"name":"x","person":false}"#),
         (
-            Actor::no_person("x", NoPerson::Session),
+            Actor::new("x", ActorKind::Session, Channel::Unknown),
             "x (the session of an agent)",
             r#"{"name":"x","person":false,"no_person":"session"}"#,
         ),
         (
-            Actor::no_person("x", NoPerson::Unknown),
+            Actor::new("x", ActorKind::Unknown, Channel::Unknown),
             "x (a caller without a terminal)",
             r#"{"name":"x","person":false,"no_person":"unknown"}"#,
+        ),
+        (
+            Actor::new("x", ActorKind::Program, Channel::Gate),
+            "x (a program)",
+            r#"{"name":"x","person":false,"no_person":"program","channel":"gate"}"#,
+        ),
+        (
+            Actor::new("x", ActorKind::Person, Channel::Http),
+            "x (a person)",
+            r#"{"name":"x","person":true,"channel":"http"}"#,
         ),
     ];
     for (actor, words, written) in table {
         assert_eq!(actor.words(), words);
         assert_eq!(serde_json::to_string(&actor).unwrap(), written);
         assert_eq!(serde_json::from_str::<Actor>(written).unwrap(), actor);
-        assert!(!actor.may_decide() || actor.person);
+        assert!(!actor.may_decide() || actor.is_person());
     }
+    let forged = r#"{"name":"x","person":false,"no_person":"person"}"#;
+    assert!(!serde_json::from_str::<Actor>(forged).unwrap().may_decide());
 }

@@ -103,19 +103,19 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
         Move::Deliver => Input::Delivered { round: story.round() },
         Move::Decide { verb, person, right_digest } => {
             let digest = story.review.digest().filter(|_| right_digest).cloned();
-            let by = Actor::new("x", person);
+            let by = actor("x", person);
             let digest = digest.unwrap_or_else(|| Digest::of(b"wrong"));
             Input::Decided(Decision { by, verb, reason: "r".into(), digest, at_ms: 0 })
         }
         Move::Dispute { file, version, upheld, person } => {
             Input::Disputed(Box::new(super::disputes::dispute(&name(file, version), upheld, person)))
         }
-        Move::Lift { person } => Input::Lifted { by: Actor::new("x", person), reason: "r".into() },
-        Move::Withdraw { person } => Input::Withdrawn(Actor::new("x", person)),
+        Move::Lift { person } => Input::Lifted { by: actor("x", person), reason: "r".into() },
+        Move::Withdraw { person } => Input::Withdrawn(actor("x", person)),
         Move::WrittenTo { file, version } => {
             let work = submit(&[&name(file, version)], ReviewerKind::Asked, policy.clone(), 0).submission;
             Input::WrittenTo {
-                by: Actor::no_person("s", NoPerson::Session),
+                by: Actor::new("s", ActorKind::Session, Channel::Unknown),
                 work: Box::new(work),
                 rules: rules(),
             }
@@ -193,7 +193,7 @@ proptest! {
                 match event {
                     Event::Settled { outcome: Outcome::Passed } => assert_earned(&story.review),
                     Event::Settled { outcome: Outcome::Overridden | Outcome::Skipped } => {
-                        prop_assert!(story.review.decisions.last().is_some_and(|decision| decision.by.person));
+                        prop_assert!(story.review.decisions.last().is_some_and(|decision| decision.by.is_person()));
                     }
                     _ => {}
                 }
@@ -219,8 +219,8 @@ proptest! {
                 Event::Settled { .. } => { prop_assert!(!settled); settled = true; }
                 Event::Lifted { by, .. } => {
                     // A session does so too, a few times.
-                    sessions = if by.person { 0 } else { sessions + 1 };
-                    prop_assert!(by.person || by.no_person == NoPerson::Session);
+                    sessions = if by.is_person() { 0 } else { sessions + 1 };
+                    prop_assert!(by.is_person() || by.kind == ActorKind::Session);
                     prop_assert!(sessions <= MAX_SESSION_LIFTS);
                     settled = false;
                 }

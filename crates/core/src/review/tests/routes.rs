@@ -28,7 +28,7 @@ fn routes_by_state() {
     silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     check(&silent, (Route::NextRound, Route::NextRound));
     let mut withdrawn = Story::new();
-    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(Actor::new("x", false)));
+    withdrawn.submit(&["a@1"]).take(Input::Withdrawn(actor("x", false)));
     check(&withdrawn, (Route::Open, Route::Open));
 }
 

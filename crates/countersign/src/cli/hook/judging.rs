@@ -12,7 +12,7 @@ use countersign_app::project::{self, Project};
 use countersign_app::wanted::{Wanted, Words};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
-use countersign_core::review::{Actor, NoPerson, Refused, Route};
+use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
 use countersign_doors::service::context::{Known, Surroundings};
 use countersign_doors::service::hook::Hook;
@@ -205,7 +205,7 @@ async fn written_to(
         return Ok(Some(latest));
     }
     let session = format!("session {}", visible_line(&stopping.session));
-    let by = Actor::no_person(session, NoPerson::Session);
+    let by = Actor::new(session, ActorKind::Session, Channel::Session);
     engine.written_to(&latest.review.id, by, work, rules).await?;
     Ok(None)
 }

@@ -7,7 +7,7 @@ use super::{Failure, change, json};
 use crate::output::{Answer, Printer};
 use countersign_app::author::actor;
 use countersign_core::outcome::Outcome;
-use countersign_core::review::Actor;
+use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_doors::qr::{QrError, State, given, words};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,10 @@ pub async fn decompose(
     let materials = asked.materials()?;
     let asking = asked.about(&materials);
     let (items, reviewer) = printer.progress().during(&asked.engine, asking.decompose(cancel)).await?;
-    Ok(asked.qr.decompose(items, again.as_ref(), &Actor::new(reviewer, false)).await?)
+    Ok(asked
+        .qr
+        .decompose(items, again.as_ref(), &Actor::new(reviewer, ActorKind::Program, Channel::Gate))
+        .await?)
 }
 
 /// A prompt as an answer.

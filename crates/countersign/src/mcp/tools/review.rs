@@ -12,7 +12,7 @@ use countersign_app::project::Project;
 use countersign_app::resident::{Followed, counted};
 use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
-use countersign_core::review::Actor;
+use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use schemars::JsonSchema;
@@ -267,10 +267,10 @@ fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<A
     let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
     let name = format!("agent via mcp: {client}");
     if project.config.agents_may_decide {
-        return Ok(Actor::deputy(name));
+        return Ok(Actor::deputy(name, Channel::Mcp));
     }
     if verb == Action::Withdraw {
-        return Ok(Actor::new(name, false));
+        return Ok(Actor::new(name, ActorKind::Agent, Channel::Mcp));
     }
     let review = visible_line(review);
     Err(Failure { code: Code::PeopleOnly, ..Failure::usage("deciding about a review is for people; nothing was changed") }

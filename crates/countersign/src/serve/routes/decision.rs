@@ -10,7 +10,7 @@ use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::at_most;
 use countersign_core::digest::Digest;
-use countersign_core::review::Actor;
+use countersign_core::review::{Actor, ActorKind, Channel};
 use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ async fn decide(mut call: Call) -> Result<Reply, Refusal> {
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
     let id = meant(&project, &ledger, call.id()).await?;
     let engine = call.resident.engine(&project).await?;
-    let by = Actor::new(user_name(), true);
+    let by = Actor::new(user_name(), ActorKind::Person, Channel::Http);
     let decide = Decide { action: verb, by, reason, about: Some(about) };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
     Ok(call.reply(StatusCode::OK, &shown_review(engine.ledger(), &stored).await?.done()))

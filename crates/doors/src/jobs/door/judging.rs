@@ -119,7 +119,7 @@ impl Jobs {
             return Err(NotTaken(words::OVERRIDES_NOT_ALLOWED.to_owned()).into());
         }
         let ticket = self.engine.submit(prepared).await?;
-        let by = Actor::new(AGENT, false);
+        let by = Actor::new(AGENT, ActorKind::Agent, Channel::Mcp);
         let stored = match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
             Ok(stored) => stored,
             // What has passed needs nobody to override it.

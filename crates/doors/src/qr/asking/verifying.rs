@@ -15,7 +15,7 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::{Attempts, Blocking, Policy};
-use countersign_core::review::{Actor, By, Review};
+use countersign_core::review::{Actor, ActorKind, By, Channel, Review};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text;
 use countersign_engine::engine::{Engine, EngineError, Prepared, Preview, Request};
@@ -338,7 +338,7 @@ fn by(review: &Review) -> Actor {
         Some(By::Reused { reviewer, .. } | By::Disputed { reviewer, .. }) => reviewer.clone(),
         _ => "reviewer".to_owned(),
     };
-    Actor::new(format!("{name} ({})", review.id), false)
+    Actor::new(format!("{name} ({})", review.id), ActorKind::Program, Channel::Gate)
 }
 
 /// Why nobody ruled.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::qr::phase::Phase;
+use countersign_core::review::{ActorKind, Channel};
 use std::path::Path;
 
 fn note(n: u64, note: &Note, file: Option<&Digest>) -> ledger::Note {
@@ -17,27 +18,26 @@ fn item(id: &str, rest: &str) -> String {
     format!(r#"{{"id": "{id}", "scope": "*", "check": "c", {rest}}}"#)
 }
 
+fn ann(person: bool) -> Actor {
+    let kind = if person { ActorKind::Person } else { ActorKind::Agent };
+    Actor::new("ann", kind, Channel::Terminal)
+}
+
 fn recorded(item: &str, status: &str, review: bool) -> Note {
-    let by = Actor::new("ann", false);
+    let by = ann(false);
     Note::Recorded { item: item.into(), status: status.into(), round: 1, scope_digest: None, review, by }
 }
 
 fn reset(person: bool) -> Note {
-    Note::Reset { by: Actor::new("ann", person) }
+    Note::Reset { by: ann(person) }
 }
 
 #[test]
 fn what_nobody_is_on_record_for_is_said() {
     let digest = Digest::of(b"file");
-    let accepted = Note::Accepted {
-        item: "a".into(),
-        reason: "r".into(),
-        round: 1,
-        scope_digest: None,
-        by: Actor::new("ann", true),
-    };
-    let fixed =
-        Note::Fixed { round: 2, reopened: vec!["a".into()], files: vec![], by: Actor::new("ann", false) };
+    let accepted =
+        Note::Accepted { item: "a".into(), reason: "r".into(), round: 1, scope_digest: None, by: ann(true) };
+    let fixed = Note::Fixed { round: 2, reopened: vec!["a".into()], files: vec![], by: ann(false) };
     let changed = || Note::ChangedElsewhere { found: None };
     let pass = item("a", r#""status": "PASS""#);
     let taken = item("a", r#""status": "FAIL", "finding": "f", "accepted": true"#);

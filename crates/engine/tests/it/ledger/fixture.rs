@@ -8,7 +8,8 @@ use countersign_core::place::Place;
 use countersign_core::plan::{Reviewer, ReviewerKind, plan};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{
-    Actor, By, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due, step,
+    Actor, ActorKind, By, Channel, Confirmation, Effect, Event, Input, Opening, Review, Submit, apply, due,
+    step,
 };
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Content, Form, Material, Output, OutputKind, Submission};
@@ -168,5 +169,5 @@ pub async fn scratch() -> (tempfile::TempDir, Ledger) {
 
 /// Somebody who may do everything.
 pub fn person() -> Actor {
-    Actor::new("ann", true)
+    Actor::new("ann", ActorKind::Person, Channel::Unknown)
 }

@@ -4,7 +4,7 @@ use super::fixture::{answer, append, by_call, call_id, question, review_id, scra
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::review::{
-    Actor, Confirmation, Decision, Event, Input, Review, Route, Verb, fold, route, step,
+    Actor, ActorKind, Channel, Confirmation, Decision, Event, Input, Review, Route, Verb, fold, route, step,
 };
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use proptest::prelude::*;
@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 /// Something that comes from outside, by number: what it means depends on where the review stands.
 fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
     let key = || question(review).map(|(key, _)| key);
-    let actor = Actor::new("ada", !variant.is_multiple_of(4));
+    let kind_of_actor = if variant.is_multiple_of(4) { ActorKind::Agent } else { ActorKind::Person };
+    let actor = Actor::new("ada", kind_of_actor, Channel::Terminal);
     Some(match kind {
         0..=2 => {
             let mut submit = work("a", &format!("content {}", variant % 3), 1 + usize::from(variant % 2));

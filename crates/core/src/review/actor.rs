@@ -1,0 +1,142 @@
+//! Who acts on a review: what it is, and the way by which it acts.
+
+use serde::{Deserialize, Serialize};
+
+/// Who acts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Recorded", into = "Recorded")]
+pub struct Actor {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: ActorKind,
+    /// Whether it is an agent that the user's own configuration lets decide like a person.
+    pub deputy: bool,
+    /// The way by which it acts.
+    pub channel: Channel,
+}
+
+/// What acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// A person.
+    Person,
+    /// An agent.
+    #[default]
+    Agent,
+    /// A reviewer, or a check: a program that the gate itself started.
+    Program,
+    /// The session of an agent: its program says that its user wrote to it, and nothing shows who did.
+    Session,
+    /// A caller without a terminal: a script, or an agent that leaves no mark.
+    Unknown,
+}
+
+/// The way by which an actor acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// A terminal: a command that was typed, the screen of a run, the question of a run.
+    Terminal,
+    /// A command without a terminal.
+    Command,
+    /// A request over HTTP, with the token.
+    Http,
+    /// A tool of the MCP server.
+    Mcp,
+    /// A hook of an agent program.
+    Session,
+    /// The gate itself.
+    Gate,
+    /// Not recorded: ledgers of earlier versions.
+    #[default]
+    Unknown,
+}
+
+impl ActorKind {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Person => "a person",
+            Self::Agent => "an agent",
+            Self::Program => "a program",
+            Self::Session => "the session of an agent",
+            Self::Unknown => "a caller without a terminal",
+        }
+    }
+
+    fn is_agent(&self) -> bool {
+        *self == Self::Agent
+    }
+}
+
+impl Channel {
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+impl Actor {
+    /// An actor of this kind.
+    pub fn new(name: impl Into<String>, kind: ActorKind, channel: Channel) -> Self {
+        Self { name: name.into(), kind, deputy: false, channel }
+    }
+
+    /// An agent that the user's own configuration lets decide.
+    pub fn deputy(name: impl Into<String>, channel: Channel) -> Self {
+        Self { deputy: true, ..Self::new(name, ActorKind::Agent, channel) }
+    }
+
+    /// Whether it is a person.
+    pub fn is_person(&self) -> bool {
+        self.kind == ActorKind::Person
+    }
+
+    /// Whether it may do what is for people.
+    pub fn may_decide(&self) -> bool {
+        self.is_person() || self.deputy
+    }
+
+    /// Who, in words for people.
+    pub fn words(&self) -> String {
+        let kind = match self.deputy {
+            true => "an agent, allowed by the user's own file",
+            false => self.kind.words(),
+        };
+        format!("{} ({kind})", self.name)
+    }
+}
+
+/// An actor as the ledger keeps it. Earlier versions wrote neither a channel nor, for persons and agents, a kind.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    name: String,
+    person: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    deputy: bool,
+    #[serde(default, skip_serializing_if = "ActorKind::is_agent")]
+    no_person: ActorKind,
+    #[serde(default, skip_serializing_if = "Channel::is_unknown")]
+    channel: Channel,
+}
+
+impl From<Recorded> for Actor {
+    fn from(Recorded { name, person, deputy, no_person, channel }: Recorded) -> Self {
+        let kind = match (person, no_person) {
+            (true, _) => ActorKind::Person,
+            // No version writes this, and it must not make a person.
+            (false, ActorKind::Person) => ActorKind::Unknown,
+            (false, kind) => kind,
+        };
+        Self { name, kind, deputy, channel }
+    }
+}
+
+impl From<Actor> for Recorded {
+    fn from(Actor { name, kind, deputy, channel }: Actor) -> Self {
+        let person = kind == ActorKind::Person;
+        let no_person = if person { ActorKind::Agent } else { kind };
+        Self { name, person, deputy, no_person, channel }
+    }
+}
