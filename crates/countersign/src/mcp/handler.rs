@@ -71,6 +71,7 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
+        self.server.deliveries_recorded().await;
         let client = context.client_info().map_or_else(|| "unknown".to_owned(), |info| info.name);
         let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
         let cancel = self.gone.child_token();
@@ -89,7 +90,7 @@ impl Handler {
                 if let Some(afterwards) = afterwards.filter(|_| !cancel.is_cancelled()) {
                     match &self.receipts {
                         Some(receipts) => receipts.put(context.id, afterwards),
-                        None => self.server.spawn(afterwards),
+                        None => self.server.record(self.server.delivery().await, afterwards),
                     }
                 }
                 CallToolResult::structured(json)

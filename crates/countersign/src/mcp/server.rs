@@ -1,12 +1,17 @@
 //! What all calls share: the resident process, and what the tools of workflows know from one call to the next.
 
 use super::options::Options;
+use super::tools::Afterwards;
 use countersign_app::project::Project;
 use countersign_app::resident::Resident;
 use countersign_doors::jobs::Memory;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio_util::sync::CancellationToken;
+
+/// The delivery of an answer, until it is on record.
+pub type Delivery = OwnedRwLockReadGuard<()>;
 
 /// A running server.
 #[derive(Clone)]
@@ -19,6 +24,8 @@ struct Inner {
     jobs: OnceLock<Arc<Memory>>,
     /// Whether one client is served, so that it need not say who it is.
     one_client: bool,
+    /// Read by every answer whose delivery is being recorded.
+    deliveries: Arc<RwLock<()>>,
 }
 
 impl Server {
@@ -26,7 +33,13 @@ impl Server {
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         let (folder, global) = (options.folder.clone(), options.global.clone());
         let resident = Resident::new("countersign mcp", folder, global.config, stopping);
-        Self(Arc::new(Inner { resident, options, jobs: OnceLock::new(), one_client }))
+        Self(Arc::new(Inner {
+            resident,
+            options,
+            jobs: OnceLock::new(),
+            one_client,
+            deliveries: Arc::default(),
+        }))
     }
 
     /// What it was started with.
@@ -37,6 +50,25 @@ impl Server {
     /// Whether one client is served.
     pub fn has_one_client(&self) -> bool {
         self.0.one_client
+    }
+
+    /// Taken before an answer is written, and given to [`Server::record`].
+    pub async fn delivery(&self) -> Delivery {
+        self.0.deliveries.clone().read_owned().await
+    }
+
+    /// Records that an answer was delivered.
+    pub fn record(&self, delivery: Delivery, afterwards: Afterwards) {
+        self.spawn(async move {
+            afterwards.await;
+            drop(delivery);
+        });
+    }
+
+    /// Waits for the deliveries under way: a client that has an answer and calls again at once must not get the same
+    /// answer again.
+    pub async fn deliveries_recorded(&self) {
+        drop(self.0.deliveries.write().await);
     }
 
     /// What the tools of workflows know from one call to the next.

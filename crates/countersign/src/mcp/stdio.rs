@@ -118,14 +118,19 @@ impl Transport<RoleServer> for Lines {
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
+            let afterwards = match &message {
+                JsonRpcMessage::Response(response) => receipts.take(&response.id),
+                _ => None,
+            };
+            let afterwards = match afterwards {
+                Some(afterwards) => Some((server.delivery().await, afterwards)),
+                None => None,
+            };
             let mut writer = writer.lock().await;
             writer.write_all(&line).await?;
             writer.flush().await?;
-            if let JsonRpcMessage::Response(response) = &message
-                && let Some(afterwards) = receipts.take(&response.id)
-                && !gone.is_cancelled()
-            {
-                server.spawn(afterwards);
+            if let Some((delivery, afterwards)) = afterwards.filter(|_| !gone.is_cancelled()) {
+                server.record(delivery, afterwards);
             }
             Ok(())
         }
