@@ -11,6 +11,7 @@ pub mod criterion;
 pub mod digest;
 pub mod ids;
 pub mod judge;
+pub mod markdown;
 pub mod notify;
 pub mod outcome;
 pub mod place;

@@ -1,6 +1,7 @@
 //! The passages of requirements and design that a task comes from.
 
 use super::layout::Layout;
+use countersign_core::markdown::{self, Line, heading};
 use std::path::Path;
 
 /// The most of a passage; of something long its beginning says most.
@@ -32,10 +33,9 @@ fn read(file: &Path) -> String {
 
 /// From the heading or line that a name begins, to the next heading of that level or the next empty line.
 fn passage<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let mut at = 0;
     let mut start: Option<(usize, usize)> = None;
-    for line in text.split_inclusive('\n') {
-        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    for Line { at, text: line, is_code, .. } in markdown::lines(text) {
+        let level = heading(line).filter(|_| !is_code).map_or(0, |(level, _)| level);
         match start {
             None if begins(line, name) => start = Some((at, level)),
             None => {}
@@ -43,7 +43,6 @@ fn passage<'t>(text: &'t str, name: &str) -> Option<&'t str> {
             Some((from, own)) if level > 0 && own > 0 && level <= own => return text.get(from..at),
             Some(_) => {}
         }
-        at += line.len();
     }
     start.and_then(|(from, _)| text.get(from..))
 }

@@ -1,6 +1,7 @@
 //! A plan in Markdown: parts are sections under headings, or entries of lists, that begin with an id.
 
 use super::{Kind, Part, is_id};
+use countersign_core::markdown::{self, Line, entry, heading};
 
 /// Where something begins that may be a part.
 struct Start {
@@ -17,7 +18,7 @@ const ENTRY_DEPTH: usize = 7;
 /// The parts of a text.
 pub fn parts(file: &str, text: &str) -> Vec<Part> {
     let lines: Vec<&str> = text.lines().collect();
-    let starts = starts(&lines);
+    let starts = starts(text);
     let part = |(i, start): (usize, &Start)| {
         let (kind, id) = start.part.clone()?;
         let after = starts[i + 1..].iter().find(|next| next.depth <= start.depth);
@@ -32,46 +33,19 @@ pub fn parts(file: &str, text: &str) -> Vec<Part> {
     starts.iter().enumerate().filter_map(part).collect()
 }
 
-fn starts(lines: &[&str]) -> Vec<Start> {
-    let mut starts = vec![];
-    // The fence of the code block we are in.
-    let mut fence: Option<&str> = None;
-    for (line, text) in lines.iter().enumerate() {
-        let trimmed = text.trim_start();
-        if let Some(open) = fence {
-            let closes = trimmed.starts_with(open) && trimmed.trim_end().chars().all(|c| open.starts_with(c));
-            fence = Some(open).filter(|_| !closes);
-            continue;
-        }
-        if let Some(open) = opens_fence(trimmed) {
-            fence = Some(open);
-            continue;
-        }
-        if let Some((depth, title)) = heading(text) {
-            starts.push(Start { line, depth, part: named_part(title, true) });
-        } else if let Some((indent, entry)) = entry(text) {
-            starts.push(Start { line, depth: ENTRY_DEPTH + indent, part: named_part(entry, false) });
-        }
-    }
-    starts
-}
-
-fn opens_fence(line: &str) -> Option<&str> {
-    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-    let signs = line.len() - line.trim_start_matches(sign).len();
-    (signs >= 3).then(|| &line[..signs])
-}
-
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let depth = line.len() - line.trim_start_matches('#').len();
-    let title = line[depth..].strip_prefix([' ', '\t'])?;
-    (1..=6).contains(&depth).then(|| (depth, title.trim()))
-}
-
-fn entry(line: &str) -> Option<(usize, &str)> {
-    let trimmed = line.trim_start();
-    let rest = trimmed.strip_prefix(['-', '*', '+'])?.strip_prefix(' ')?;
-    Some((line.len() - trimmed.len(), rest.trim()))
+fn starts(text: &str) -> Vec<Start> {
+    let start = |line: Line<'_>| {
+        let (depth, words) = match heading(line.text) {
+            Some(found) => found,
+            None => (
+                ENTRY_DEPTH + line.text.len() - line.text.trim_start().len(),
+                entry(line.text)?..line.text.len(),
+            ),
+        };
+        let part = named_part(line.text.get(words)?, depth < ENTRY_DEPTH);
+        Some(Start { line: line.number - 1, depth, part })
+    };
+    markdown::lines(text).filter(|line| !line.is_code).filter_map(start).collect()
 }
 
 /// What a title names: `Milestone M1: …`, `Milestone 1`, `M-001 …`, `CI-1: …`, `CC-M-001-002 …`. An entry of a

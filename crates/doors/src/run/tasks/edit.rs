@@ -2,6 +2,7 @@
 
 use super::Status;
 use super::scan::{Section, scan};
+use countersign_core::markdown::{replaced, split_mark};
 use std::ops::Range;
 
 /// Why a task could not be changed. The text stays as it was.
@@ -18,11 +19,9 @@ pub enum EditError {
     NoStatus(String),
 }
 
-const MARK: char = '\u{feff}';
-
 /// The text with this task in this status: the word, and the sign before it if there is one.
 pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditError> {
-    let (mark, body) = without_mark(text);
+    let (mark, body) = split_mark(text);
     let section = find(body, id)?;
     let good = |span: &Range<usize>| body.get(span.clone()).is_some_and(|word| Status::of(word).is_some());
     let meta = section.meta.filter(|meta| good(&meta.status));
@@ -34,17 +33,13 @@ pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditEr
 
 /// The text with every box of this task's checklist ticked, and how many were not.
 pub fn tick_checklist(text: &str, id: &str) -> Result<(String, usize), EditError> {
-    let (mark, body) = without_mark(text);
+    let (mark, body) = split_mark(text);
     let section = find(body, id)?;
     let open = section.items.into_iter().map(|item| item.tick);
     let open: Vec<_> =
         open.filter(|tick| body.get(tick.clone()) == Some(" ")).map(|tick| (tick, "x")).collect();
     let count = open.len();
     Ok((mark.to_owned() + &replaced(body, open), count))
-}
-
-fn without_mark(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 })
 }
 
 fn find(body: &str, id: &str) -> Result<Section, EditError> {
@@ -55,17 +50,4 @@ fn find(body: &str, id: &str) -> Result<Section, EditError> {
         (Some(_), Some(_)) => Err(EditError::Twice(id.to_owned())),
         (None, _) => Err(EditError::Missing(id.to_owned())),
     }
-}
-
-fn replaced(body: &str, mut changes: Vec<(Range<usize>, &str)>) -> String {
-    changes.sort_by_key(|(span, _)| span.start);
-    let mut text = String::with_capacity(body.len() + 16);
-    let mut from = 0;
-    for (span, new) in changes {
-        text.push_str(body.get(from..span.start).unwrap_or_default());
-        text.push_str(new);
-        from = span.end;
-    }
-    text.push_str(body.get(from..).unwrap_or_default());
-    text
 }

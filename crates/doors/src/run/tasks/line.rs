@@ -1,6 +1,7 @@
 //! What one line of `tasks.md` is. Spans count from the beginning of the line.
 
 use super::Status;
+use countersign_core::markdown::{self, entry, trimmed};
 use std::ops::Range;
 
 /// A priority may look like this long before it is ordinary text.
@@ -32,12 +33,7 @@ pub(super) enum Heading {
 
 /// The heading a line is.
 pub(super) fn heading(line: &str) -> Option<Heading> {
-    let level = line.len() - line.trim_start_matches('#').len();
-    let after = line.get(level..)?;
-    if !(1..=6).contains(&level) || !(after.is_empty() || after.starts_with([' ', '\t'])) {
-        return None;
-    }
-    let text = trimmed(line, level..line.len());
+    let (level, text) = markdown::heading(line)?;
     let words = line.get(text.clone()).unwrap_or_default();
     let id_len = words.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(words.len());
     let id = text.start..text.start + id_len;
@@ -80,7 +76,7 @@ impl Meta {
 
 /// The meta line a line is, or is meant to be: `P… | …` or `… | TODO`.
 pub(super) fn meta(line: &str) -> Option<Meta> {
-    let start = after_bullet(line);
+    let start = entry(line).unwrap_or_default();
     let bar = start + line.get(start..)?.find('|')?;
     let left = trimmed(line, start..bar);
     let priority = left.start + signs(line.get(left.clone())?)..left.end;
@@ -135,10 +131,7 @@ pub(super) fn is_estimate(text: &str) -> bool {
 
 /// An item of a checklist: its box and its text.
 pub(super) fn item(line: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let start = after_bullet(line);
-    if start == 0 {
-        return None;
-    }
+    let start = entry(line)?;
     let rest = line.get(start..)?;
     let tick = start + 1..start + 2;
     if !(rest.starts_with("[ ]") || rest.starts_with("[x]") || rest.starts_with("[X]")) {
@@ -149,37 +142,13 @@ pub(super) fn item(line: &str) -> Option<(Range<usize>, Range<usize>)> {
 
 /// A line of the form `**Label:** value`: label and value.
 pub(super) fn field(line: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let start = after_bullet(line).max(line.len() - line.trim_start().len());
+    let start = entry(line).unwrap_or(line.len() - line.trim_start().len());
     let inner = start + line.get(start..)?.strip_prefix("**").map(|_| 2)?;
     let end = inner + line.get(inner..)?.find("**")?;
     let label = line.get(inner..end)?.trim_end().trim_end_matches(':');
     let after = line.get(end + 2..)?;
     let colon = if after.starts_with(':') { 1 } else { 0 };
     Some((inner..inner + label.len(), trimmed(line, end + 2 + colon..line.len())))
-}
-
-/// A code fence: its sign, how many of them, and whether nothing follows.
-pub(super) fn fence(line: &str) -> Option<(char, usize, bool)> {
-    let inner = line.trim_start();
-    let sign = inner.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let rest = inner.trim_start_matches(sign);
-    let count = inner.len() - rest.len();
-    // A fence of backticks has none after it; otherwise it is code within a line.
-    (count >= 3 && !(sign == '`' && rest.contains('`'))).then(|| (sign, count, rest.trim().is_empty()))
-}
-
-/// Where the text after a leading `- ` or `* ` begins; 0 where there is none.
-fn after_bullet(line: &str) -> usize {
-    let inner = line.trim_start();
-    let after = inner.strip_prefix(['-', '*']).filter(|rest| rest.starts_with([' ', '\t']));
-    after.map_or(0, |rest| line.len() - rest.trim_start().len())
-}
-
-/// A span without the white space at its ends.
-pub(super) fn trimmed(line: &str, span: Range<usize>) -> Range<usize> {
-    let text = line.get(span.clone()).unwrap_or_default();
-    let start = span.start + (text.len() - text.trim_start().len());
-    start..(start + text.trim().len())
 }
 
 /// What a list names: the spans of its entries, or that it says something without naming any.

@@ -2,6 +2,7 @@
 //! so they cannot disagree on where a task is.
 
 use super::line::{self, Heading, Meta, Named};
+use countersign_core::markdown::{self, Line};
 use std::ops::Range;
 
 /// A task as it is written. All spans are bytes of the text.
@@ -47,59 +48,15 @@ pub(super) struct Scan {
 /// Finds the tasks of a text that has no byte order mark.
 pub(super) fn scan(text: &str) -> Scan {
     let mut scanner = Scanner { scan: Scan::default(), milestone: None, in_task: false, part: Part::Text };
-    let mut fence: Option<(char, usize, Range<usize>)> = None;
-    let (skipped_lines, mut at) = frontmatter(text);
-    let rest = text.get(at..).unwrap_or_default();
-    for (number, whole) in (skipped_lines + 1..).zip(rest.split_inclusive('\n')) {
-        let line = whole.strip_suffix('\n').unwrap_or(whole);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let here = Line { number, at, text: line };
-        at += whole.len();
-        match (&fence, line::fence(line)) {
-            (Some((sign, count, _)), found) => {
-                scanner.describe(line);
-                if found.is_some_and(|(s, c, ends)| s == *sign && c >= *count && ends) {
-                    fence = None;
-                }
-            }
-            (None, Some((sign, count, _))) => {
-                fence = Some((sign, count, here.span(0..line.len())));
-                scanner.describe(line);
-            }
-            (None, None) => scanner.line(&here),
+    let mut lines = markdown::lines_from(text, markdown::front_matter(text));
+    for line in lines.by_ref() {
+        match line.is_code {
+            true => scanner.describe(line.text),
+            false => scanner.line(&line),
         }
     }
-    scanner.scan.open_fence = fence.map(|(.., span)| span);
+    scanner.scan.open_fence = lines.open_fence();
     scanner.scan
-}
-
-/// The frontmatter a text begins with: how many lines and bytes it has. One that is not closed is none.
-fn frontmatter(text: &str) -> (usize, usize) {
-    let mut bytes = 0;
-    for (number, whole) in text.split_inclusive('\n').enumerate() {
-        let is_mark = whole.trim_end() == "---";
-        bytes += whole.len();
-        match (number, is_mark) {
-            (0, false) => return (0, 0),
-            (1.., true) => return (number + 1, bytes),
-            _ => {}
-        }
-    }
-    (0, 0)
-}
-
-/// A line of the text.
-struct Line<'t> {
-    number: usize,
-    at: usize,
-    text: &'t str,
-}
-
-impl Line<'_> {
-    /// A span of the line as a span of the text.
-    fn span(&self, span: Range<usize>) -> Range<usize> {
-        self.at + span.start..self.at + span.end
-    }
 }
 
 /// Where in a task we are.
@@ -136,7 +93,7 @@ impl Scanner {
             match &section.meta {
                 None => section.meta = Some(meta.moved(line.at)),
                 Some(_) if is_certain => {
-                    section.second_meta.get_or_insert(line.span(0..line.text.len()));
+                    section.second_meta.get_or_insert(line.whole());
                 }
                 Some(_) => self.describe(line.text),
             }

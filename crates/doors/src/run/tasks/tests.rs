@@ -1,6 +1,5 @@
 //! The grammar and its mistakes as tables, and edits on random documents.
 
-use super::line::trimmed;
 use super::*;
 use countersign_engine::yaml::Source;
 use proptest::prelude::*;
@@ -404,11 +403,5 @@ proptest! {
                 prop_assert!(task.checklist.iter().all(|item| item.done));
             }
         }
-    }
-
-    #[test]
-    fn run_trimmed_spans_are_inside(text in "\\PC{0,12}") {
-        let span = trimmed(&text, 0..text.len());
-        prop_assert_eq!(&text[span], text.trim());
     }
 }

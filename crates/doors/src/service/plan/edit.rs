@@ -4,6 +4,7 @@ use super::super::task::TaskStatus;
 use super::read::folded;
 use super::scan::{Entry, scan};
 use super::{MAX_ISSUE_BYTES, MAX_WRITTEN_ISSUES, ReviewBlock};
+use countersign_core::markdown::{replaced, split_mark};
 use countersign_core::text;
 use std::ops::Range;
 
@@ -21,8 +22,6 @@ pub enum EditError {
     NoStatus(String),
 }
 
-const MARK: char = '\u{feff}';
-
 /// The text with this task in this status, its box ticked to match, and its review if there is a new one.
 pub fn write_back(
     text: &str,
@@ -30,7 +29,7 @@ pub fn write_back(
     status: TaskStatus,
     review: Option<&ReviewBlock>,
 ) -> Result<String, EditError> {
-    let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+    let (mark, body) = split_mark(text);
     let scan = scan(body);
     let same = |entry: &&Entry| {
         entry.phase.is_some() && folded(body.get(entry.title.clone()).unwrap_or_default()) == folded(title)
@@ -102,17 +101,4 @@ fn one_line(foreign: &str) -> String {
         true => format!("\\{shown}"),
         false => shown,
     }
-}
-
-fn replaced(body: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
-    changes.sort_by_key(|(span, _)| span.start);
-    let mut text = String::with_capacity(body.len() + 256);
-    let mut from = 0;
-    for (span, new) in changes {
-        text.push_str(body.get(from..span.start).unwrap_or_default());
-        text.push_str(&new);
-        from = span.end;
-    }
-    text.push_str(body.get(from..).unwrap_or_default());
-    text
 }

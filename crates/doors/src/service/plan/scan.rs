@@ -1,6 +1,7 @@
 //! The text as tasks that know their bytes, without asking what they mean. Reading and editing both begin here.
 
 use super::line::{self, Heading, TaskLine};
+use countersign_core::markdown::{self, Line};
 use std::ops::Range;
 
 /// A task as it is written. All spans are bytes of the text.
@@ -47,46 +48,18 @@ pub(super) struct Scan {
     pub crlf: bool,
 }
 
-/// One line of the text.
-struct Line<'t> {
-    at: usize,
-    text: &'t str,
-    /// Where the next line begins.
-    end: usize,
-}
-
-impl Line<'_> {
-    fn span(&self, span: Range<usize>) -> Range<usize> {
-        self.at + span.start..self.at + span.end
-    }
-}
-
 /// Finds the tasks of a text that has no byte order mark.
 pub(super) fn scan(text: &str) -> Scan {
     let mut scanner = Scanner { scan: Scan::default(), in_phase: false, below: false, block_indent: None };
     scanner.scan.crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
-    let mut fence: Option<(char, usize, Range<usize>)> = None;
-    let mut at = 0;
-    for whole in text.split_inclusive('\n') {
-        let bare = whole.strip_suffix('\n').unwrap_or(whole);
-        let bare = bare.strip_suffix('\r').unwrap_or(bare);
-        let here = Line { at, text: bare, end: at + whole.len() };
-        at = here.end;
-        match (&fence, line::fence(bare)) {
-            (Some((sign, count, _)), found) => {
-                if found.is_some_and(|(s, c, ends)| s == *sign && c >= *count && ends) {
-                    fence = None;
-                }
-                scanner.belongs(&here);
-            }
-            (None, Some((sign, count, _))) => {
-                fence = Some((sign, count, here.span(0..bare.len())));
-                scanner.belongs(&here);
-            }
-            (None, None) => scanner.line(&here),
+    let mut lines = markdown::lines(text);
+    for line in lines.by_ref() {
+        match line.is_code {
+            true => scanner.belongs(&line),
+            false => scanner.line(&line),
         }
     }
-    scanner.scan.open_fence = fence.map(|(.., span)| span);
+    scanner.scan.open_fence = lines.open_fence();
     scanner.scan
 }
 
@@ -110,7 +83,7 @@ impl Scanner {
                     self.in_phase = true;
                 }
                 Heading::AlmostPhase => {
-                    self.scan.almost.push(line.span(0..line.text.len()));
+                    self.scan.almost.push(line.whole());
                     self.in_phase = false;
                 }
                 Heading::Other => self.in_phase = false,
@@ -121,7 +94,7 @@ impl Scanner {
         if let Some(task) = line::task(line.text) {
             return self.task(line, task);
         }
-        match line::indent(line.text) {
+        match markdown::indent(line.text) {
             // Blank lines neither belong to a task nor end it.
             _ if line.text.trim().is_empty() => {}
             0 => self.below = false,
@@ -139,7 +112,7 @@ impl Scanner {
             tick: line.span(task.tick),
             title: line.span(task.title),
             status: task.status.map(|span| line.span(span)),
-            line: line.span(0..line.text.len()),
+            line: line.whole(),
             fields: vec![],
             review: None,
             end: line.end,
@@ -182,7 +155,7 @@ impl Scanner {
         if !self.below || line.text.trim().is_empty() {
             return;
         }
-        if line::indent(line.text) == 0 {
+        if markdown::indent(line.text) == 0 {
             self.below = false;
         } else if let Some(entry) = self.scan.entries.last_mut() {
             entry.end = line.end;

@@ -6,6 +6,7 @@
 
 use super::defect::{Defect, Found};
 use super::quote::quote;
+use countersign_core::markdown;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -67,7 +68,8 @@ fn fold(text: &str) -> String {
 
 /// Every heading of the document, under each key it answers to.
 fn headings(text: &str) -> HashSet<Key> {
-    let text = without_front_matter(text);
+    // To a Markdown parser the last line of front matter is a heading.
+    let text = text.get(markdown::front_matter(text)..).unwrap_or_default();
     let mut found = HashSet::new();
     let mut open: Option<Open> = None;
     let mut quotations = 0_usize;
@@ -115,27 +117,6 @@ impl Open {
             self.written.end = self.written.end.max(range.end);
         }
     }
-}
-
-/// Without the block between `---` lines at the top: to a Markdown parser its last line is a heading.
-fn without_front_matter(text: &str) -> &str {
-    let is_fence = |line: &str| line.trim_end() == "---";
-    let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else {
-        return text;
-    };
-    let mut end = first.len();
-    for (i, line) in lines.enumerate() {
-        // A rule followed by an empty line is just a rule.
-        if i == 0 && line.trim().is_empty() {
-            return text;
-        }
-        end += line.len();
-        if is_fence(line) || line.trim_end() == "..." {
-            return text.get(end..).unwrap_or_default();
-        }
-    }
-    text
 }
 
 #[cfg(test)]
