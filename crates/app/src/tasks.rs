@@ -7,6 +7,7 @@ use countersign_core::ids::ReviewId;
 use countersign_doors::service::decided::{after_decision, task_of};
 use countersign_doors::service::plan;
 use countersign_doors::service::tasks::Tasks;
+use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{Ledger, Stored};
 use std::path::Path;
 
@@ -56,8 +57,7 @@ pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Res
 
 /// The time, in milliseconds and in words.
 pub fn now() -> (i64, String) {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let ms = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let ms = now_ms();
     // Whole seconds, as existing plans have them.
     (ms, rfc3339(ms - ms.rem_euclid(1000)).unwrap_or_default())
 }

@@ -5,6 +5,7 @@
 //! characters that steer a terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// The sections of a payload, as they stand between the `=` signs.
 pub const SECTIONS: [&str; 4] = ["BEGIN OUTPUTS", "END OUTPUTS", "AUTHOR NOTES", "END AUTHOR NOTES"];
@@ -58,6 +59,12 @@ impl Changes {
         self.lines += other.lines;
         self.characters += other.characters;
     }
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str, several: &str) -> String {
+    let noun = if number == N::from(1) { one } else { several };
+    format!("{number} {noun}")
 }
 
 /// Makes a text of many lines harmless.

@@ -1,14 +1,15 @@
 //! What Countersign does: the loop, and the rooms it works in.
 //!
 //! The rooms (`config`, `ledger`, `reviewer`, `worker`, `workspace`) do not call each other; the engine calls them.
-//! `process`, `scratch`, `shell`, `git`, `http`, `webhook`, `programs`, `installed` and `yaml` are the ground floor that every room
-//! may call. What decides anything is in `countersign_core`.
+//! `process`, `scratch`, `shell`, `git`, `http`, `webhook`, `programs`, `installed`, `fresh` and `yaml` are the ground
+//! floor that every room may call. What decides anything is in `countersign_core`.
 //! `fault` lets a test end the process at a chosen write.
 //! `quality_gate` is the gate alone, as a library: no ledger, no loop.
 
 pub mod config;
 pub mod engine;
 mod fault;
+pub mod fresh;
 pub mod git;
 mod http;
 pub mod installed;

@@ -4,9 +4,9 @@ use super::{About, Told};
 use crate::Failure;
 use crate::SCHEMA;
 use crate::project::Project;
-use countersign_core::ids::{ID_LETTERS, letters};
 use countersign_core::text::{cut, visible_line};
 use countersign_doors::service::task::{Notification, SOUND};
+use countersign_engine::fresh;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 
@@ -48,12 +48,11 @@ impl Message {
     pub fn new(project: &Project, told: &Told) -> Result<Self, Failure> {
         let redaction = project.redaction()?;
         let harmless = |text: &str, max_bytes| line(&redaction.redact(text).0, max_bytes);
-        let mut random = [0; ID_LETTERS];
-        getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
+        let id = fresh::id().map_err(|error| Failure::internal(error.to_string()))?;
         let folder = project.root.path().file_name().unwrap_or_default().to_string_lossy();
         let Notification { title, message, sound } = &told.notification;
         Ok(Self {
-            id: format!("no-{}", letters(random)),
+            id: format!("no-{}", id),
             at: jiff::Timestamp::now().to_string(),
             about: told.about.word(),
             project: line(&folder, NAME_BYTES),

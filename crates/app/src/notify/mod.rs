@@ -16,6 +16,7 @@ pub use ways::{Came, State, by};
 use crate::project::Project;
 use countersign_core::notify::{TimeOfDay, Way};
 use countersign_doors::service::task::Notification;
+use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ fn record(message: &Message, quiet: bool, came: &[(Way, Came)]) -> Value {
 async fn put_on_record(ledger: &Ledger, body: &Value) -> Result<(), LedgerError> {
     let mut transaction = ledger.transaction().await?;
     let seen = transaction.last_note(STREAM).await?.map_or(0, |note| note.n);
-    let at_ms = jiff::Timestamp::now().as_millisecond();
+    let at_ms = now_ms();
     transaction.note(STREAM, seen, &[("told", body.to_string())], at_ms).await?;
     transaction.commit().await
 }

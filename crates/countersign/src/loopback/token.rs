@@ -1,6 +1,7 @@
 //! The token of a server: in a file that only its owner can read, shown once.
 
 use countersign_app::Failure;
+use countersign_engine::fresh;
 use countersign_engine::ledger::Ledger;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -58,8 +59,7 @@ fn kept(path: &Path) -> Option<Token> {
 }
 
 fn make() -> Result<String, Failure> {
-    let mut random = [0; BYTES];
-    getrandom::fill(&mut random).map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
+    let random = fresh::random::<BYTES>().map_err(|error| Failure::internal(error.to_string()))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

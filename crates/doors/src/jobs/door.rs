@@ -15,20 +15,20 @@ use super::library::Library;
 use super::session::{self, About, Frame, Gate, Happened, NotTaken, Outputs, Session};
 use super::words;
 use countersign_core::digest::Digest;
-use countersign_core::ids::{ID_LETTERS, ReviewId, Subject, letters};
+use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
 use countersign_core::policy::{DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Verb};
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
+use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
 use countersign_engine::workspace::Root;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The agent that names no other.
 const MAIN: &str = "main";
@@ -224,7 +224,7 @@ impl Jobs {
         let goal = self.engine.hide(&hand_in::words("goal", &call.goal, MAX_TEXT_BYTES)?);
         let session_id = match call.session_id.as_deref() {
             Some(given) => hand_in::id("session_id", given)?,
-            None => new_id()?,
+            None => fresh::id().map_err(EngineError::from)?,
         };
         let (job, workflow) = self.find(&call.job_name, &call.workflow_name)?;
         self.refuse_blocked(&session_id, &job, &workflow).await?;
@@ -392,18 +392,6 @@ fn agent(given: Option<&str>) -> Result<String, NotTaken> {
     given.map_or_else(|| Ok(MAIN.to_owned()), |given| hand_in::id("agent_id", given))
 }
 
-fn new_id() -> Result<String, Refusal> {
-    let mut bytes = [0; ID_LETTERS];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| EngineError::Internal(format!("no random numbers: {error}")))?;
-    Ok(letters(bytes))
-}
-
 fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -15,10 +15,10 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_core::policy::GatePolicy;
 use countersign_core::review::Actor;
+use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{Ledger, LedgerError};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 /// Why something was not done. The file is as it was, except after an error of the ledger.
@@ -293,9 +293,4 @@ impl Qr {
 /// Whether nothing has failed or been accepted yet.
 fn is_untouched(state: &State) -> bool {
     state.iteration == 1 && state.items.iter().all(|item| item.fail_count == 0 && !item.accepted)
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

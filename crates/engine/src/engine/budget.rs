@@ -2,7 +2,8 @@
 //! out, and is not asked where nothing is out any more.
 
 use super::drive::{Question, step_on};
-use super::{Engine, EngineError, Ticket, now_ms};
+use super::{Engine, EngineError, Ticket};
+use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
 use crate::programs::Usage;
 use countersign_core::cost::{Budget, Spending};

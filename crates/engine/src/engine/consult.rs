@@ -7,7 +7,8 @@
 
 use super::ask::{not_put, report_of};
 use super::slots::Slots;
-use super::{Engine, EngineError, Happening, Judge, Panelist, now_ms, random};
+use super::{Engine, EngineError, Happening, Judge, Panelist};
+use crate::fresh::{now_ms, random};
 use crate::private;
 use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};

@@ -2,7 +2,8 @@
 
 use super::ask::report_of;
 use super::budget::{Admitted, Ask, Worst};
-use super::{Engine, EngineError, Happening, Ticket, now_ms, random};
+use super::{Engine, EngineError, Happening, Ticket};
+use crate::fresh::{now_ms, random};
 use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
 use crate::reviewer::{Failed, Told};
 use crate::workspace;

@@ -1,5 +1,6 @@
 //! What can go wrong, classed once.
 
+use crate::fresh::NoRandom;
 use crate::ledger::LedgerError;
 use crate::workspace::{ChangeError, PathProblem};
 use countersign_core::outcome::{NoVerdict, Outcome};
@@ -54,6 +55,12 @@ pub enum EngineError {
     /// Our own fault.
     #[error("{0}")]
     Internal(String),
+}
+
+impl From<NoRandom> for EngineError {
+    fn from(error: NoRandom) -> Self {
+        Self::Internal(error.to_string())
+    }
 }
 
 impl EngineError {

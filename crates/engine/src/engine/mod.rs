@@ -38,7 +38,7 @@ pub use two_call::{PARSE_REVIEW, TwoCall};
 
 use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;
-use countersign_core::ids::{self, ReviewId};
+use countersign_core::ids::ReviewId;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
@@ -97,18 +97,4 @@ impl Engine {
         // Nobody listening is fine.
         let _ = self.0.happenings.send(happening);
     }
-}
-
-/// Random bytes for a new id.
-fn random() -> Result<[u8; ids::ID_LETTERS], EngineError> {
-    let mut bytes = [0; ids::ID_LETTERS];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| EngineError::Internal(format!("no random numbers: {error}")))?;
-    Ok(bytes)
-}
-
-/// The time, in milliseconds since 1970.
-fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -4,6 +4,7 @@
 use super::ask::Worded;
 use super::handed::Handed;
 use super::{EngineError, Panel};
+use crate::fresh::now_ms;
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
 use countersign_core::cost::Budget;
@@ -250,5 +251,5 @@ pub(super) fn materials(assignment: &Assignment, submission: &Submission) -> Vec
 
 /// Rulings older than this do not stand any more.
 pub(super) fn rulings_since(policy: &Policy) -> i64 {
-    super::now_ms() - i64::from(policy.reuse_days) * DAY_MS
+    now_ms() - i64::from(policy.reuse_days) * DAY_MS
 }

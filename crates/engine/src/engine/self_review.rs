@@ -2,7 +2,8 @@
 
 use super::handed::Handed;
 use super::planner::materials;
-use super::{Engine, EngineError, Prepared, Request, Ticket, random};
+use super::{Engine, EngineError, Prepared, Request, Ticket};
+use crate::fresh::random;
 use crate::ledger::Stored;
 use crate::workspace;
 use countersign_core::answer::{Row, self_rulings};

@@ -1,7 +1,8 @@
 //! Handing in: one transaction, the same for every door.
 
 use super::planner::rulings_since;
-use super::{Engine, EngineError, Prepared, now_ms, random};
+use super::{Engine, EngineError, Prepared};
+use crate::fresh::{now_ms, random};
 use crate::ledger::{Stored, Transaction};
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::outcome::{NoVerdict, Outcome};

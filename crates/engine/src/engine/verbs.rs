@@ -1,6 +1,7 @@
 //! The smaller verbs: look, decide, lift, withdraw, deliver.
 
-use super::{Engine, EngineError, Ticket, now_ms};
+use super::{Engine, EngineError, Ticket};
+use crate::fresh::now_ms;
 use crate::ledger::{Ledger, Stored};
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;

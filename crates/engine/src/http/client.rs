@@ -1,6 +1,7 @@
 //! The connections: one set for the whole process, so that requests share them.
 
 use super::Place;
+use reqwest::header::HeaderValue;
 use reqwest::{Client, redirect, retry};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -31,6 +32,13 @@ fn make(place: &Place) -> Result<Client, String> {
     let trusts_nobody = place.is_plain && place.is_local;
     let builder = if trusts_nobody { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| chain(&error))
+}
+
+/// A header that logs do not show; none where the text cannot be sent.
+pub fn secret(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }
 
 /// An error with its causes, without addresses: those are said once, by whoever words it.

@@ -4,5 +4,5 @@ mod client;
 mod place;
 pub(crate) mod retry;
 
-pub(crate) use client::{chain, client};
+pub(crate) use client::{chain, client, secret};
 pub(crate) use place::Place;

@@ -1,18 +1,56 @@
-//! Whether somebody is asked again who turned us away, and when. Pure: time is an argument.
+//! Whether somebody is asked again who turned us away, and when.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use std::time::{Duration, SystemTime};
+use tokio::time::{Instant, sleep};
 
-/// How often a question is sent at most.
-const TRIES: u32 = 3;
-/// The first wait where the service names none; each further one is longer by the factor.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const FACTOR: u32 = 4;
-/// Whoever wants to be left alone for longer is not waited for.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+/// How often something is tried, and what is waited in between.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// How often at most.
+    tries: u32,
+    /// The first wait where the other side names none; each further one is longer by the factor.
+    first_wait: Duration,
+    factor: u32,
+    /// Whoever wants to be left alone for longer is not waited for.
+    wait_max: Duration,
+}
+
+/// Questions to services, and messages to webhooks.
+pub const HTTP: Policy =
+    Policy { tries: 3, first_wait: Duration::from_millis(500), factor: 4, wait_max: Duration::from_secs(60) };
+
+/// A try that failed.
+#[derive(Debug)]
+pub struct Failed<E> {
+    /// Why.
+    pub why: E,
+    /// Whether it may go better a moment later.
+    pub may_pass: bool,
+    /// How long the other side wants to be left alone.
+    pub asked_for: Option<Duration>,
+}
+
+impl<E> Failed<E> {
+    /// A try after which no other makes sense.
+    pub fn for_good(why: E) -> Self {
+        Self { why, may_pass: false, asked_for: None }
+    }
+}
+
+/// The last try, after which there is no other.
+pub struct GivenUp<E> {
+    /// What came of it.
+    pub last: Failed<E>,
+    /// How many there were.
+    pub tries: u32,
+    /// How long the other side wants to be left alone, where that is the reason.
+    pub left_alone: Option<Duration>,
+}
 
 /// What to do after a try that failed and may go better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+enum Next {
     /// Ask again after this.
     After(Duration),
     /// Enough.
@@ -26,17 +64,51 @@ pub fn may_pass(status: u16) -> bool {
     matches!(status, 429 | 500 | 502 | 503 | 529)
 }
 
-/// What to do after `tries` tries, with so much time left; `asked_for` is what the service wants, `seed` makes
-/// the waits of questions that failed together differ.
-pub fn next(tries: u32, asked_for: Option<Duration>, left: Duration, seed: &str) -> Next {
-    if let Some(wait) = asked_for.filter(|wait| *wait > WAIT_MAX.min(left)) {
-        return Next::LeftAlone(wait);
+impl Policy {
+    /// Tries until it goes well, or another try makes no sense before the deadline. `seed` makes the waits of
+    /// questions that failed together differ.
+    pub async fn run<T, E, Try: Future<Output = Result<T, Failed<E>>>>(
+        &self,
+        deadline: Instant,
+        seed: &str,
+        mut once: impl FnMut() -> Try,
+    ) -> Result<T, GivenUp<E>> {
+        let mut tries = 0;
+        loop {
+            let last = match once().await {
+                Ok(done) => return Ok(done),
+                Err(failed) => failed,
+            };
+            tries += 1;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let next = match last.may_pass {
+                true => self.next(tries, last.asked_for, left, seed),
+                false => Next::GiveUp,
+            };
+            let left_alone = match next {
+                Next::After(wait) => {
+                    sleep(wait).await;
+                    continue;
+                }
+                Next::GiveUp => None,
+                Next::LeftAlone(wait) => Some(wait),
+            };
+            return Err(GivenUp { last, tries, left_alone });
+        }
     }
-    if tries >= TRIES {
-        return Next::GiveUp;
+
+    /// What to do after `tries` tries, with so much time left; `asked_for` is what the service wants.
+    fn next(&self, tries: u32, asked_for: Option<Duration>, left: Duration, seed: &str) -> Next {
+        if let Some(wait) = asked_for.filter(|wait| *wait > self.wait_max.min(left)) {
+            return Next::LeftAlone(wait);
+        }
+        if tries >= self.tries {
+            return Next::GiveUp;
+        }
+        let own = || jittered(self.first_wait * self.factor.pow(tries.saturating_sub(1)), seed);
+        let wait = asked_for.unwrap_or_else(own);
+        if wait < left { Next::After(wait) } else { Next::GiveUp }
     }
-    let wait = asked_for.unwrap_or_else(|| jittered(FIRST_WAIT * FACTOR.pow(tries.saturating_sub(1)), seed));
-    if wait < left { Next::After(wait) } else { Next::GiveUp }
 }
 
 /// Between three quarters and five quarters of a wait.
@@ -46,35 +118,18 @@ fn jittered(wait: Duration, seed: &str) -> Duration {
     wait * (75 + hash % 51) / 100
 }
 
+/// How long a response wants its sender to be left alone.
+pub fn asked_for(headers: &HeaderMap) -> Option<Duration> {
+    wait(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
+}
+
 /// What a `Retry-After` says: seconds, or a date.
-pub fn wait(retry_after: &str, now: SystemTime) -> Option<Duration> {
+fn wait(retry_after: &str, now: SystemTime) -> Option<Duration> {
     let text = retry_after.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let date = UNIX_EPOCH + Duration::from_secs(unix_seconds(text)?);
-    Some(date.duration_since(now).unwrap_or_default())
-}
-
-/// A date such as `Sun, 06 Nov 1994 08:49:37 GMT`, in seconds since 1970.
-fn unix_seconds(date: &str) -> Option<u64> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = date.split_ascii_whitespace().collect();
-    let [_, day, month, year, time, "GMT"] = words[..] else { return None };
-    let number = |text: &str| text.parse::<u64>().ok();
-    let (day, year) = (number(day).filter(|day| (1..=31).contains(day))?, number(year)?);
-    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
-    let clock: Vec<u64> = time.split(':').map(number).collect::<Option<_>>()?;
-    let [hours @ 0..24, minutes @ 0..60, seconds @ 0..=60] = clock[..] else { return None };
-    if !(1970..10_000).contains(&year) {
-        return None;
-    }
-    // Counted from March, so that the day a leap year adds is the last one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    let since_1970 = days.checked_sub(719_468)?;
-    Some(since_1970 * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+    Some(httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -110,14 +165,14 @@ mod tests {
             (1, None, 0, Next::GiveUp),
         ];
         for (tries, asked_for, left, expected) in table {
-            let next = next(tries, asked_for.map(seconds), seconds(left), "ca-1");
+            let next = HTTP.next(tries, asked_for.map(seconds), seconds(left), "ca-1");
             assert_eq!(next, expected, "{tries} {asked_for:?} {left}");
         }
     }
 
     #[test]
     fn waits_of_our_own_grow_and_differ_from_question_to_question() {
-        let wait = |tries, seed: &str| match next(tries, None, MINUTE, seed) {
+        let wait = |tries, seed: &str| match HTTP.next(tries, None, MINUTE, seed) {
             Next::After(wait) => wait.as_millis(),
             other => panic!("{other:?}"),
         };
@@ -131,7 +186,7 @@ mod tests {
 
     #[test]
     fn seconds_and_dates_are_understood() {
-        let now = UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         let table = [
             ("7", Some(7)),
             (" 0 ", Some(0)),
@@ -143,6 +198,7 @@ mod tests {
             ("Tue, 29 Feb 2000 00:00:00 GMT", Some(951_782_400 - 784_111_777)),
             ("Wed, 01 Mar 2000 00:00:00 GMT", Some(951_868_800 - 784_111_777)),
             ("Fri, 01 Jan 2027 00:00:00 GMT", Some(1_798_761_600 - 784_111_777)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
             ("", None),
             ("soon", None),
             ("-1", None),
@@ -154,6 +210,5 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(wait(text, now), expected.map(Duration::from_secs), "{text:?}");
         }
-        assert_eq!(unix_seconds("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
     }
 }

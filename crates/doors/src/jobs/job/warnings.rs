@@ -1,6 +1,7 @@
 //! What is allowed and will not work well: a reviewer sees files, questions and guidance, and nothing else.
 
 use countersign_core::submission::OutputKind;
+use countersign_core::text::counted;
 
 /// Fewer words than this are a label, not a question.
 const MIN_WORDS: usize = 4;
@@ -64,7 +65,7 @@ pub(super) fn criterion(name: &str, question: &str) -> Vec<Warning> {
     if words < MIN_WORDS {
         found.push(Warning {
             code: "short-question",
-            message: format!("a question of {words} {} can mean many things", plural(words)),
+            message: format!("a question of {} can mean many things", counted(words, "word", "words")),
             hint: "say what must be true of the files for it to pass",
         });
     }
@@ -79,10 +80,6 @@ pub(super) fn review(kind: Option<OutputKind>, guidance: Option<&str>) -> Option
         message: "each file is judged alone, by somebody who knows nothing about the others".into(),
         hint: "say in `additional_review_guidance` what the files are for and what to read beside them",
     })
-}
-
-fn plural(words: usize) -> &'static str {
-    if words == 1 { "word" } else { "words" }
 }
 
 fn about_the_conversation(text: &str) -> Option<&'static str> {

@@ -4,13 +4,13 @@ use super::AskError;
 use crate::qr::door::Qr;
 use crate::qr::material::Artifact;
 use countersign_core::digest::Digest;
+use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::LedgerError;
 use countersign_engine::workspace::Root;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How large an artifact may be.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -83,9 +83,7 @@ pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerErro
     let mut transaction = qr.ledger.transaction().await?;
     let known = transaction.notes(&stream).await?.len() as u64;
     let body = serde_json::to_string(remembered).unwrap_or_default();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
-    transaction.note(&stream, known, &[(KIND, body)], at_ms).await?;
+    transaction.note(&stream, known, &[(KIND, body)], now_ms()).await?;
     transaction.commit().await
 }
 

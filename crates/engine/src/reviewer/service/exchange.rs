@@ -3,19 +3,19 @@
 use super::reading::{self, Reading, Then};
 use super::sse::{Events, Unreadable};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
-use crate::http::retry::{self, Next};
-use crate::http::{Place, chain, client};
+use crate::http::retry::{self, Failed, GivenUp};
+use crate::http::{Place, chain, client, secret};
 use crate::programs::{Heard, Kind, Problem, Said};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
-use tokio::time::{Instant, sleep, timeout};
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
 
 /// What may stand around a piece of a reply in one event.
 const AROUND_BYTES: usize = 64 * 1024;
@@ -53,18 +53,11 @@ pub struct Exchange<'a> {
     pub silence: Silence,
 }
 
-/// What came of one try.
-enum Tried {
-    Heard(Heard),
-    /// It was turned away, or never got there.
-    Refused(Refused),
-}
+/// What came of one try: what was heard, or that it was turned away or never got there.
+type Tried = Result<Heard, Failed<Refused>>;
 
 struct Refused {
     problem: Problem,
-    /// Whether it may go better a moment later.
-    may_pass: bool,
-    wait: Option<Duration>,
     about_schema: bool,
 }
 
@@ -89,21 +82,11 @@ impl Exchange<'_> {
     }
 
     async fn ask(&self, deadline: Instant, heard_bytes: &AtomicUsize) -> Heard {
-        let mut tries = 1;
-        loop {
-            let tried = self.with_or_without_schema(heard_bytes).await;
-            let refused = match tried {
-                Tried::Heard(heard) => return heard,
-                Tried::Refused(refused) if !refused.may_pass => return failed(refused.problem),
-                Tried::Refused(refused) => refused,
-            };
-            let left = deadline.saturating_duration_since(Instant::now());
-            match retry::next(tries, refused.wait, left, self.brief.call.as_str()) {
-                Next::After(wait) => sleep(wait).await,
-                Next::GiveUp => return failed(refused.problem),
-                Next::LeftAlone(wait) => return failed(left_alone(&refused.problem, wait)),
-            }
-            tries += 1;
+        let once = || self.with_or_without_schema(heard_bytes);
+        match retry::HTTP.run(deadline, self.brief.call.as_str(), once).await {
+            Ok(heard) => heard,
+            Err(GivenUp { last, left_alone: None, .. }) => failed(last.why.problem),
+            Err(GivenUp { last, left_alone: Some(wait), .. }) => failed(left_alone(&last.why.problem, wait)),
         }
     }
 
@@ -114,11 +97,11 @@ impl Exchange<'_> {
         let with_schema = !known().contains(&server);
         let tried = self.once(with_schema, heard_bytes).await;
         match &tried {
-            Tried::Refused(refused) if with_schema && refused.about_schema => {}
+            Err(refused) if with_schema && refused.why.about_schema => {}
             _ => return tried,
         }
         let tried = self.once(false, heard_bytes).await;
-        if let Tried::Heard(_) = tried {
+        if tried.is_ok() {
             known().insert(server);
         }
         tried
@@ -127,18 +110,18 @@ impl Exchange<'_> {
     async fn once(&self, with_schema: bool, heard_bytes: &AtomicUsize) -> Tried {
         let request = match self.request(with_schema) {
             Ok(request) => request,
-            Err(words) => return Tried::Heard(failed(Problem::new(Kind::NotStarted, &words))),
+            Err(words) => return Ok(failed(Problem::new(Kind::NotStarted, &words))),
         };
         let response = match timeout(self.silence.at_first, request.send()).await {
-            Err(_) => return Tried::Heard(failed(silent(self.silence.at_first))),
+            Err(_) => return Ok(failed(silent(self.silence.at_first))),
             Ok(Err(error)) => return unreached(&error),
             Ok(Ok(response)) => response,
         };
         if !response.status().is_success() {
-            return Tried::Refused(self.refused(response).await);
+            return Err(self.refused(response).await);
         }
         if let Some(other) = no_stream(&response) {
-            return Tried::Heard(failed(other));
+            return Ok(failed(other));
         }
         let mut reply: Box<dyn Reading> = match self.service.api {
             Api::Anthropic => Box::<messages::Reply>::default(),
@@ -146,7 +129,7 @@ impl Exchange<'_> {
         };
         let read = self.read(response, reply.as_mut(), heard_bytes).await;
         let said = read.and_then(|()| reply.said()).map(Said::Text);
-        Tried::Heard(Heard { said, usage: reply.usage() })
+        Ok(Heard { said, usage: reply.usage() })
     }
 
     fn request(&self, with_schema: bool) -> Result<RequestBuilder, String> {
@@ -202,15 +185,15 @@ impl Exchange<'_> {
         self.key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
     }
 
-    async fn refused(&self, mut response: Response) -> Refused {
+    async fn refused(&self, mut response: Response) -> Failed<Refused> {
         let status = response.status();
         if status.is_redirection() {
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
             let words = format!("it leads elsewhere, to {to}, and that is not followed");
-            return Refused::for_good(Problem::new(Kind::Rejected, &self.hide(&words)));
+            let problem = Problem::new(Kind::Rejected, &self.hide(&words));
+            return Failed::for_good(Refused { problem, about_schema: false });
         }
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let wait = retry_after.and_then(|text| retry::wait(text, SystemTime::now()));
+        let asked_for = retry::asked_for(response.headers());
         let mut body = vec![];
         while let Ok(Ok(Some(chunk))) = timeout(self.silence.between, response.chunk()).await {
             body.extend_from_slice(&chunk);
@@ -220,36 +203,24 @@ impl Exchange<'_> {
         }
         let body = self.hide(&String::from_utf8_lossy(&body));
         let status = status.as_u16();
-        Refused {
-            problem: refusal::problem(status, &body),
-            may_pass: retry::may_pass(status) && !refusal::is_final(&body),
-            wait,
-            about_schema: self.service.api == Api::OpenAi && refusal::is_about_schema(status, &body),
-        }
-    }
-}
-
-impl Refused {
-    fn for_good(problem: Problem) -> Self {
-        Self { problem, may_pass: false, wait: None, about_schema: false }
+        let problem = refusal::problem(status, &body);
+        let about_schema = self.service.api == Api::OpenAi && refusal::is_about_schema(status, &body);
+        let may_pass = retry::may_pass(status) && !refusal::is_final(&body);
+        Failed { why: Refused { problem, about_schema }, may_pass, asked_for }
     }
 }
 
 /// The request with its key.
 pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<RequestBuilder, String> {
-    let secret = |text: String| {
-        let mut value = HeaderValue::from_str(&text).map_err(|_| "its key cannot be sent".to_owned())?;
-        value.set_sensitive(true);
-        Ok::<_, String>(value)
-    };
+    let secret = |text: &str| secret(text).ok_or_else(|| "its key cannot be sent".to_owned());
     let request = match api {
         Api::Anthropic => request.header("anthropic-version", "2023-06-01"),
         Api::OpenAi => request,
     };
     match (api, key) {
         (_, None) => Ok(request),
-        (Api::Anthropic, Some(Key(key))) => Ok(request.header("x-api-key", secret(key.clone())?)),
-        (Api::OpenAi, Some(Key(key))) => Ok(request.header(AUTHORIZATION, secret(format!("Bearer {key}"))?)),
+        (Api::Anthropic, Some(Key(key))) => Ok(request.header("x-api-key", secret(key)?)),
+        (Api::OpenAi, Some(Key(key))) => Ok(request.header(AUTHORIZATION, secret(&format!("Bearer {key}"))?)),
     }
 }
 
@@ -266,9 +237,9 @@ fn unreached(error: &reqwest::Error) -> Tried {
     match error.is_connect() {
         true => {
             let problem = Problem::new(Kind::NotStarted, &words);
-            Tried::Refused(Refused { may_pass: true, ..Refused::for_good(problem) })
+            Err(Failed { why: Refused { problem, about_schema: false }, may_pass: true, asked_for: None })
         }
-        false => Tried::Heard(failed(Problem::new(Kind::Connection, &words))),
+        false => Ok(failed(Problem::new(Kind::Connection, &words))),
     }
 }
 

@@ -2,7 +2,7 @@
 //! folders stand for what is below them.
 
 use super::{Change, ChangedFile};
-use countersign_core::text::neutralise_name;
+use countersign_core::text::{counted, neutralise_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -11,9 +11,11 @@ pub fn summary(change: &Change, bytes_max: usize) -> String {
     let files = &change.files;
     let (added, removed) = lines(files);
     let cut = files.iter().filter(|file| file.is_cut).count();
-    let mut out = format!("{} changed, {}\n", count(files.len()), plus_minus(added, removed));
+    let mut out =
+        format!("{} changed, {}\n", counted(files.len(), "file", "files"), plus_minus(added, removed));
     if cut > 0 {
-        let _ = writeln!(out, "The diffs of {} are too long to be shown whole.", count(cut));
+        let _ =
+            writeln!(out, "The diffs of {} are too long to be shown whole.", counted(cut, "file", "files"));
     }
     out.push_str("Their diffs are judged one by one; this is about the change as a whole.\n\n");
     let room = bytes_max.saturating_sub(out.len());
@@ -29,10 +31,6 @@ pub fn summary(change: &Change, bytes_max: usize) -> String {
 
 fn lines(files: &[ChangedFile]) -> (u64, u64) {
     files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed))
-}
-
-fn count(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn plus_minus(added: u64, removed: u64) -> String {
@@ -65,7 +63,12 @@ fn folders(files: &[ChangedFile], depth: usize) -> String {
     for (folder, files) in groups {
         let (added, removed) = files.iter().fold((0, 0), |(a, r), file| (a + file.added, r + file.removed));
         let name = if folder.is_empty() { "./".into() } else { neutralise_name(&folder).0 };
-        let _ = writeln!(out, "- {name}: {}, {}", count(files.len()), plus_minus(added, removed));
+        let _ = writeln!(
+            out,
+            "- {name}: {}, {}",
+            counted(files.len(), "file", "files"),
+            plus_minus(added, removed)
+        );
     }
     out
 }
