@@ -44,6 +44,26 @@ impl Spending {
     }
 }
 
+/// What a budget is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetOf {
+    /// One review.
+    Review,
+    /// Everything that is asked in a day.
+    Day,
+}
+
+impl BudgetOf {
+    /// In words, after "the budget of the".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Day => "day",
+        }
+    }
+}
+
 /// How much may be spent; none is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {

@@ -75,6 +75,60 @@ pub enum Outcome {
     Interrupted,
 }
 
+/// How a review can be over. Everything else ends commands, not reviews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settlement {
+    /// Every blocking criterion of every assignment passed.
+    Passed,
+    /// A recorded override took the place of the verdict.
+    Overridden,
+    /// A person or a policy skipped the review.
+    Skipped,
+    /// There are blocking findings, and there is one round only.
+    NeedsWork,
+    /// Nobody ruled, and there is one round only.
+    NoVerdict(NoVerdict),
+    /// A budget is used up, and there is one round only.
+    BudgetReached,
+    /// No further round; see why.
+    Stopped(Stop),
+}
+
+impl From<Settlement> for Outcome {
+    fn from(settlement: Settlement) -> Self {
+        match settlement {
+            Settlement::Passed => Self::Passed,
+            Settlement::Overridden => Self::Overridden,
+            Settlement::Skipped => Self::Skipped,
+            Settlement::NeedsWork => Self::NeedsWork,
+            Settlement::NoVerdict(why) => Self::NoVerdict(why),
+            Settlement::BudgetReached => Self::BudgetReached,
+            Settlement::Stopped(why) => Self::Stopped(why),
+        }
+    }
+}
+
+impl Settlement {
+    /// The settlement that has this outcome; none where a review cannot be over like this.
+    pub fn with(outcome: Outcome) -> Option<Self> {
+        Some(match outcome {
+            Outcome::Passed => Self::Passed,
+            Outcome::Overridden => Self::Overridden,
+            Outcome::Skipped => Self::Skipped,
+            Outcome::NeedsWork => Self::NeedsWork,
+            Outcome::NoVerdict(why) => Self::NoVerdict(why),
+            Outcome::BudgetReached => Self::BudgetReached,
+            Outcome::Stopped(why) => Self::Stopped(why),
+            Outcome::Usage
+            | Outcome::AwaitingPerson
+            | Outcome::Integrity
+            | Outcome::Internal
+            | Outcome::Interrupted => return None,
+        })
+    }
+}
+
 impl Outcome {
     /// The exit code.
     pub fn exit_code(self) -> u8 {
@@ -161,12 +215,17 @@ impl NoVerdict {
         }
     }
 
+    /// How a review is over that ends with it.
+    pub fn settlement(self) -> Settlement {
+        match self {
+            Self::Budget => Settlement::BudgetReached,
+            why => Settlement::NoVerdict(why),
+        }
+    }
+
     /// The outcome this leads to.
     pub fn outcome(self) -> Outcome {
-        match self {
-            Self::Budget => Outcome::BudgetReached,
-            why => Outcome::NoVerdict(why),
-        }
+        self.settlement().into()
     }
 
     /// Whether asking once more, with the defect named, may help.
@@ -234,6 +293,31 @@ mod tests {
         ];
         for (outcome, code) in table {
             assert_eq!(outcome.exit_code(), code, "{outcome}");
+        }
+    }
+
+    /// Issue 15: a review is over in seven ways, and reads as its outcome does; nothing else settles one.
+    #[test]
+    fn issue_15_only_seven_outcomes_settle_a_review() {
+        use Outcome as O;
+        for outcome in [
+            O::Passed,
+            O::Overridden,
+            O::Skipped,
+            O::NeedsWork,
+            O::NoVerdict(NoVerdict::Garbled),
+            O::BudgetReached,
+            O::Stopped(Stop::NotConverging),
+        ] {
+            let written = serde_json::to_string(&outcome).unwrap();
+            let settlement: Settlement = serde_json::from_str(&written).unwrap();
+            assert_eq!((Outcome::from(settlement), Settlement::with(outcome)), (outcome, Some(settlement)));
+            assert_eq!(serde_json::to_string(&settlement).unwrap(), written);
+        }
+        for outcome in [O::Usage, O::AwaitingPerson, O::Integrity, O::Internal, O::Interrupted] {
+            let written = serde_json::to_string(&outcome).unwrap();
+            assert!(serde_json::from_str::<Settlement>(&written).is_err(), "{written}");
+            assert_eq!(Settlement::with(outcome), None);
         }
     }
 

@@ -44,9 +44,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 record_answer(round, key, given);
             }
         }
-        Event::AskFailed { key, why, detail, fixed, .. } => {
+        Event::AskFailed { key, why, detail, fixed, budget, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {
-                let failure = Failure { why: *why, detail: detail.clone(), fixed: fixed.clone() };
+                let (detail, fixed) = (detail.clone(), fixed.clone());
+                let failure = Failure { why: *why, detail, fixed, budget: *budget };
                 round.failures.entry(key.clone()).or_default().push(failure);
             }
         }

@@ -7,7 +7,7 @@ use crate::criterion::{Criterion, fold_name};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::Finding;
-use crate::outcome::Outcome;
+use crate::outcome::Settlement;
 use crate::plan::ReviewerKind;
 use crate::rule::{Rule, Scope};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl Dispute {
 /// Takes down what came of a dispute. A finding that is withdrawn is answered anew, under the same key: so it does not
 /// come back on unchanged bytes, here or in any other review.
 pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, Refused> {
-    if let State::Settled(Outcome::Stopped(_)) = review.state
+    if let State::Settled(Settlement::Stopped(_)) = review.state
         && !dispute.by.may_decide()
     {
         return Err(Refused::Forbidden(dispute.by.kind.words()));

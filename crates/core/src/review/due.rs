@@ -111,9 +111,3 @@ fn next_try(failures: &[Failure]) -> Option<Option<String>> {
         _ => None,
     }
 }
-
-/// Whether nobody will be asked about this any more in this round.
-pub(super) fn is_open(review: &Review, assignment: &Assignment) -> bool {
-    let Some(round) = review.round() else { return false };
-    round.answer_to(assignment).is_none()
-}

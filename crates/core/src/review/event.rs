@@ -2,10 +2,11 @@
 
 use super::{Actor, Dispute};
 use crate::answer::Answer;
+use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd};
-use crate::outcome::{NoVerdict, Outcome};
+use crate::outcome::{NoVerdict, Settlement};
 use crate::place::Place;
 use crate::plan::Assignment;
 use crate::policy::Policy;
@@ -81,6 +82,9 @@ pub enum Event {
         /// What a reviewer found that changed the files itself, in its own words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fixed: Option<String>,
+        /// The budget that does not cover the question, where that is why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        budget: Option<BudgetOf>,
     },
     /// The author was asked for a self-review.
     SelfReviewAsked {
@@ -125,7 +129,7 @@ pub enum Event {
     /// The review is over.
     Settled {
         /// How.
-        outcome: Outcome,
+        outcome: Settlement,
     },
     /// The door delivered the answer of a round.
     Notified {
@@ -234,5 +238,28 @@ impl Decision {
     /// In a line for people.
     pub fn words(&self) -> String {
         format!("{} by {}: {}", self.verb.name(), self.by.words(), self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 15: what ledgers hold already reads as before, and what cannot settle a review is damage.
+    #[test]
+    fn issue_15_events_of_older_ledgers_are_read() {
+        let failed =
+            r#"{"kind":"ask_failed","round":1,"call":"ca-1","key":"00","why":"budget","detail":"no"}"#;
+        let event: Event = serde_json::from_str(failed).unwrap();
+        assert!(matches!(event, Event::AskFailed { budget: None, fixed: None, .. }), "{event:?}");
+        for good in [r#""passed""#, r#"{"stopped":"withdrawn"}"#, r#"{"no_verdict":"stale"}"#] {
+            let written = format!(r#"{{"kind":"settled","outcome":{good}}}"#);
+            let event: Event = serde_json::from_str(&written).unwrap();
+            assert_eq!(serde_json::to_string(&event).unwrap(), written);
+        }
+        for bad in ["usage", "interrupted", "internal", "integrity", "awaiting_person"] {
+            let written = format!(r#"{{"kind":"settled","outcome":"{bad}"}}"#);
+            assert!(serde_json::from_str::<Event>(&written).is_err(), "{bad}");
+        }
     }
 }

@@ -26,10 +26,11 @@ pub use standing::Known;
 pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
 
 use crate::answer::Answer;
+use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{self, Finding, FindingRef, Judgement, RoundEnd};
-use crate::outcome::{NoVerdict, Outcome};
+use crate::outcome::{NoVerdict, Outcome, Settlement};
 use crate::plan::{Assignment, Candidate, Target};
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -94,7 +95,7 @@ pub enum State {
     /// The last round has ended, and a person has not said yet what becomes of it.
     AwaitingPerson,
     /// It is over.
-    Settled(Outcome),
+    Settled(Settlement),
 }
 
 /// One submission judged.
@@ -146,6 +147,8 @@ pub struct Failure {
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
+    /// The budget that does not cover it, where that is why.
+    pub budget: Option<BudgetOf>,
 }
 
 impl Review {
@@ -173,7 +176,7 @@ impl Review {
             State::NeedsWork => Some(Outcome::NeedsWork),
             State::NoVerdict(why) => Some(why.outcome()),
             State::AwaitingPerson => Some(Outcome::AwaitingPerson),
-            State::Settled(outcome) => Some(outcome),
+            State::Settled(settlement) => Some(settlement.into()),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Actor, Decision, Event, Refused, Review, State, Verb};
 use crate::judge::RoundEnd;
-use crate::outcome::{NoVerdict, Outcome, Stop};
+use crate::outcome::{NoVerdict, Settlement, Stop};
 use crate::policy::{MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS, Overrides};
 use crate::rule::Rule;
 use crate::submission::Submission;
@@ -18,10 +18,12 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
     }
     // A person who approves what was stopped lets it go on and approves it.
     let stopped = match review.state {
-        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn && decision.verb != Verb::Reject => {
+        State::Settled(Settlement::Stopped(why))
+            if why != Stop::Withdrawn && decision.verb != Verb::Reject =>
+        {
             true
         }
-        State::Settled(outcome) => return Err(Refused::Settled(outcome)),
+        State::Settled(settlement) => return Err(Refused::Settled(settlement.into())),
         _ => false,
     };
     if review.digest() != Some(&decision.digest) {
@@ -44,10 +46,10 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
         _ => {}
     }
     let outcome = match decision.verb {
-        Verb::Approve if passed => Some(Outcome::Passed),
-        Verb::Approve => Some(Outcome::Overridden),
-        Verb::Skip => Some(Outcome::Skipped),
-        Verb::Reject => Some(Outcome::Stopped(Stop::Rejected)),
+        Verb::Approve if passed => Some(Settlement::Passed),
+        Verb::Approve => Some(Settlement::Overridden),
+        Verb::Skip => Some(Settlement::Skipped),
+        Verb::Reject => Some(Settlement::Stopped(Stop::Rejected)),
         Verb::Fix if review.state == State::Judging => {
             return Err(Refused::NotNow("the round is still under way"));
         }
@@ -67,7 +69,7 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
         return Err(forbidden(&by));
     }
     match review.state {
-        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => {
+        State::Settled(Settlement::Stopped(why)) if why != Stop::Withdrawn => {
             Ok(vec![Event::Lifted { by, reason }])
         }
         State::NoVerdict(NoVerdict::Budget) => Ok(vec![Event::Lifted { by, reason }]),
@@ -83,8 +85,8 @@ pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refus
     match review.state {
         _ if review.attempts > 0 && !by.may_decide() => Err(forbidden(by)),
         State::Unopened => Err(Refused::NotNow("nothing was handed in")),
-        State::Settled(outcome) => Err(Refused::Settled(outcome)),
-        _ => Ok(vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]),
+        State::Settled(settlement) => Err(Refused::Settled(settlement.into())),
+        _ => Ok(vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]),
     }
 }
 
@@ -95,9 +97,9 @@ pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &
     match review.state {
         // A review that a session let go on is not forgotten: its count would be, too.
         State::NeedsWork if !(same && review.rules == rules) && review.session_lifts == 0 => {
-            vec![Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }]
+            vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]
         }
-        State::Settled(Outcome::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging))
+        State::Settled(Settlement::Stopped(Stop::AttemptsUsedUp | Stop::NotConverging))
             if !same && review.session_lifts < MAX_SESSION_LIFTS =>
         {
             vec![Event::Lifted { by, reason: WRITTEN_TO.to_owned() }]

@@ -3,7 +3,7 @@
 use super::{Review, State};
 use crate::digest::Digest;
 use crate::judge::RoundEnd;
-use crate::outcome::{Outcome, Stop};
+use crate::outcome::{Settlement, Stop};
 use crate::plan::Assignment;
 
 /// What `submit` does.
@@ -40,16 +40,18 @@ pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment
         State::NeedsWork if same && undelivered => Route::Recorded,
         State::AwaitingPerson if same => Route::Recorded,
         State::NeedsWork | State::NoVerdict(_) | State::AwaitingPerson => Route::NextRound,
-        State::Settled(Outcome::Stopped(Stop::Withdrawn)) => Route::Open,
-        State::Settled(Outcome::Stopped(_)) => Route::Recorded,
+        State::Settled(Settlement::Stopped(Stop::Withdrawn)) => Route::Open,
+        State::Settled(Settlement::Stopped(_)) => Route::Recorded,
         // A person who looked once and got no pass starts anew; only what passed is answered from memory.
-        State::Settled(Outcome::Passed | Outcome::Overridden | Outcome::Skipped) if fresh => Route::Open,
-        State::Settled(Outcome::Passed)
+        State::Settled(Settlement::Passed | Settlement::Overridden | Settlement::Skipped) if fresh => {
+            Route::Open
+        }
+        State::Settled(Settlement::Passed)
             if same && review.round().is_some_and(|r| r.answers_all(assignments)) =>
         {
             Route::Recorded
         }
-        State::Settled(Outcome::Overridden | Outcome::Skipped) if same => Route::Recorded,
+        State::Settled(Settlement::Overridden | Settlement::Skipped) if same => Route::Recorded,
         State::Settled(_) => Route::Open,
     }
 }

@@ -6,10 +6,11 @@ use super::people;
 use super::standing::{Known, Standing};
 use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, apply, due, route};
 use crate::answer::{Answer, Reviewed};
+use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
 use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
-use crate::outcome::{NoVerdict, Outcome, Stop};
+use crate::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use crate::place::Place;
 use crate::plan::{Assignment, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
@@ -54,6 +55,8 @@ pub enum Input {
         detail: String,
         /// What a reviewer found that changed the files itself.
         fixed: Option<String>,
+        /// The budget that does not cover it.
+        budget: Option<BudgetOf>,
     },
     /// The instructions of a self-review were written.
     SelfReviewAsked {
@@ -185,9 +188,9 @@ pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
         Input::Submit(submit) => submitted(review, *submit),
         Input::Asking { call, key, reviewer, place } => asking(review, call, key, reviewer, place),
         Input::Answered { key, answer, by } => answered(review, key, answer, by),
-        Input::AskFailed { call, key, why, detail, fixed } => {
+        Input::AskFailed { call, key, why, detail, fixed, budget } => {
             let (round, _) = asked(review, &key).ok_or(Refused::NotAsked)?;
-            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed }])
+            Ok(vec![Event::AskFailed { round: round.n, call, key, why, detail, fixed, budget }])
         }
         Input::SelfReviewAsked { token } => self_review_asked(review, token),
         Input::SelfReviewed { token, answers } => self_reviewed(review, &token, answers),
@@ -206,7 +209,7 @@ fn submitted(review: &Review, submit: Submit) -> Result<Vec<Event>, Refused> {
         Route::Attach | Route::Recorded => Ok(vec![]),
         Route::AskAgain => self_review_asked(review, submit.token),
         Route::Open if review.state != State::Unopened => match review.state {
-            State::Settled(outcome) => Err(Refused::Settled(outcome)),
+            State::Settled(settlement) => Err(Refused::Settled(settlement.into())),
             _ => Err(Refused::NotNow("a new review begins with a new id")),
         },
         Route::Open => {
@@ -330,14 +333,14 @@ fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refuse
     let returned = round.token.is_none() && review.rounds.iter().any(given_out);
     let mut events = vec![Event::SelfReviewAsked { round: round.n, token }];
     if !returned && review.self_review_calls + 1 >= MAX_SELF_REVIEW_CALLS {
-        events.push(Event::Settled { outcome: Outcome::Stopped(Stop::AttemptsUsedUp) });
+        events.push(Event::Settled { outcome: Settlement::Stopped(Stop::AttemptsUsedUp) });
     }
     Ok(events)
 }
 
 fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) -> Result<Vec<Event>, Refused> {
-    if let State::Settled(outcome) = review.state {
-        return Err(Refused::Settled(outcome));
+    if let State::Settled(settlement) = review.state {
+        return Err(Refused::Settled(settlement.into()));
     }
     let Some(round) = review.round().filter(|_| review.waits_for_self_review()) else {
         return Err(Refused::NotNow("no self-review is waited for"));
@@ -360,10 +363,11 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
         events.push(Event::Answered { round: round.n, key, answer, by, place: None });
     }
     let after = events.iter().fold(review.clone(), apply);
-    let complete = round
-        .assignments
-        .iter()
-        .all(|assignment| !super::due::is_open(&after, assignment) || round.failure_of(assignment).is_some());
+    let complete = after.round().is_some_and(|round| {
+        let is_done =
+            |assignment| round.answer_to(assignment).is_some() || round.failure_of(assignment).is_some();
+        round.assignments.iter().all(is_done)
+    });
     if complete { Ok(events) } else { Err(Refused::DoesNotFit) }
 }
 
@@ -403,19 +407,21 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
 }
 
 /// Whether the review is over after a round that ended like this.
-fn settlement(after: &Review, end: RoundEnd) -> Option<Outcome> {
+fn settlement(after: &Review, end: RoundEnd) -> Option<Settlement> {
     match (end, after.policy.attempts) {
-        (RoundEnd::Pass, _) => Some(Outcome::Passed),
-        (RoundEnd::NeedsWork, Attempts::Once) => Some(Outcome::NeedsWork),
-        (RoundEnd::NeedsWork, _) if needs_person(after) => Some(Outcome::Stopped(Stop::RejectedByReviewer)),
+        (RoundEnd::Pass, _) => Some(Settlement::Passed),
+        (RoundEnd::NeedsWork, Attempts::Once) => Some(Settlement::NeedsWork),
+        (RoundEnd::NeedsWork, _) if needs_person(after) => {
+            Some(Settlement::Stopped(Stop::RejectedByReviewer))
+        }
         (RoundEnd::NeedsWork, Attempts::AtMost(max)) if after.attempts >= max => {
-            Some(Outcome::Stopped(Stop::AttemptsUsedUp))
+            Some(Settlement::Stopped(Stop::AttemptsUsedUp))
         }
         (RoundEnd::NeedsWork, _) => {
-            (is_stalled(after) || is_unchanged(after)).then_some(Outcome::Stopped(Stop::NotConverging))
+            (is_stalled(after) || is_unchanged(after)).then_some(Settlement::Stopped(Stop::NotConverging))
         }
-        (RoundEnd::NoVerdict(why), Attempts::Once) => Some(why.outcome()),
-        (RoundEnd::Stale, Attempts::Once) => Some(Outcome::NoVerdict(NoVerdict::Stale)),
+        (RoundEnd::NoVerdict(why), Attempts::Once) => Some(why.settlement()),
+        (RoundEnd::Stale, Attempts::Once) => Some(Settlement::NoVerdict(NoVerdict::Stale)),
         (RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded, _) => None,
     }
 }

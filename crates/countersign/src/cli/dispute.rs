@@ -9,7 +9,7 @@ use countersign_app::author::actor;
 use countersign_app::change;
 use countersign_app::find::no_ledger;
 use countersign_app::project::{self, Project};
-use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};
 use countersign_core::submission::ChangeOf;
@@ -138,7 +138,8 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     match review.state {
         State::Judging => Err(Failure::usage(format!("{} is being judged now", review.id))
             .hint("wait for its verdict; the finding may be gone")),
-        State::Settled(outcome @ Outcome::Stopped(_)) if !by.may_decide() => {
+        State::Settled(Settlement::Stopped(why)) if !by.may_decide() => {
+            let outcome = Outcome::Stopped(why);
             Err(Failure::new(outcome, Code::Stopped, format!("{} is stopped: {outcome}", review.id))
                 .hint("what was stopped is for people: they can dispute it, or let it go on"))
         }

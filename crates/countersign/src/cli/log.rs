@@ -148,7 +148,7 @@ pub fn event_words(event: &Event) -> String {
         E::Decided { decision } => decision.words(),
         E::Disputed { dispute } => dispute.words(),
         E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
-        E::Settled { outcome } => outcome.to_string(),
+        E::Settled { outcome } => Outcome::from(*outcome).to_string(),
         E::ReviewOpened { subject, .. } => subject.to_string(),
         E::PersonAsked { round } => format!("round {round}"),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),

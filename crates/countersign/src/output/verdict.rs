@@ -4,13 +4,13 @@ use super::spent::Spent;
 use super::style::{bold, dim, paint_outcome};
 use countersign_app::reader::Reader;
 use countersign_app::time::rfc3339;
+use countersign_core::cost::BudgetOf;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
 use countersign_core::policy::Overrides;
 use countersign_core::review::{By, Failure, Review, Round, State};
 use countersign_core::text::{visible, visible_line};
-use countersign_engine::engine::is_for_the_day;
 use countersign_engine::ledger::Stored;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -363,7 +363,7 @@ pub fn next_steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
                 round.assignments.iter().filter_map(|assignment| round.failure_of(assignment))
             });
             let of_day =
-                |failure: &Failure| failure.why != NoVerdict::Budget || is_for_the_day(&failure.detail);
+                |failure: &Failure| failure.why != NoVerdict::Budget || failure.budget == Some(BudgetOf::Day);
             match review.state {
                 State::Settled(_) => vec![raise],
                 // That of the day is no part of a review: it holds as it is written now.

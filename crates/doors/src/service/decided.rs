@@ -6,7 +6,7 @@ use super::task::{Task, TaskStatus};
 use super::tasks::Tasks;
 use countersign_core::answer::ReviewResult;
 use countersign_core::ids::Subject;
-use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::outcome::{Settlement, Stop};
 use countersign_core::review::{Review, State};
 
 /// Who decides, as the record of a review names it.
@@ -27,14 +27,14 @@ pub async fn after_decision(
 ) -> Result<Option<Happened>, ServiceError> {
     let (at_ms, at) = now;
     let (result, status) = match review.state {
-        State::Settled(Outcome::Overridden | Outcome::Skipped) => {
+        State::Settled(Settlement::Overridden | Settlement::Skipped) => {
             (ReviewResult::Approved, TaskStatus::Complete)
         }
         // What passed and waited for a person's word.
-        State::Settled(Outcome::Passed) if !review.decisions.is_empty() => {
+        State::Settled(Settlement::Passed) if !review.decisions.is_empty() => {
             (ReviewResult::Approved, TaskStatus::Complete)
         }
-        State::Settled(Outcome::Stopped(Stop::Rejected)) => (ReviewResult::Rejected, TaskStatus::Blocked),
+        State::Settled(Settlement::Stopped(Stop::Rejected)) => (ReviewResult::Rejected, TaskStatus::Blocked),
         State::NeedsWork if matches!(task.status, TaskStatus::Blocked | TaskStatus::AwaitingReview) => {
             tasks.set(task, TaskStatus::InProgress, None, at_ms).await?;
             return Ok(None);

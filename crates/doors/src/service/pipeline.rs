@@ -12,7 +12,7 @@ use super::task::{Conclusion, Handling, Task, TaskStatus, handle};
 use super::tasks::Tasks;
 use countersign_core::answer::{REVIEW_CRITERION, ReviewResult, Reviewed};
 use countersign_core::criterion::Criterion;
-use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{Review, State};
 use countersign_core::rule::{Rule, Scope};
@@ -156,13 +156,14 @@ impl Reviewing {
     /// A person may have let a blocked task pass meanwhile.
     async fn decided(&self, task: &mut Task) -> Result<Option<Finished>, ServiceError> {
         let Some(stored) = self.latest(task).await? else { return Ok(None) };
-        let State::Settled(outcome @ (Outcome::Overridden | Outcome::Skipped)) = stored.review.state else {
+        let State::Settled(settlement @ (Settlement::Overridden | Settlement::Skipped)) = stored.review.state
+        else {
             return Ok(None);
         };
         let Some(happened) = after_decision(&self.tasks, task, &stored.review, (self.now)()).await? else {
             return Ok(None);
         };
-        let max_revisions = self.settings.max_revisions;
+        let (outcome, max_revisions) = (settlement.into(), self.settings.max_revisions);
         Ok(Some(Finished { task: task.clone(), happened, outcome, max_revisions, judged: None }))
     }
 
@@ -297,7 +298,7 @@ impl Reviewing {
 pub async fn refuse_stopped(tasks: &Tasks, task: &Task) -> Result<(), ServiceError> {
     let Some(latest) = tasks.ledger.latest_for(&tasks.subject(task)).await? else { return Ok(()) };
     match latest.review.state {
-        State::Settled(Outcome::Stopped(why)) if why != Stop::Withdrawn => Err(ServiceError::Blocked {
+        State::Settled(Settlement::Stopped(why)) if why != Stop::Withdrawn => Err(ServiceError::Blocked {
             id: task.id.clone(),
             why: Outcome::Stopped(why).to_string(),
             review: latest.review.id.to_string(),

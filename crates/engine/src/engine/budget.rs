@@ -6,7 +6,7 @@ use super::{Engine, EngineError, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
 use crate::programs::Usage;
-use countersign_core::cost::{Budget, Spending};
+use countersign_core::cost::{Budget, BudgetOf, Spending};
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
 use countersign_core::outcome::NoVerdict;
@@ -24,14 +24,6 @@ pub(super) type Ask = (Question, Option<String>);
 /// those that wait for room in a budget would otherwise be after every answer.
 pub(super) type Worst = HashMap<(Key, bool), Spending>;
 
-/// How the budget of all reviews of a day is called.
-const OF_THE_DAY: &str = "of the day";
-
-/// Whether a question was not asked because of what other reviews of the day have spent.
-pub fn is_for_the_day(detail: &str) -> bool {
-    detail.contains(&format!("the budget {OF_THE_DAY}:"))
-}
-
 /// When the day began.
 fn today_ms() -> i64 {
     let now_ms = now_ms();
@@ -43,20 +35,28 @@ pub(super) struct Admitted {
     pub stored: Stored,
     /// Those that are on record now and may be asked.
     pub asks: Vec<Ask>,
-    /// Those that do not fit now, and why.
-    pub held: Vec<(Question, String)>,
+    /// Those that do not fit now.
+    pub held: Vec<(Question, NotCovered)>,
 }
 
 /// Whether a question may be asked.
 struct Purse {
     budget: Budget,
     spent: Spending,
-    whose: &'static str,
+    of: BudgetOf,
+}
+
+/// A question that a budget does not cover.
+pub(super) struct NotCovered {
+    of: BudgetOf,
+    words: String,
 }
 
 impl Purse {
-    fn allow(&self, worst: Spending) -> Result<(), String> {
-        self.budget.allow(self.spent, worst).map_err(|words| format!("the budget {}: {words}", self.whose))
+    fn allow(&self, worst: Spending) -> Result<(), NotCovered> {
+        let of = self.of;
+        let words = |why| format!("the budget of the {}: {why}", of.name());
+        self.budget.allow(self.spent, worst).map_err(|why| NotCovered { of, words: words(why) })
     }
 }
 
@@ -91,13 +91,13 @@ impl Engine {
         let (spent, budget) = (transaction.spent(scope).await?, review.policy.budget);
         let today = transaction.spent(Scope::Since(today_ms())).await?;
         let mut purses = [
-            Purse { budget, spent, whose: "of the review" },
-            Purse { budget: self.0.planner.day_budget, spent: today, whose: OF_THE_DAY },
+            Purse { budget, spent, of: BudgetOf::Review },
+            Purse { budget: self.0.planner.day_budget, spent: today, of: BudgetOf::Day },
         ];
         let (mut admitted, mut held, mut reserved) = (vec![], vec![], vec![]);
         for ((question, repair), worst) in asks.into_iter().zip(worst) {
-            if let Err(words) = purses.iter().try_for_each(|purse| purse.allow(worst)) {
-                held.push((question, words));
+            if let Err(not_covered) = purses.iter().try_for_each(|purse| purse.allow(worst)) {
+                held.push((question, not_covered));
                 continue;
             }
             purses.iter_mut().for_each(|purse| purse.spent = purse.spent.and(worst));
@@ -124,16 +124,17 @@ impl Engine {
             return Ok(Ok(()));
         }
         let spent = transaction.spent(Scope::Since(today_ms())).await?;
-        Ok(Purse { budget, spent, whose: OF_THE_DAY }.allow(worst))
+        let allowed = Purse { budget, spent, of: BudgetOf::Day }.allow(worst);
+        Ok(allowed.map_err(|not_covered| not_covered.words))
     }
 
     /// Nothing is out that could leave room for these: they are not asked.
     pub(super) async fn give_up(
         &self,
         stored: Stored,
-        held: Vec<(Question, String)>,
+        held: Vec<(Question, NotCovered)>,
     ) -> Result<Stored, EngineError> {
-        let refused = |(question, words): (Question, String)| {
+        let refused = |(question, NotCovered { of, words }): (Question, NotCovered)| {
             let Question { key, call, .. } = question;
             Input::AskFailed {
                 call,
@@ -141,6 +142,7 @@ impl Engine {
                 why: NoVerdict::Budget,
                 detail: format!("not asked: {words}"),
                 fixed: None,
+                budget: Some(of),
             }
         };
         self.feed(stored, held.into_iter().map(refused).collect()).await

@@ -469,7 +469,9 @@ fn input_of(question: Question, told: Told) -> Input {
     let Question { key, call, reviewer, .. } = question;
     match told.result {
         Ok(answer) => Input::Answered { key, answer, by: By::Call { call, reviewer } },
-        Err(Failed { why, detail, fixed }) => Input::AskFailed { call, key, why, detail, fixed },
+        Err(Failed { why, detail, fixed }) => {
+            Input::AskFailed { call, key, why, detail, fixed, budget: None }
+        }
     }
 }
 

@@ -24,7 +24,6 @@ mod submit;
 mod two_call;
 mod verbs;
 
-pub use budget::is_for_the_day;
 pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, Found, findings_named};
 pub use error::EngineError;

@@ -4,7 +4,7 @@ use super::entry::number;
 use super::{Filter, LedgerError, Stored};
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::outcome::{NoVerdict, Outcome, Settlement};
 use countersign_core::review::State;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteRow;
@@ -238,7 +238,7 @@ fn state(row: &SqliteRow) -> Option<(State, Option<Outcome>)> {
         ("awaiting_person", _) => State::AwaitingPerson,
         ("no_verdict", Some(Outcome::NoVerdict(why))) => State::NoVerdict(why),
         ("no_verdict", Some(Outcome::BudgetReached)) => State::NoVerdict(NoVerdict::Budget),
-        ("settled", Some(outcome)) => State::Settled(outcome),
+        ("settled", Some(outcome)) => State::Settled(Settlement::with(outcome)?),
         _ => return None,
     };
     Some((state, standing))

@@ -188,7 +188,7 @@ fn one_look_at_work_that_changed_is_over() {
     story.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));
     story.answered("a@1", answer(true, true));
     story.take(Input::Confirmed { round: 1, found: Confirmation::Changed, now_ms: 0 });
-    assert_eq!(story.review.state, State::Settled(Outcome::NoVerdict(NoVerdict::Stale)));
+    assert_eq!(story.review.state, State::Settled(Settlement::NoVerdict(NoVerdict::Stale)));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_budget_is_the_reason_only_where_there_is_no_other() {
     once.opening.policy.attempts = Attempts::Once;
     let mut story = Story::new();
     story.take(Input::Submit(Box::new(once))).failed("a@1", NoVerdict::Budget).confirmed();
-    assert_eq!(story.review.state, State::Settled(Outcome::BudgetReached));
+    assert_eq!(story.review.state, State::Settled(Settlement::BudgetReached));
 }
 
 #[test]

@@ -131,6 +131,7 @@ impl Story {
             why,
             detail: "because".into(),
             fixed: None,
+            budget: None,
         })
     }
 
@@ -308,10 +309,10 @@ fn one_look_is_one_round() {
     let one = || Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy.clone(), 0)));
     let mut failing = Story::new();
     failing.take(one()).answered("a@1", answer(false, true)).confirmed();
-    assert_eq!(failing.review.state, State::Settled(Outcome::NeedsWork));
+    assert_eq!(failing.review.state, State::Settled(Settlement::NeedsWork));
     let mut silent = Story::new();
     silent.take(one()).failed("a@1", NoVerdict::Timeout).confirmed();
-    assert_eq!(silent.review.state, State::Settled(Outcome::NoVerdict(NoVerdict::Timeout)));
+    assert_eq!(silent.review.state, State::Settled(Settlement::NoVerdict(NoVerdict::Timeout)));
 }
 
 #[test]

@@ -87,6 +87,7 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             why,
             detail: "x".into(),
             fixed: None,
+            budget: None,
         },
         Move::AskSelf => Input::SelfReviewAsked { token: Token::from_text("sr-own") },
         Move::SelfReview { complete, right_token } => {
@@ -191,8 +192,8 @@ proptest! {
             }
             for event in &story.events[recorded..] {
                 match event {
-                    Event::Settled { outcome: Outcome::Passed } => assert_earned(&story.review),
-                    Event::Settled { outcome: Outcome::Overridden | Outcome::Skipped } => {
+                    Event::Settled { outcome: Settlement::Passed } => assert_earned(&story.review),
+                    Event::Settled { outcome: Settlement::Overridden | Settlement::Skipped } => {
                         prop_assert!(story.review.decisions.last().is_some_and(|decision| decision.by.is_person()));
                     }
                     _ => {}

@@ -15,7 +15,7 @@ use countersign_app::change;
 use countersign_app::project::{self, Project};
 use countersign_app::tasks::{now, tasks_in};
 use countersign_core::ids::{ID_LETTERS, letters};
-use countersign_core::outcome::Outcome;
+use countersign_core::outcome::Settlement;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
@@ -141,7 +141,7 @@ pub async fn started(tasks: &Tasks, typed: &str) -> Result<Answer, Failure> {
 async fn is_stopped(tasks: &Tasks, task: &Task) -> Result<bool, Failure> {
     use countersign_core::review::State;
     let latest = tasks.ledger.latest_for(&tasks.subject(task)).await?;
-    Ok(latest.is_some_and(|stored| matches!(stored.review.state, State::Settled(Outcome::Stopped(_)))))
+    Ok(latest.is_some_and(|stored| matches!(stored.review.state, State::Settled(Settlement::Stopped(_)))))
 }
 
 async fn blocked(tasks: &Tasks, task: &Task) -> Result<Failure, Failure> {

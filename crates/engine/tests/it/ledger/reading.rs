@@ -4,7 +4,7 @@ use super::fixture::{
     append, call_id, decide, judged, person, record_open, record_passed, review_id, scratch, work,
 };
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::outcome::{Outcome, Settlement, Stop};
 use countersign_core::review::{Input, State, fold};
 use countersign_engine::ledger::{CallState, Count, Filter, Ledger, MAX_REPLY_BYTES, Report, Stored};
 
@@ -113,15 +113,15 @@ async fn counts_say_how_reviews_stand() {
     let withdrawn = record_open(&ledger, "d").await;
     let events = decide(&withdrawn.review, Input::Withdrawn(person()));
     append(&ledger, withdrawn, &events, 5).await.unwrap();
-    let stopped = Outcome::Stopped(Stop::Withdrawn);
+    let stopped = Settlement::Stopped(Stop::Withdrawn);
     let mut counts = ledger.counts().await.unwrap();
     counts.sort_by_key(|count| format!("{count:?}"));
     assert_eq!(
         counts,
         [
             Count { state: open.review.state, standing: None, reviews: 1 },
-            Count { state: State::Settled(Outcome::Passed), standing: Some(Outcome::Passed), reviews: 2 },
-            Count { state: State::Settled(stopped), standing: Some(stopped), reviews: 1 },
+            Count { state: State::Settled(Settlement::Passed), standing: Some(Outcome::Passed), reviews: 2 },
+            Count { state: State::Settled(stopped), standing: Some(stopped.into()), reviews: 1 },
         ]
     );
 }
@@ -155,7 +155,7 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
     let (why, detail) = (countersign_core::outcome::NoVerdict::Timeout, "late".to_owned());
     events.extend(decide(
         &review,
-        Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail, fixed: None },
+        Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail, fixed: None, budget: None },
     ));
     let by = super::fixture::by_call(answered.clone());
     events.extend(decide(&review, Input::Answered { key, answer: super::fixture::answer(true), by }));

@@ -27,7 +27,14 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
         }
         7 => {
             let why = if variant.is_multiple_of(2) { NoVerdict::Timeout } else { NoVerdict::Garbled };
-            Input::AskFailed { call: call_id(), key: key()?, why, detail: "no".to_owned(), fixed: None }
+            Input::AskFailed {
+                call: call_id(),
+                key: key()?,
+                why,
+                detail: "no".to_owned(),
+                fixed: None,
+                budget: None,
+            }
         }
         8..=10 => {
             let changed = variant.is_multiple_of(8);

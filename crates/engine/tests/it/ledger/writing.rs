@@ -1,7 +1,7 @@
 //! Writing: all of a transaction or nothing, and never on top of what one has not seen.
 
 use super::fixture::{append, call_id, decide, person, record_open, record_passed, review_id, scratch, work};
-use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::outcome::{Settlement, Stop};
 use countersign_core::review::{Event, Input, Review, step};
 use countersign_engine::ledger::{Filter, LedgerError, Report, Stored};
 
@@ -87,7 +87,7 @@ async fn a_transaction_that_is_dropped_leaves_nothing() {
 async fn one_transaction_may_append_to_several_reviews() {
     let (_dir, ledger) = scratch().await;
     let (a, b) = (record_open(&ledger, "a").await, record_open(&ledger, "b").await);
-    let settled = [Event::Settled { outcome: Outcome::Stopped(Stop::Withdrawn) }];
+    let settled = [Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }];
     let mut transaction = ledger.transaction().await.unwrap();
     let a = transaction.append(a, &settled, 2).await.unwrap();
     let a = transaction.append(a, &[Event::Notified { round: 1 }], 3).await.unwrap();
