@@ -1,17 +1,20 @@
 //! Deterministic checks, as data. The `checks` reviewer of the engine carries them out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a `run` check may take unless it says otherwise.
 pub const DEFAULT_RUN_TIMEOUT_SECONDS: u64 = 120;
 
-/// A question our own code can answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A question that Countersign answers itself. Text, lists and commands know their places where a check is read from a
+/// file of people's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Check", description = "A question that Countersign answers itself.")]
 #[serde(rename_all = "snake_case")]
-pub enum Check {
+pub enum Check<Text = String, List = Vec<String>, Run = RunCheck> {
     /// No `<<<<<<<`, `=======`, `>>>>>>>` left from a merge.
     NoConflictMarkers,
-    /// No TODO, TBD, FIXME, "lorem ipsum", `<placeholder>` or the like.
+    /// No TODO, TBD, FIXME, "lorem ipsum" or the like.
     NoPlaceholders,
     /// More than white space.
     NotEmpty,
@@ -21,19 +24,19 @@ pub enum Check {
     ValidYaml,
     /// Parses as TOML.
     ValidToml,
-    /// Every one of these Markdown headings is there.
-    RequiredHeadings(Vec<String>),
-    /// The regular expression is found.
-    RequiredPattern(String),
-    /// The regular expression is not found.
-    ForbiddenPattern(String),
     /// Every relative Markdown link leads to a file of the project.
     LinksResolve,
-    /// A shell command ends with the expected exit code. The files of the assignment are its arguments.
-    Run(RunCheck),
+    /// Every one of these Markdown headings is there.
+    RequiredHeadings(#[schemars(length(min = 1))] List),
+    /// The regular expression is found.
+    RequiredPattern(#[schemars(length(min = 1))] Text),
+    /// The regular expression is not found.
+    ForbiddenPattern(#[schemars(length(min = 1))] Text),
+    /// A shell command ends with the expected exit code.
+    Run(Run),
 }
 
-/// A command as a check.
+/// A command as a check. The files of the assignment are its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunCheck {
     /// Given to `sh -c`, in the project root.
@@ -50,5 +53,29 @@ impl Check {
     /// Only such answers stand for unchanged bytes; a command or a link looks further.
     pub fn is_pure(&self) -> bool {
         !matches!(self, Self::LinksResolve | Self::Run(_))
+    }
+}
+
+impl<Text, List, Run> Check<Text, List, Run> {
+    /// The same check as it is carried out; none where a part of it cannot be read.
+    pub fn read(
+        &self,
+        text: impl Fn(&Text) -> Option<String>,
+        list: impl Fn(&List) -> Option<Vec<String>>,
+        run: impl Fn(&Run) -> Option<RunCheck>,
+    ) -> Option<Check> {
+        Some(match self {
+            Self::NoConflictMarkers => Check::NoConflictMarkers,
+            Self::NoPlaceholders => Check::NoPlaceholders,
+            Self::NotEmpty => Check::NotEmpty,
+            Self::ValidJson => Check::ValidJson,
+            Self::ValidYaml => Check::ValidYaml,
+            Self::ValidToml => Check::ValidToml,
+            Self::LinksResolve => Check::LinksResolve,
+            Self::RequiredHeadings(headings) => Check::RequiredHeadings(list(headings)?),
+            Self::RequiredPattern(pattern) => Check::RequiredPattern(text(pattern)?),
+            Self::ForbiddenPattern(pattern) => Check::ForbiddenPattern(text(pattern)?),
+            Self::Run(command) => Check::Run(run(command)?),
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::reviewers::AUTO;
 use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity};
-use super::written_check::WrittenCheck;
+use super::written_check::{WrittenCheck, meaning, value_span};
 use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
@@ -190,7 +190,7 @@ fn question(sink: &mut Sink, ask: &At<String>) -> Option<String> {
 
 fn check(sink: &mut Sink, at: &At<WrittenCheck>, check_problem: CheckProblem<'_>) -> Option<Check> {
     let written = at.value.as_ref()?;
-    let check = written.meaning()?;
+    let check = meaning(written)?;
     let empty = match &check {
         Check::RequiredHeadings(headings) => {
             headings.is_empty() || headings.iter().any(|h| h.trim().is_empty())
@@ -208,7 +208,7 @@ fn check(sink: &mut Sink, at: &At<WrittenCheck>, check_problem: CheckProblem<'_>
     match problem {
         None => Some(check),
         Some(problem) => {
-            sink.report("bad-check", &written.value_span().unwrap_or_else(|| at.span.clone()), problem);
+            sink.report("bad-check", &value_span(written).unwrap_or_else(|| at.span.clone()), problem);
             None
         }
     }

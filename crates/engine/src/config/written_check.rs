@@ -8,34 +8,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A question that Countersign answers itself.
-#[derive(Debug, serde::Deserialize, JsonSchema)]
-#[schemars(rename = "Check")]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenCheck {
-    /// No `<<<<<<<`, `=======`, `>>>>>>>` left from a merge.
-    NoConflictMarkers,
-    /// No TODO, TBD, FIXME, "lorem ipsum" or the like.
-    NoPlaceholders,
-    /// More than white space.
-    NotEmpty,
-    /// Parses as JSON.
-    ValidJson,
-    /// Parses as YAML.
-    ValidYaml,
-    /// Parses as TOML.
-    ValidToml,
-    /// Every relative Markdown link leads to a file of the project.
-    LinksResolve,
-    /// Every one of these Markdown headings is there.
-    RequiredHeadings(#[schemars(length(min = 1))] List<String>),
-    /// The regular expression is found.
-    RequiredPattern(#[schemars(length(min = 1))] At<String>),
-    /// The regular expression is not found.
-    ForbiddenPattern(#[schemars(length(min = 1))] At<String>),
-    /// A shell command ends with the expected exit code.
-    Run(At<WrittenRun>),
-}
+/// A check whose parts know where they were written.
+pub(super) type WrittenCheck = Check<At<String>, List<String>, At<WrittenRun>>;
 
 /// A command as a check: the command alone, or with its exit code and timeout.
 #[derive(Debug)]
@@ -59,35 +33,23 @@ struct RunKeys {
     timeout_seconds: Given<Count>,
 }
 
-impl WrittenCheck {
-    /// What is meant; nothing where a part could not be read, which is reported already.
-    pub fn meaning(&self) -> Option<Check> {
-        let text = |at: &At<String>| at.value.clone();
-        Some(match self {
-            Self::NoConflictMarkers => Check::NoConflictMarkers,
-            Self::NoPlaceholders => Check::NoPlaceholders,
-            Self::NotEmpty => Check::NotEmpty,
-            Self::ValidJson => Check::ValidJson,
-            Self::ValidYaml => Check::ValidYaml,
-            Self::ValidToml => Check::ValidToml,
-            Self::LinksResolve => Check::LinksResolve,
-            Self::RequiredHeadings(list) => {
-                Check::RequiredHeadings(list.value.as_ref()?.iter().map(text).collect::<Option<_>>()?)
-            }
-            Self::RequiredPattern(pattern) => Check::RequiredPattern(text(pattern)?),
-            Self::ForbiddenPattern(pattern) => Check::ForbiddenPattern(text(pattern)?),
-            Self::Run(run) => Check::Run(run.value.as_ref()?.meaning()?),
-        })
-    }
+/// What is meant; nothing where a part could not be read, which is reported already.
+pub(super) fn meaning(written: &WrittenCheck) -> Option<Check> {
+    let text = |at: &At<String>| at.value.clone();
+    written.read(
+        text,
+        |list| list.value.as_ref()?.iter().map(text).collect(),
+        |run| run.value.as_ref()?.meaning(),
+    )
+}
 
-    /// Where what it needs is written; for a bare word, nowhere.
-    pub fn value_span(&self) -> Option<std::ops::Range<usize>> {
-        match self {
-            Self::RequiredHeadings(list) => Some(list.span.clone()),
-            Self::RequiredPattern(at) | Self::ForbiddenPattern(at) => Some(at.span.clone()),
-            Self::Run(run) => Some(run.span.clone()),
-            _ => None,
-        }
+/// Where what it needs is written; for a bare word, nowhere.
+pub(super) fn value_span(written: &WrittenCheck) -> Option<std::ops::Range<usize>> {
+    match written {
+        Check::RequiredHeadings(list) => Some(list.span.clone()),
+        Check::RequiredPattern(at) | Check::ForbiddenPattern(at) => Some(at.span.clone()),
+        Check::Run(run) => Some(run.span.clone()),
+        _ => None,
     }
 }
 
