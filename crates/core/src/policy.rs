@@ -2,6 +2,7 @@
 
 use crate::cost::Budget;
 use crate::criterion::Severity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod gate;
@@ -57,18 +58,19 @@ pub enum Attempts {
     AtMost(u32),
 }
 
-/// What becomes of an agent that waits for a verdict where there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What becomes of an agent that stops, where there is no verdict on its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum OnNoVerdict {
-    /// It is held, as long as asking again makes sense.
+    /// It is held, up to three times in a row, then people are told.
     #[default]
     Hold,
-    /// It may go, and people are told.
+    /// It may stop, and people are told.
     Tell,
 }
 
 /// Who may override a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overrides {
     /// Agents too.
@@ -79,11 +81,11 @@ pub enum Overrides {
     Forbid,
 }
 
-/// What becomes of work that changes files by which later work is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What becomes of a change to the gate itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateFiles {
-    /// A person has the last word on it.
+    /// A person has the last word.
     #[default]
     Person,
     /// It is named, and judged like all other work.

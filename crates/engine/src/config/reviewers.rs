@@ -1,10 +1,12 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
 use super::address::{address, variable};
-use super::written::{WrittenPrice, WrittenReviewer, WrittenSees, WrittenUse};
+use super::written::{WrittenPrice, WrittenReviewer, WrittenUse};
 use crate::programs::{Api, Program};
 use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::cost::{MICRO, Price};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -165,7 +167,8 @@ impl Asked {
 }
 
 /// What a reviewer may look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Sees {
     /// The files of the question, in a folder of their own.
     Given,
@@ -314,7 +317,7 @@ fn command(
 
 fn program(sink: &mut Sink, program: Program, written: &WrittenReviewer) -> Option<ReviewerKind> {
     let asked = asked(sink, written, Asked::program());
-    let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(WrittenSees::Project)));
+    let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
     if let Some(at) = sees.filter(|_| !program.may_see_project()) {
         let name = program.facts().name;
         let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
@@ -356,7 +359,7 @@ fn asked(sink: &mut Sink, written: &WrittenReviewer, default: Asked) -> Option<A
     let model = text(sink, written.model.as_ref(), "model");
     let price = price(sink, written.price.as_ref());
     Some(Asked {
-        sees: read(written.sees.as_ref())?.map_or(default.sees, WrittenSees::meaning),
+        sees: read(written.sees.as_ref())?.unwrap_or(default.sees),
         timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
         concurrency: read(written.concurrency.as_ref())?.map_or(default.concurrency, |count| count.get()),
         window_tokens: read(written.window_tokens.as_ref())?.map(|count| count.get()),
@@ -455,14 +458,5 @@ fn read<T: Copy>(field: Option<&At<T>>) -> Option<Option<T>> {
     match field {
         None => Some(None),
         Some(at) => at.value.map(Some),
-    }
-}
-
-impl WrittenSees {
-    fn meaning(self) -> Sees {
-        match self {
-            Self::Given => Sees::Given,
-            Self::Project => Sees::Project,
-        }
     }
 }

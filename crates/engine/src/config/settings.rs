@@ -3,10 +3,12 @@
 use super::dollars::Dollars;
 use super::layer::Layer;
 use super::reviewers::Owner;
-use super::written::{WrittenBlocking, WrittenGateFiles, WrittenOnNoVerdict, WrittenOverrides};
+use super::written::WrittenBlocking;
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
-use countersign_core::policy::{Attempts, Blocking, GateFiles, GatePolicy, OnNoVerdict, Overrides, Policy};
+use countersign_core::policy::{Attempts, Blocking, GatePolicy, OnNoVerdict, Policy};
+use serde::Serialize;
+use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -148,23 +150,8 @@ impl Merge<'_> {
                 |value| *value,
                 bool::to_string,
             ),
-            overrides: self.pick(
-                "policy.overrides",
-                |l| &l.policy.overrides,
-                default.overrides,
-                |value| value.meaning(),
-                |value| show_overrides(*value).to_owned(),
-            ),
-            gate_files: self.pick(
-                "policy.gate_files",
-                |l| &l.policy.gate_files,
-                default.gate_files,
-                |value| match value {
-                    WrittenGateFiles::Person => GateFiles::Person,
-                    WrittenGateFiles::Tell => GateFiles::Tell,
-                },
-                |value| show_gate_files(*value).to_owned(),
-            ),
+            overrides: self.word("policy.overrides", |l| &l.policy.overrides, default.overrides),
+            gate_files: self.word("policy.gate_files", |l| &l.policy.gate_files, default.gate_files),
             budget: Budget {
                 tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
                 microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
@@ -174,15 +161,7 @@ impl Merge<'_> {
 
     /// What becomes of an agent that waits where there is no verdict.
     pub fn on_no_verdict(&mut self) -> OnNoVerdict {
-        let meaning = |written: &WrittenOnNoVerdict| match written {
-            WrittenOnNoVerdict::Hold => OnNoVerdict::Hold,
-            WrittenOnNoVerdict::Tell => OnNoVerdict::Tell,
-        };
-        let show = |value: &OnNoVerdict| match value {
-            OnNoVerdict::Hold => "hold".to_owned(),
-            OnNoVerdict::Tell => "tell".to_owned(),
-        };
-        self.pick("policy.on_no_verdict", |l| &l.policy.on_no_verdict, OnNoVerdict::default(), meaning, show)
+        self.word("policy.on_no_verdict", |l| &l.policy.on_no_verdict, OnNoVerdict::default())
     }
 
     /// What all reviews of a day may cost.
@@ -252,6 +231,20 @@ impl Merge<'_> {
         }
     }
 
+    /// One of a few words, shown as it is written.
+    fn word<T: Copy + Serialize>(
+        &mut self,
+        name: &'static str,
+        key: fn(&Layer) -> &Given<T>,
+        default: T,
+    ) -> T {
+        let show = |value: &T| match serde_json::to_value(value) {
+            Ok(Value::String(word)) => word,
+            other => format!("{other:?}"),
+        };
+        self.pick(name, key, default, |value| *value, show)
+    }
+
     fn count(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: u32) -> u32 {
         self.pick(name, key, default, |count| count.get(), u32::to_string)
     }
@@ -303,29 +296,4 @@ fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
 fn show_blocking(lines: &[Blocking]) -> String {
     let line = |b: &Blocking| format!("{{from_round: {}, severity: {}}}", b.from_round, b.severity);
     format!("[{}]", lines.iter().map(line).collect::<Vec<_>>().join(", "))
-}
-
-fn show_overrides(overrides: Overrides) -> &'static str {
-    match overrides {
-        Overrides::Allow => "allow",
-        Overrides::PeopleOnly => "people-only",
-        Overrides::Forbid => "forbid",
-    }
-}
-
-fn show_gate_files(gate_files: GateFiles) -> &'static str {
-    match gate_files {
-        GateFiles::Person => "person",
-        GateFiles::Tell => "tell",
-    }
-}
-
-impl WrittenOverrides {
-    fn meaning(self) -> Overrides {
-        match self {
-            Self::Allow => Overrides::Allow,
-            Self::PeopleOnly => Overrides::PeopleOnly,
-            Self::Forbid => Overrides::Forbid,
-        }
-    }
 }

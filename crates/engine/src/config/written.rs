@@ -5,13 +5,13 @@
 
 use super::dollars::Dollars;
 use super::notify::WrittenNotify;
-use super::reviewers::DEFAULT_REPLY_TOKENS;
+use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
-    DEFAULT_REUSE_DAYS,
+    DEFAULT_REUSE_DAYS, GateFiles, OnNoVerdict, Overrides,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -117,7 +117,7 @@ pub(super) struct WrittenReviewer {
     #[schemars(length(min = 1))]
     pub file: Option<At<String>>,
     /// For programs: what it may look at. `given` is the files of the question, `project` everything.
-    pub sees: Option<At<WrittenSees>>,
+    pub sees: Option<At<Sees>>,
     /// For programs and services: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
     pub timeout_seconds: Option<At<Count>>,
     /// For programs and services: how many questions may be under way at once. 4 for programs, 8 for services.
@@ -188,17 +188,6 @@ pub(super) enum WrittenUse {
     SelfReview,
     /// Only the deterministic checks of the criteria.
     Checks,
-}
-
-/// What a reviewer may look at.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "Sees")]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenSees {
-    /// The files of the question, in a folder of their own.
-    Given,
-    /// The whole project.
-    Project,
 }
 
 /// Criteria for the files that match.
@@ -293,13 +282,13 @@ pub(super) struct WrittenPolicy {
     pub accept_bare_verdicts: Given<bool>,
     /// Who may override a verdict.
     #[schemars(extend("default" = "people-only"))]
-    pub overrides: Given<WrittenOverrides>,
+    pub overrides: Given<Overrides>,
     /// What becomes of a change to this file, to prompts, jobs or settings of agents: a person has the last word, or it is named.
     #[schemars(extend("default" = "person"))]
-    pub gate_files: Given<WrittenGateFiles>,
+    pub gate_files: Given<GateFiles>,
     /// What becomes of an agent that stops, where there is no verdict on its work.
     #[schemars(extend("default" = "hold"))]
-    pub on_no_verdict: Given<WrittenOnNoVerdict>,
+    pub on_no_verdict: Given<OnNoVerdict>,
     /// How many tokens a review may need, over all its rounds. A question that might exceed it is not asked.
     pub budget_tokens: Given<Count>,
     /// How many dollars a review may cost. Every reviewer that is asked needs a `price`, or has to be `claude`.
@@ -321,41 +310,6 @@ pub(super) struct WrittenBlocking {
     /// This severity and heavier ones block.
     #[schemars(required)]
     pub severity: Option<At<WrittenSeverity>>,
-}
-
-/// Who may override a verdict.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "Overrides")]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum WrittenOverrides {
-    /// Agents too.
-    Allow,
-    /// People only.
-    PeopleOnly,
-    /// Nobody.
-    Forbid,
-}
-
-/// What becomes of a change to the gate itself.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "GateFiles")]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenGateFiles {
-    /// A person has the last word.
-    Person,
-    /// It is named, and judged like all other work.
-    Tell,
-}
-
-/// What becomes of an agent that stops, where there is no verdict on its work.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[schemars(rename = "OnNoVerdict")]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenOnNoVerdict {
-    /// It is held, up to three times in a row, then people are told.
-    Hold,
-    /// It may stop, and people are told.
-    Tell,
 }
 
 /// What blocks in which round of a decomposed review, and where its loop ends.

@@ -2,10 +2,9 @@
 
 use super::read::Reader;
 use super::warnings;
-use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, WrittenStep, WrittenType};
+use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, WrittenStep};
 use super::{RunEach, Step, StepOutput, StepReview};
 use countersign_core::criterion::fold_name;
-use countersign_core::submission::OutputKind;
 use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
 use std::ops::Range;
 
@@ -59,7 +58,7 @@ fn output(reader: &mut Reader<'_>, name: &At<String>, at: &At<WrittenOutput>) ->
     let owner = ("this output", &name.span);
     let name = reader.sink.name(Some(name), owner);
     let written = at.value.as_ref()?;
-    let kind = reader.sink.required(written.r#type.as_ref(), "type", owner).map(|(kind, _)| kind.meaning());
+    let kind = reader.sink.required(written.r#type.as_ref(), "type", owner).map(|(kind, _)| *kind);
     let description = reader.text(written.description.as_ref(), "description", owner);
     let required = reader.sink.required(written.required.as_ref(), "required", owner);
     Some(StepOutput { name: name?.name, kind: kind?, description: description?, required: *required?.0 })
@@ -200,15 +199,6 @@ fn check_hook(reader: &mut Reader<'_>, at: &At<WrittenHook>) {
         several => {
             let message = format!("this hook has {} of `prompt`, `prompt_file` and `script`", several.len());
             reader.sink.report_with_hint("wrong-shape", &at.span, message, "a hook is one of them");
-        }
-    }
-}
-
-impl WrittenType {
-    fn meaning(self) -> OutputKind {
-        match self {
-            Self::File => OutputKind::File,
-            Self::Files => OutputKind::Files,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `job.yml` as people write it. Required keys are options too, so that one that is missing is reported
 //! together with everything else.
 
+use countersign_core::submission::OutputKind;
 use countersign_engine::yaml::{At, Given, InOrder, List};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
@@ -66,16 +67,9 @@ pub(super) struct WrittenStep {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `type`, `description` and `required`")]
 pub(super) struct WrittenOutput {
-    pub r#type: Option<At<WrittenType>>,
+    pub r#type: Option<At<OutputKind>>,
     pub description: Option<At<String>>,
     pub required: Option<At<bool>>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenType {
-    File,
-    Files,
 }
 
 #[derive(Debug, Deserialize)]

@@ -9,6 +9,7 @@ mod written;
 pub use read::{load, parse, parse_section};
 
 use countersign_engine::yaml::Diagnostic;
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// The settings, complete.
@@ -86,7 +87,8 @@ pub struct Commands {
 }
 
 /// What a failed task means for the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// They go on.
     Skip,
@@ -97,7 +99,8 @@ pub enum OnFailure {
 }
 
 /// Whether a task may be merged without a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReviewPolicy {
     /// It may: the review is advice.
     Advisory,

@@ -1,10 +1,7 @@
 //! From the bytes of settings to settings, or to everything that is wrong with them.
 
-use super::written::{
-    KEYS, Keys, WrittenFailure, WrittenHooks, WrittenOld, WrittenPolicy, WrittenPostDone, WrittenRun,
-    WrittenSection,
-};
-use super::{Loaded, OnFailure, ReviewPolicy, RunConfig};
+use super::written::{KEYS, Keys, WrittenHooks, WrittenOld, WrittenPostDone, WrittenRun, WrittenSection};
+use super::{Loaded, RunConfig};
 use crate::run::layout::Layout;
 use countersign_engine::yaml::{
     self, At, Diagnostic, Document, FileBytes, Place, Problems, Sink, Source, listed, quoted, read_file,
@@ -140,17 +137,8 @@ impl Reader {
         set(&mut config.hitl_review, &written.hitl_review);
         set(&mut config.skip_permissions, &written.skip_permissions);
         switches(&mut config, written);
-        match written.on_task_failure.as_ref().and_then(|at| at.value) {
-            Some(WrittenFailure::Skip) => config.on_task_failure = OnFailure::Skip,
-            Some(WrittenFailure::Stop) => config.on_task_failure = OnFailure::Stop,
-            Some(WrittenFailure::Ask) => config.on_task_failure = OnFailure::Ask,
-            None => {}
-        }
-        match written.review_policy.as_ref().and_then(|at| at.value) {
-            Some(WrittenPolicy::Advisory) => config.review_policy = ReviewPolicy::Advisory,
-            Some(WrittenPolicy::Required) => config.review_policy = ReviewPolicy::Required,
-            None => {}
-        }
+        set(&mut config.on_task_failure, &written.on_task_failure);
+        set(&mut config.review_policy, &written.review_policy);
         self.words(&mut config, written);
         for (to, from, key) in [
             (&mut config.task_budget_usd, &written.task_budget_usd, "task_budget_usd"),
@@ -237,7 +225,7 @@ fn switches(config: &mut RunConfig, written: &WrittenRun) {
     set(&mut config.create_git_branch, &written.create_git_branch);
 }
 
-fn set(to: &mut bool, from: &Option<At<bool>>) {
+fn set<T: Copy>(to: &mut T, from: &Option<At<T>>) {
     if let Some(value) = from.as_ref().and_then(|at| at.value) {
         *to = value;
     }

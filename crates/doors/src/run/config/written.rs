@@ -1,6 +1,7 @@
 //! The settings as people write them: in `spec-runner.config.yaml`, under `executor:` in the older file, and under `run:`
 //! in `countersign.yml`. Nothing after a colon means the default, as it always has in these files.
 
+use super::{OnFailure, ReviewPolicy};
 use countersign_engine::yaml::{At, Count, CountOrNone};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -16,9 +17,9 @@ pub(super) struct WrittenRun {
     pub check_timeout_seconds: Option<At<Count>>,
     pub max_consecutive_failures: Option<At<Count>>,
     pub max_concurrent: Option<At<Count>>,
-    pub on_task_failure: Option<At<WrittenFailure>>,
+    pub on_task_failure: Option<At<OnFailure>>,
     pub hitl_review: Option<At<bool>>,
-    pub review_policy: Option<At<WrittenPolicy>>,
+    pub review_policy: Option<At<ReviewPolicy>>,
     pub claude_command: Option<At<String>>,
     pub claude_model: Option<At<String>>,
     pub command_template: Option<At<String>>,
@@ -74,21 +75,6 @@ pub(super) const KEYS: [&str; 30] = [
     "run_review",
     "auto_commit",
 ];
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum WrittenFailure {
-    Skip,
-    Stop,
-    Ask,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum WrittenPolicy {
-    Advisory,
-    Required,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a mapping with `test`, `lint` and `lint_fix`")]
