@@ -21,7 +21,7 @@ const STDERR_BYTES: usize = 8 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Settings that hold for every command, whatever the user or the repository has configured.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 16] = [
     "-c",
     "core.quotepath=off",
     "-c",
@@ -36,8 +36,9 @@ const SETTINGS: [&str; 14] = [
     "submodule.recurse=false",
     "-c",
     "advice.addEmbeddedRepo=false",
+    "-c",
+    "core.hooksPath=/dev/null",
 ];
-const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
 
 /// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
 /// which sets some of them.
@@ -76,7 +77,6 @@ pub struct Git {
     folder: PathBuf,
     variables: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
-    hooks: bool,
     timeout_seconds: u64,
 }
 
@@ -94,7 +94,6 @@ impl Git {
             folder: folder.to_owned(),
             variables: vec![],
             input: None,
-            hooks: false,
             timeout_seconds: TIMEOUT_SECONDS,
         }
     }
@@ -102,11 +101,6 @@ impl Git {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    /// The same with the hooks of the repository, for what the user would have them run on.
-    pub fn with_hooks(self) -> Self {
-        Self { hooks: true, ..self }
     }
 
     /// The same with another limit of time.
@@ -183,9 +177,6 @@ impl Git {
     fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
         let mut command = Command::new(program());
         command.arg("--no-pager").args(SETTINGS);
-        if !self.hooks {
-            command.args(NO_HOOKS);
-        }
         FOREIGN.iter().for_each(|name| {
             command.env_remove(name);
         });

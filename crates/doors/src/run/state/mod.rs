@@ -93,24 +93,6 @@ impl State {
         done.await.map_err(|error| self.error(error))
     }
 
-    /// Adds to an attempt how its review ended, if that is not on record yet: a person may decide long after. Whether it
-    /// was added.
-    pub async fn record_review(
-        &self,
-        attempt: i64,
-        status: &ReviewStatus,
-        findings: Option<&str>,
-        review_id: Option<&str>,
-    ) -> Result<bool, StateError> {
-        const SQL: &str =
-            "UPDATE attempts SET review_status = $2, review_findings = COALESCE($3, review_findings),
-            review_id = COALESCE($4, review_id) WHERE id = $1 AND review_status IS NULL";
-        let mut connection = self.connection.lock().await;
-        let query = sqlx::query(SQL).bind(attempt).bind(status.word()).bind(findings.map(kept_findings));
-        let done = query.bind(review_id).execute(&mut *connection).await;
-        done.map(|done| done.rows_affected() == 1).map_err(|error| self.error(error))
-    }
-
     /// Says what became of a task, without an attempt.
     pub async fn set_status(&self, task: &str, state: &TaskState, at: &str) -> Result<(), StateError> {
         let mut connection = self.connection.lock().await;
