@@ -1,12 +1,12 @@
 //! One item of a decomposed review: what is checked, where, and how it stands.
 
-use super::ordered::{Json, add, twice};
+use super::ordered::{Json, Text, add, twice};
 use super::scope::Scope;
 use super::severity;
 use countersign_core::criterion::Severity;
 use countersign_core::text::hides;
 use countersign_engine::yaml::quoted;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::HashSet;
 use std::fmt;
@@ -184,11 +184,11 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
                 return Err(twice(&key));
             }
             match key.as_str() {
-                "id" => item.id = entries.next_value_seed(IdSeed(self.0))?,
+                "id" => item.id = new_id(&mut entries, self.0)?,
                 "scope" => item.scope = entries.next_value()?,
-                "check" => item.check = entries.next_value::<Words>()?.0,
-                "status" => item.status = entries.next_value::<MaybeStatus>()?.0,
-                "finding" => item.finding = entries.next_value::<MaybeText>()?.0,
+                "check" => item.check = words(&mut entries)?,
+                "status" => item.status = status(&mut entries)?,
+                "finding" => item.finding = text_or_null(&mut entries)?,
                 _ => {
                     let value = extra(&mut item, &mut fail_count, &key, &mut entries)?;
                     add(&mut item.found, key, value)?;
@@ -223,92 +223,38 @@ fn extra<'de, A: MapAccess<'de>>(
             Json::Bool(item.accepted)
         }
         "acceptance_reason" => {
-            item.acceptance_reason = entries.next_value::<MaybeText>()?.0;
+            item.acceptance_reason = text_or_null(entries)?;
             item.acceptance_reason.clone().map_or(Json::Null, Json::Text)
         }
         _ => entries.next_value()?,
     })
 }
 
-struct IdSeed<'s>(&'s mut HashSet<String>);
-
-impl<'de> DeserializeSeed<'de> for IdSeed<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for IdSeed<'_> {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an id, a text such as \"plan-001\"")
-    }
-
-    fn visit_str<E: Error>(self, id: &str) -> Result<String, E> {
-        match id_problem(id) {
-            Some(problem) => Err(E::custom(problem)),
-            None if !self.0.insert(id.to_owned()) => {
-                Err(E::custom(format!("two items have the id {}", quoted(id))))
-            }
+/// An id that is not among those seen before.
+fn new_id<'de, A: MapAccess<'de>>(entries: &mut A, seen: &mut HashSet<String>) -> Result<String, A::Error> {
+    let read = |id: Option<&str>| {
+        let id = id?;
+        Some(match id_problem(id) {
+            Some(problem) => Err(problem),
+            None if !seen.insert(id.to_owned()) => Err(format!("two items have the id {}", quoted(id))),
             None => Ok(id.to_owned()),
-        }
-    }
-}
-
-macro_rules! read_text {
-    ($name:ident, $inner:ty, $expecting:literal, null: $null:expr, text: $text:expr) => {
-        struct $name($inner);
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($name(<$inner as ReadText>::EMPTY))
-            }
-        }
-
-        impl Visitor<'_> for $name {
-            type Value = Self;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($expecting)
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self, E> {
-                let read: Option<$inner> = $null;
-                read.map(Self).ok_or_else(|| E::invalid_type(serde::de::Unexpected::Unit, &$expecting))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self, E> {
-                let read: fn(&str) -> Option<$inner> = $text;
-                read(text)
-                    .map(Self)
-                    .ok_or_else(|| E::custom(format!("{} is not {}", quoted(text), $expecting)))
-            }
-        }
+        })
     };
+    entries.next_value_seed(Text { expected: "an id, a text such as \"plan-001\"", read })
 }
 
-/// What a reader of texts holds before it has read one.
-trait ReadText {
-    const EMPTY: Self;
+fn status<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Status, A::Error> {
+    let read = |text: Option<&str>| text.map_or(Some(Status::Todo), Status::named).map(Ok);
+    entries.next_value_seed(Text { expected: "a status: TODO, PASS or FAIL", read })
 }
 
-impl ReadText for String {
-    const EMPTY: Self = Self::new();
+fn text_or_null<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Option<String>, A::Error> {
+    let read = |text: Option<&str>| Some(Ok(text.map(str::to_owned)));
+    entries.next_value_seed(Text { expected: "a text or null", read })
 }
 
-impl ReadText for Option<String> {
-    const EMPTY: Self = None;
+fn words<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<String, A::Error> {
+    let read =
+        |text: Option<&str>| text.filter(|text| !text.trim().is_empty()).map(|text| Ok(text.to_owned()));
+    entries.next_value_seed(Text { expected: "a text that says what to verify", read })
 }
-
-impl ReadText for Status {
-    const EMPTY: Self = Self::Todo;
-}
-
-read_text!(MaybeStatus, Status, "a status: TODO, PASS or FAIL", null: Some(Status::Todo), text: Status::named);
-read_text!(MaybeText, Option<String>, "a text or null", null: Some(None), text: |text| Some(Some(text.to_owned())));
-read_text!(Words, String, "a text that says what to verify", null: None, text: |text| {
-    (!text.trim().is_empty()).then(|| text.to_owned())
-});

@@ -1,6 +1,9 @@
 //! JSON of others, kept as it was found: keys in their order, and none of them twice.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use countersign_engine::yaml::quoted;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
 use std::fmt;
@@ -100,6 +103,43 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 }
 
+/// Reads a text, or nothing, by a function that has no answer where it is not what is expected.
+pub(super) struct Text<F> {
+    /// What must stand there.
+    pub expected: &'static str,
+    /// What it means; none is `null`.
+    pub read: F,
+}
+
+impl<'de, T, F: FnOnce(Option<&str>) -> Option<Result<T, String>>> DeserializeSeed<'de> for Text<F> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<T, F: FnOnce(Option<&str>) -> Option<Result<T, String>>> Visitor<'_> for Text<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<T, E> {
+        let expected = self.expected;
+        let read = (self.read)(None).ok_or_else(|| E::invalid_type(Unexpected::Unit, &expected))?;
+        read.map_err(E::custom)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        let expected = self.expected;
+        let read =
+            (self.read)(Some(text)).unwrap_or_else(|| Err(format!("{} is not {expected}", quoted(text))));
+        read.map_err(E::custom)
+    }
+}
+
 /// Keeps an entry; one key means one thing.
 pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, value: Json) -> Result<(), E> {
     if entries.iter().any(|(known, _)| *known == key) {
@@ -114,5 +154,5 @@ pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, valu
 
 /// The problem of a key that stands twice.
 pub(super) fn twice<E: Error>(key: &str) -> E {
-    E::custom(format!("the key {} is there twice", countersign_engine::yaml::quoted(key)))
+    E::custom(format!("the key {} is there twice", quoted(key)))
 }

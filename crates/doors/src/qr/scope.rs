@@ -1,8 +1,9 @@
 //! What an item is about: everything, or one named part.
 
+use super::ordered::Text;
 use countersign_core::text::hides;
 use countersign_engine::yaml::quoted;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 use std::fmt;
 
 /// How many characters a scope may have.
@@ -89,21 +90,8 @@ impl fmt::Display for Scope {
 
 impl<'de> Deserialize<'de> for Scope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(ScopeVisitor)
-    }
-}
-
-struct ScopeVisitor;
-
-impl Visitor<'_> for ScopeVisitor {
-    type Value = Scope;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scope, a text such as \"*\" or \"file:src/a.rs\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Scope, E> {
-        Scope::parse(text).map_err(E::custom)
+        let expected = "a scope, a text such as \"*\" or \"file:src/a.rs\"";
+        Text { expected, read: |text: Option<&str>| text.map(Scope::parse) }.deserialize(deserializer)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Severities as files spell them: three words, their other names, in any case.
 
-use super::ordered::Json;
+use super::ordered::{Json, Text};
 use countersign_core::criterion::Severity;
 use countersign_engine::yaml::quoted;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use std::fmt;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 
 /// What an item weighs that does not say so.
 pub const DEFAULT: Severity = Severity::Should;
@@ -42,27 +41,14 @@ pub(super) struct Found(pub Json, pub Severity);
 
 impl<'de> Deserialize<'de> for Found {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FoundVisitor)
-    }
-}
-
-struct FoundVisitor;
-
-impl Visitor<'_> for FoundVisitor {
-    type Value = Found;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a severity: MUST, SHOULD or MAY")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Found, E> {
-        Ok(Found(Json::Null, DEFAULT))
-    }
-
-    fn visit_str<E: Error>(self, word: &str) -> Result<Found, E> {
-        let severity = named(word)
-            .ok_or_else(|| E::custom(format!("{} is no severity: MUST, SHOULD or MAY", quoted(word))))?;
-        Ok(Found(Json::Text(word.to_owned()), severity))
+        let read = |word: Option<&str>| match word {
+            None => Some(Ok(Found(Json::Null, DEFAULT))),
+            Some(word) => Some(match named(word) {
+                Some(severity) => Ok(Found(Json::Text(word.to_owned()), severity)),
+                None => Err(format!("{} is no severity: MUST, SHOULD or MAY", quoted(word))),
+            }),
+        };
+        Text { expected: "a severity: MUST, SHOULD or MAY", read }.deserialize(deserializer)
     }
 }
 

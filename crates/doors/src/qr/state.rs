@@ -1,10 +1,10 @@
 //! The state of a phase: its file, read in every form it is found in and written in the document's.
 
 use super::item::{Item, ItemSeed, Status};
-use super::ordered::{Json, add, twice};
+use super::ordered::{Json, Text, add, twice};
 use super::phase::Phase;
 use countersign_engine::yaml::{Diagnostic, Place, Source, did_you_mean, quoted};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -218,22 +218,12 @@ struct Named(Phase, String);
 
 impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(PhaseVisitor)
-    }
-}
-
-struct PhaseVisitor;
-
-impl Visitor<'_> for PhaseVisitor {
-    type Value = Named;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a phase")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Named, E> {
-        let phase = Phase::named(name).ok_or_else(|| E::custom(phase_problem(name)))?;
-        Ok(Named(phase, name.to_owned()))
+        let read = |name: Option<&str>| {
+            let name = name?;
+            let phase = Phase::named(name).ok_or_else(|| phase_problem(name));
+            Some(phase.map(|phase| Named(phase, name.to_owned())))
+        };
+        Text { expected: "the name of a phase", read }.deserialize(deserializer)
     }
 }
 

@@ -90,12 +90,7 @@ pub struct Streamed {
 impl Git {
     /// Git in a folder. Hooks do not run.
     pub fn at(folder: &Path) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            variables: vec![],
-            input: None,
-            timeout_seconds: TIMEOUT_SECONDS,
-        }
+        Self { folder: folder.to_owned(), variables: vec![], input: None, timeout_seconds: TIMEOUT_SECONDS }
     }
 
     /// The folder.
