@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// The longest text of a ruling. Longer repetitions are refused by servers that make a grammar of it.
 const TEXT_CHARACTERS: usize = 1000;
+/// The most findings of one ruling.
+const FINDINGS: usize = 20;
 
 /// The schema with bounds: one ruling for each criterion, by its name, none endless.
 pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
@@ -15,7 +17,9 @@ pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
     results["type"] = json!("array");
     results["minItems"] = json!(criteria.len());
     results["maxItems"] = json!(criteria.len());
-    let name = &mut results["items"]["properties"]["criterion"];
+    let ruling = &mut results["items"]["properties"];
+    ruling["findings"]["maxItems"] = json!(FINDINGS);
+    let name = &mut ruling["criterion"];
     *name = json!({ "type": "string", "enum": criteria, "description": name["description"] });
     schema
 }
