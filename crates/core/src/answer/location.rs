@@ -149,8 +149,8 @@ impl Asked {
         };
         let normalised = || {
             let path = claimed.trim().trim_matches('`').replace('\\', "/");
-            let path =
-                path.strip_prefix(&self.root).map_or(path.as_str(), |path| path.trim_start_matches('/'));
+            let within = path.strip_prefix(&self.root).and_then(|path| path.strip_prefix('/'));
+            let path = within.unwrap_or(&path);
             let path = path.strip_prefix("./").unwrap_or(path);
             // The two sides of a diff have these letters before their paths.
             find(path).or_else(|| find(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))?))

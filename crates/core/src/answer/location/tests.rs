@@ -48,6 +48,7 @@ fn places_that_hold_are_kept_others_are_dropped_and_marked() {
         (two, Some("bin"), Some(1), None, "dropped bin:1: it has no lines that can be read"),
         (two, Some("a.rs"), Some(1), None, &format!("dropped a.rs:1: {nowhere}")),
         (two, Some("other/src/a.rs"), Some(1), None, &format!("dropped other/src/a.rs:1: {nowhere}")),
+        (two, Some("/projectsrc/a.rs"), None, None, &format!("dropped /projectsrc/a.rs: {nowhere}")),
         (two, Some("/elsewhere/src/a.rs"), None, None, &format!("dropped /elsewhere/src/a.rs: {nowhere}")),
     ];
     for (files, file, line, end_line, expected) in table {
