@@ -3,13 +3,13 @@
 //! A round passes only if every assignment has a valid answer and no criterion fails that blocks in this
 //! attempt. Nothing a reviewer says about the whole counts beside its rulings.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Flaw, Location, with_flaws};
 use crate::criterion::Severity;
 use crate::digest::{Key, Parts};
 use crate::outcome::NoVerdict;
 use crate::plan::{Assignment, Target};
 use crate::rule::Rule;
-use crate::submission::{Form, Material};
+use crate::submission::Material;
 use serde::{Deserialize, Serialize};
 
 /// Where a failed ruling stands.
@@ -154,6 +154,23 @@ pub struct Finding {
     pub feedback: String,
     /// Who ruled.
     pub reviewer: String,
+    /// What is wrong, one by one: at least one.
+    pub flaws: Vec<Flaw>,
+}
+
+impl Finding {
+    /// What the reviewer says, with the places that it names beside.
+    pub fn words(&self) -> String {
+        with_flaws(&self.feedback, &self.flaws)
+    }
+
+    /// Its flaws in a line each: the first line of what is wrong, and the place as far as it is known.
+    pub fn in_brief(&self) -> impl Iterator<Item = (&str, Option<String>)> {
+        self.flaws.iter().map(|flaw| {
+            let first = flaw.message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            (first, flaw.location.as_ref().map(Location::to_string).or_else(|| self.file.clone()))
+        })
+    }
 }
 
 /// The stable name of a finding.
@@ -175,20 +192,16 @@ pub fn finding(
     let ruled = ruling.and_then(|i| answer.rulings.get(i));
     let criterion = ruling.and_then(|i| criteria.get(i));
     let heaviest = criteria.iter().map(|criterion| criterion.severity).max();
-    let feedback = ruled.and_then(|ruled| ruled.feedback.clone()).filter(|text| !text.trim().is_empty());
+    let name = criterion.map_or("", |criterion| criterion.name.as_str());
     Finding {
-        id: finding_id(key, criterion.map_or("", |criterion| criterion.name.as_str())),
+        id: finding_id(key, name),
         rule: rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default(),
         target: assignment.target.clone(),
-        file: match assignment.files.as_slice() {
-            [only] => {
-                files.get(*only).filter(|file| file.form != Form::Summary).map(|file| file.path.clone())
-            }
-            _ => None,
-        },
+        file: assignment.file(files).map(str::to_owned),
         criterion: criterion.map(|criterion| criterion.name.clone()),
         severity: criterion.map(|criterion| criterion.severity).or(heaviest).unwrap_or(Severity::Must),
-        feedback: feedback.unwrap_or_else(|| answer.feedback.clone()),
+        feedback: answer.feedback_on(ruled),
+        flaws: answer.flaws_on(ruled, assignment.about(files)),
         reviewer: assignment.candidate(key).map(|candidate| candidate.reviewer.clone()).unwrap_or_default(),
     }
 }
@@ -216,8 +229,8 @@ mod tests {
 
     fn ruled(passed: &[bool]) -> Answer {
         let ruling = |(i, passed): (usize, &bool)| {
-            let criterion = ["Light", "Heavy"][i].into();
-            Ruling { criterion, passed: *passed, feedback: None }
+            let criterion = ["Light", "Heavy"][i];
+            Ruling::new(criterion, *passed, None)
         };
         Answer::from_rulings(passed.iter().enumerate().map(ruling).collect())
     }
@@ -233,13 +246,7 @@ mod tests {
     fn an_answer_that_does_not_fit_is_none() {
         let garbled = RoundEnd::NoVerdict(NoVerdict::Garbled);
         assert_eq!(judged(&ruled(&[true]), false), garbled);
-        let bare = |passed| Answer {
-            rulings: vec![],
-            feedback: String::new(),
-            bare: Some(passed),
-            redacted: 0,
-            reviewed: None,
-        };
+        let bare = |passed| Answer { bare: Some(passed), ..Answer::default() };
         assert_eq!(judged(&bare(true), false), garbled);
         assert_eq!(judged(&bare(true), true), RoundEnd::Pass);
         assert_eq!(

@@ -9,8 +9,8 @@
 //! `REVIEW_PASSED` is a contradiction.
 
 use super::remark::undecorated;
-use super::{Answer, Defect, Ruling, cut, garbled, objection};
-use crate::criterion::Criterion;
+use super::{Answer, Defect, Flaw, Ruling, cut, garbled, objection, remarks};
+use crate::criterion::{Criterion, Severity};
 use crate::text;
 
 /// How much of a line is quoted in a defect.
@@ -160,7 +160,9 @@ pub fn rule_marked(
     let feedback = if said.is_empty() { super::NO_FEEDBACK.to_owned() } else { said.clone() };
     match marked.marker {
         Marker::Failed => {
-            let answer = Answer { feedback, bare: Some(false), ..Answer::default() };
+            let found = remarks(&said).into_iter().filter(|remark| remark.severity != Severity::May);
+            let flaws = found.map(|remark| Flaw::of_remark(&remark)).collect();
+            let answer = Answer { feedback, bare: Some(false), flaws, ..Answer::default() };
             return Ok(MarkedRuling::Answer(answer));
         }
         // Whoever changes files and says that they pass has fixed them, too.
@@ -178,14 +180,14 @@ pub fn rule_marked(
             format!("the last line says REVIEW_PASSED, and another line says what has to be fixed: {line}");
         return Err(Defect::Contradictory(words));
     }
-    let passed =
-        |criterion: &&Criterion| Ruling { criterion: criterion.name.clone(), passed: true, feedback: None };
+    let passed = |criterion: &&Criterion| Ruling::new(&criterion.name, true, None);
     let rulings = criteria.iter().map(passed).collect();
     Ok(MarkedRuling::Answer(Answer { rulings, feedback, ..Answer::default() }))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Claim;
     use super::*;
 
     /// What is read: the marker and its reason.
@@ -305,6 +307,9 @@ mod tests {
         let failed = answer("MAJOR: x\nREVIEW_FAILED: y");
         assert_eq!((failed.bare, failed.feedback.as_str()), (Some(false), "y\nMAJOR: x"));
         assert!(failed.fits(&asked, false));
+        let several = answer("MAJOR: x (a.py:4)\nNIT: n\nMINOR: y\nREVIEW_FAILED");
+        let place = Claim { file: Some("a.py".into()), line: Some(4), end_line: None };
+        assert_eq!(several.flaws, [Flaw::new("x", Some(place)), Flaw::new("y", None)], "advice is no flaw");
     }
 
     #[test]

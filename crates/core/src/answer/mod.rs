@@ -4,11 +4,15 @@
 //! every criterion that was asked must be answered exactly once, by name, and the whole must agree with its
 //! parts. A reply is evidence; whether it passes is computed elsewhere.
 
+mod flaw;
+mod location;
 mod marked;
 mod remark;
 mod reviewed;
 mod rows;
 
+pub use flaw::{Flaw, StatedFlaw, bounded_flaws, with_flaws};
+pub use location::{Asked, Claim, Fingerprint, Location, Source, changed_lines};
 pub use marked::{Marked, MarkedRuling, Marker, read_marked, rule_marked};
 pub use remark::{Remark, objection, remarks, severity_word};
 pub use reviewed::{
@@ -42,6 +46,24 @@ pub struct Ruling {
     /// What the reviewer says about it.
     #[serde(default)]
     pub feedback: Option<String>,
+    /// What it found, one by one, as far as the reviewer said so. A ruling that passes has none.
+    #[serde(default, rename = "findings", skip_serializing_if = "Vec::is_empty")]
+    pub flaws: Vec<Flaw>,
+}
+
+impl Ruling {
+    /// A ruling that states nothing one by one.
+    pub fn new(criterion: &str, passed: bool, feedback: Option<String>) -> Self {
+        Self { criterion: criterion.to_owned(), passed, feedback, flaws: vec![] }
+    }
+
+    /// What the reviewer says about it, with the places that it names beside.
+    pub fn words(&self) -> Option<String> {
+        match self.flaws.is_empty() {
+            true => self.feedback.clone(),
+            false => Some(with_flaws(self.feedback.as_deref().unwrap_or_default(), &self.flaws)),
+        }
+    }
 }
 
 /// What a reply says, read and not yet believed.
@@ -71,6 +93,9 @@ pub struct Answer {
     /// What a review of a task says beyond pass and fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewed: Option<Reviewed>,
+    /// What a failure without rulings found, one by one, as far as the reviewer said so.
+    #[serde(default, rename = "findings", skip_serializing_if = "Vec::is_empty")]
+    pub flaws: Vec<Flaw>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -164,7 +189,8 @@ fn ruling(value: &Value) -> Result<Ruling, Defect> {
         Some(Value::String(feedback)) => Some(cut(feedback)),
         Some(_) => return garbled("the `feedback` of a criterion is neither text nor null"),
     };
-    Ok(Ruling { criterion: criterion.clone(), passed: *passed, feedback })
+    let flaws = flaw::read_flaws(value.get("findings"))?;
+    Ok(Ruling { flaws, ..Ruling::new(criterion, *passed, feedback) })
 }
 
 fn cut(feedback: &str) -> String {
@@ -178,12 +204,12 @@ fn cut(feedback: &str) -> String {
 pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<Answer, Defect> {
     let Reply { passed, feedback, criteria_results } = reply;
     if criteria_results.is_empty() && (!passed || accept_bare) {
-        return Ok(Answer { rulings: vec![], feedback, bare: Some(passed), redacted: 0, reviewed: None });
+        return Ok(Answer { feedback, bare: Some(passed), ..Answer::default() });
     }
     let rulings = match_rulings(criteria_results, criteria)?;
     let all_passed = rulings.iter().all(|ruling| ruling.passed);
     if passed == all_passed {
-        return Ok(Answer { rulings, feedback, bare: None, redacted: 0, reviewed: None });
+        return Ok(Answer { rulings, feedback, ..Answer::default() });
     }
     Err(Defect::Contradictory(match rulings.iter().find(|ruling| !ruling.passed) {
         Some(failed) => format!("`passed` is true, and criterion '{}' failed", failed.criterion),
@@ -191,7 +217,8 @@ pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<
     }))
 }
 
-/// Puts rulings in the order of the criteria: every one answered exactly once, by name.
+/// Puts rulings in the order of the criteria: every one answered exactly once, by name, and none that passes with
+/// something found.
 pub fn match_rulings(results: Vec<Ruling>, criteria: &[&Criterion]) -> Result<Vec<Ruling>, Defect> {
     let places: HashMap<String, usize> =
         criteria.iter().enumerate().map(|(i, criterion)| (fold_name(&criterion.name), i)).collect();
@@ -203,6 +230,9 @@ pub fn match_rulings(results: Vec<Ruling>, criteria: &[&Criterion]) -> Result<Ve
         let name = criteria[place].name.clone();
         if rulings[place].is_some() {
             return garbled(format!("criterion '{name}' is answered twice"));
+        }
+        if result.passed && !result.flaws.is_empty() {
+            return Err(Defect::Contradictory(format!("criterion '{name}' passed, and it has findings")));
         }
         rulings[place] = Some(Ruling { criterion: name, ..result });
     }
@@ -220,7 +250,7 @@ impl Answer {
             0 => "All criteria pass.".to_owned(),
             n => format!("{n} of {} criteria fail.", rulings.len()),
         };
-        Self { rulings, feedback, bare: None, redacted: 0, reviewed: None }
+        Self { rulings, feedback, ..Self::default() }
     }
 
     /// Whether anything in it fails.

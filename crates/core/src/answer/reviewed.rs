@@ -2,7 +2,7 @@
 //!
 //! There is no search for words anywhere: the parser gives data, and data that is not as it must be is no answer.
 
-use super::{Answer, Defect, Ruling, cut, garbled};
+use super::{Answer, Defect, Flaw, Ruling, cut, garbled};
 use crate::criterion::Criterion;
 use crate::prompt::{Field, Kind, Shape};
 use serde::{Deserialize, Serialize};
@@ -177,7 +177,9 @@ pub fn rule_reviewed(reviewed: Reviewed, criteria: &[&Criterion]) -> Result<Answ
     };
     let passed = reviewed.passes();
     let feedback = reviewed.feedback();
-    let ruling = Ruling { criterion: criterion.name.clone(), passed, feedback: Some(feedback.clone()) };
+    let issues = reviewed.issues.iter().filter(|_| !passed);
+    let flaws = issues.map(|issue| Flaw::new(issue, None)).collect();
+    let ruling = Ruling { flaws, ..Ruling::new(&criterion.name, passed, Some(feedback.clone())) };
     Ok(Answer { rulings: vec![ruling], feedback, reviewed: Some(reviewed), ..Answer::default() })
 }
 
@@ -266,7 +268,12 @@ mod tests {
         let two = [&criterion, &criterion];
         let reviewed = read_reviewed(&json!({ "result": "APPROVED" })).unwrap();
         assert!(rule_reviewed(reviewed.clone(), &two).is_err());
-        assert!(rule_reviewed(reviewed, &[]).is_err());
+        assert!(rule_reviewed(reviewed.clone(), &[]).is_err());
+        for (result, flaws) in [(ReviewResult::NeedsRevision, 2), (ReviewResult::Approved, 0)] {
+            let reviewed = Reviewed { result, issues: vec!["a".into(), "b".into()], ..reviewed.clone() };
+            let answer = rule_reviewed(reviewed, &[&criterion]).unwrap();
+            assert_eq!(answer.rulings[0].flaws.len(), flaws, "issues are the findings of a failure");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rulings by row rather than by reply: a replay file's lines, a self-review's results.
 
-use super::{Answer, Defect, Ruling, cut, match_rulings};
+use super::{Answer, Defect, Ruling, StatedFlaw, bounded_flaws, cut, match_rulings};
 use crate::criterion::fold_name;
 use crate::digest::Key;
 use crate::plan::{Assignment, Target};
@@ -24,6 +24,9 @@ pub struct Row {
     /// What there is to say about it.
     #[serde(default)]
     pub feedback: Option<String>,
+    /// What is wrong, one by one, where it fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<StatedFlaw>,
 }
 
 impl Row {
@@ -37,7 +40,8 @@ impl Row {
     /// The row as a ruling.
     pub fn ruling(&self) -> Ruling {
         let feedback = self.feedback.as_deref().map(cut);
-        Ruling { criterion: self.criterion.clone(), passed: self.passed, feedback }
+        let flaws = bounded_flaws(self.findings.iter().map(StatedFlaw::flaw).collect());
+        Ruling { flaws, ..Ruling::new(&self.criterion, self.passed, feedback) }
     }
 }
 
@@ -103,7 +107,14 @@ mod tests {
     use crate::rule::Scope;
 
     fn row(file: Option<&str>, criterion: &str, passed: bool) -> Row {
-        Row { rule: None, file: file.map(Into::into), criterion: criterion.into(), passed, feedback: None }
+        Row {
+            rule: None,
+            file: file.map(Into::into),
+            criterion: criterion.into(),
+            passed,
+            feedback: None,
+            findings: vec![],
+        }
     }
 
     fn asked(files: &[&str]) -> (Vec<Assignment>, Vec<Rule>) {

@@ -50,6 +50,17 @@ fn jobs_6_table_of_replies() {
         (reply("false", "true", "true"), "contradictory: `passed` is false, and every criterion passed"),
         (with(&format!("{one}, {two}")), "pass"),
         (with(one), "garbled: criterion 'Clear' is not answered"),
+        (with(&format!(r#"{one}, {{"criterion": "Clear", "passed": true, "findings": []}}"#)), "pass"),
+        (
+            with(&format!(
+                r#"{one}, {{"criterion": "Clear", "passed": true, "findings": [{{"message": "m"}}]}}"#
+            )),
+            "contradictory: criterion 'Clear' passed, and it has findings",
+        ),
+        (
+            with(&format!(r#"{one}, {{"criterion": "Clear", "passed": true, "findings": "none"}}"#)),
+            "garbled: the `findings` of a criterion are not a list",
+        ),
         (with(&format!("{one}, {two}, {one}")), "garbled: criterion 'Complete' is answered twice"),
         (
             with(&format!(r#"{one}, {two}, {{"criterion": "Nice", "passed": true}}"#)),
@@ -167,11 +178,28 @@ proptest! {
 #[test]
 fn an_answer_fits_what_was_asked_and_nothing_else() {
     let criterion = Criterion::must("A", "?");
-    let ruling = || Ruling { criterion: "A".into(), passed: true, feedback: None };
-    let bare =
-        |rulings| Answer { rulings, feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
+    let ruling = || Ruling::new("A", true, None);
+    let bare = |rulings| Answer { rulings, bare: Some(true), ..Answer::default() };
     assert!(Answer::from_rulings(vec![ruling()]).fits(&[&criterion], false));
     assert!(!Answer::from_rulings(vec![]).fits(&[], false), "nothing asked is nothing answered");
     assert!(bare(vec![]).fits(&[&criterion], true) && !bare(vec![]).fits(&[&criterion], false));
     assert!(!bare(vec![ruling()]).fits(&[&criterion], true), "either rulings or a claim");
+}
+
+/// Issue 15, item 4: a ruling on record says its findings under that key, and one that was recorded without them opens.
+#[test]
+fn rulings_on_record_open_with_findings_and_without() {
+    let old = r#"{"criterion":"A","passed":false,"feedback":"f"}"#;
+    let ruling: Ruling = serde_json::from_str(old).unwrap();
+    assert_eq!(ruling, Ruling::new("A", false, Some("f".into())));
+    assert_eq!(serde_json::to_string(&ruling).unwrap(), old, "what has no findings is recorded as before");
+    let stated = StatedFlaw { message: "m".into(), file: None, line: Some(2), end_line: None };
+    let mut answer = Answer { rulings: vec![ruling], ..Answer::default() };
+    answer.rulings[0].flaws = vec![stated.flaw()];
+    let asked = Asked { about: "a".into(), files: vec!["a".into()], root: "/p".into() };
+    answer.check_locations(&asked, |_| Some(Source { text: "x\ny\n".into(), changed: None }));
+    let written = serde_json::to_value(&answer).unwrap();
+    let finding = &written["rulings"][0]["findings"][0];
+    assert_eq!(finding["location"], serde_json::json!({ "file": "a", "line": 2, "end_line": null }));
+    assert_eq!(serde_json::from_value::<Answer>(written).unwrap(), answer);
 }

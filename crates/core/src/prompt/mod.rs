@@ -21,7 +21,7 @@ pub use system::{
 };
 
 /// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.
-pub const PROMPT_VERSION: u32 = 2;
+pub const PROMPT_VERSION: u32 = 3;
 
 /// Criteria as Markdown: a bold name and its question. Further lines are indented, so that no criterion can
 /// pose as a heading of ours.

@@ -12,6 +12,8 @@ pub enum Kind {
     Text,
     /// A text or null.
     MaybeText,
+    /// A whole number or null.
+    MaybeNumber,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A list of texts.
@@ -63,6 +65,34 @@ const RULING: &[Field] = &[
         kind: Kind::MaybeText,
         required: false,
         says: "where it failed: the place, the defect and how to mend it; otherwise null",
+    },
+    Field {
+        name: "findings",
+        kind: Kind::List(FINDING),
+        required: false,
+        says: "where it failed: one entry for each defect, with its file and line; otherwise empty",
+    },
+];
+
+const FINDING: &[Field] = &[
+    Field { name: "message", kind: Kind::Text, required: true, says: "what is wrong, and how to fix it" },
+    Field {
+        name: "file",
+        kind: Kind::MaybeText,
+        required: false,
+        says: "the file's path, copied exactly; null where it is about no single file",
+    },
+    Field {
+        name: "line",
+        kind: Kind::MaybeNumber,
+        required: false,
+        says: "the line in the file as it is now, from 1; null where you do not know it",
+    },
+    Field {
+        name: "end_line",
+        kind: Kind::MaybeNumber,
+        required: false,
+        says: "the last line, where there are several; otherwise null",
     },
 ];
 
@@ -116,7 +146,7 @@ fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
     for field in fields {
         let name = format!("{within}{}", field.name);
         match object.get(field.name) {
-            None | Some(Value::Null) if !field.required || field.kind == Kind::MaybeText => {}
+            None | Some(Value::Null) if !field.required || field.kind.takes_null() => {}
             None | Some(Value::Null) => return Err(format!("`{name}` is missing")),
             Some(value) => check_field(field, value, &name)?,
         }
@@ -127,6 +157,7 @@ fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
 fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
     match (&field.kind, value) {
         (Kind::Bool, Value::Bool(_)) | (Kind::Text | Kind::MaybeText, Value::String(_)) => Ok(()),
+        (Kind::MaybeNumber, Value::Number(number)) if number.is_u64() => Ok(()),
         (Kind::OneOf(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(()),
         (Kind::Texts, Value::Array(values)) if values.iter().all(Value::is_string) => Ok(()),
         (Kind::List(inner), Value::Array(values)) => {
@@ -138,11 +169,16 @@ fn check_field(field: &Field, value: &Value, name: &str) -> Result<(), String> {
 }
 
 impl Kind {
+    fn takes_null(&self) -> bool {
+        matches!(self, Self::MaybeText | Self::MaybeNumber)
+    }
+
     fn in_words(&self) -> String {
         match self {
             Self::Bool => "true or false".to_owned(),
             Self::Text => "text".to_owned(),
             Self::MaybeText => "text or null".to_owned(),
+            Self::MaybeNumber => "whole number or null".to_owned(),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Texts => "list of texts".to_owned(),
             Self::List(_) => "list of objects".to_owned(),
@@ -186,6 +222,7 @@ fn property(field: &Field, rendering: Rendering) -> Value {
         Kind::Bool => json!({ "type": kind("boolean") }),
         Kind::Text => json!({ "type": kind("string") }),
         Kind::MaybeText => json!({ "type": ["string", "null"] }),
+        Kind::MaybeNumber => json!({ "type": ["integer", "null"] }),
         Kind::OneOf(words) => {
             let words = words.iter().map(|word| json!(word));
             let words: Vec<Value> = words.chain(nullable.then_some(Value::Null)).collect();
@@ -262,7 +299,7 @@ mod tests {
         }
         let mut all = vec![];
         names(&response_schema(), &mut all);
-        assert_eq!(all.len(), 6);
+        assert_eq!(all.len(), 11);
         for name in all {
             assert!(Shape::RULINGS.in_words().contains(&format!("`{name}`")), "{name}");
         }

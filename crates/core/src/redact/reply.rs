@@ -30,7 +30,13 @@ impl Redaction {
             hide(&mut reviewed.summary);
             reviewed.issues.iter_mut().for_each(&mut hide);
         }
-        answer.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(hide);
+        answer.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(&mut hide);
+        let flaws = answer.rulings.iter_mut().flat_map(|ruling| &mut ruling.flaws).chain(&mut answer.flaws);
+        for flaw in flaws {
+            hide(&mut flaw.message);
+            let claimed = flaw.claim.as_mut().and_then(|claim| claim.file.as_mut());
+            flaw.location_dropped.as_mut().into_iter().chain(claimed).for_each(&mut hide);
+        }
         answer.redacted = answer.redacted.saturating_add(counts.total());
     }
 

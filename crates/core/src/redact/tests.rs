@@ -1,6 +1,7 @@
 //! The table of secrets, the table of what is none, and what holds for any text.
 
 use super::*;
+use crate::answer::{Answer, Asked, Flaw, Ruling, StatedFlaw};
 use proptest::prelude::*;
 
 fn standard() -> Redaction {
@@ -193,6 +194,22 @@ fn off_replaces_nothing() {
     for (_, secret) in secrets() {
         assert_eq!(Redaction::off().hide(&secret), secret);
     }
+}
+
+/// Issue 15, item 4: what reviewers find is free of secrets like their feedback.
+#[test]
+fn findings_are_redacted_with_the_answer() {
+    let (_, key) = &secrets()[0];
+    let stated =
+        StatedFlaw { message: format!("see {key}"), file: Some(key.clone()), line: Some(1), end_line: None };
+    let dropped = Flaw { location_dropped: Some(key.clone()), ..Flaw::new("m", None) };
+    let ruling = Ruling { flaws: vec![stated.flaw(), dropped], ..Ruling::new("A", false, None) };
+    let mut answer = Answer { rulings: vec![ruling], flaws: vec![stated.flaw()], ..Answer::default() };
+    standard().answer(&mut answer);
+    answer.check_locations(&Asked::default(), |_| None);
+    assert_eq!(answer.redacted, 5);
+    let words = format!("{answer:?}");
+    assert!(!words.contains(&key[10..]) && words.contains("[redacted: anthropic-key]:1"), "{words}");
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl Answer {
         let mut answer = self.clone();
         if let Some(ruling) = answer.rulings.get_mut(ruling) {
             ruling.passed = true;
+            ruling.flaws.clear();
             ruling.feedback = Some(format!("withdrawn on dispute: {why}"));
         }
         if let Some(reviewed) = &mut answer.reviewed {
@@ -124,7 +125,7 @@ pub fn dispute_notes(finding: &Finding, evidence: &str) -> String {
     format!(
         "The disputed finding, about `{}`:\n\n{}\n\nThe evidence against it:\n\n{}\n",
         finding.criterion.as_deref().unwrap_or_default(),
-        finding.feedback.trim(),
+        finding.words().trim(),
         evidence.trim()
     )
 }

@@ -5,6 +5,7 @@ use super::style::{bold, dim, paint_outcome};
 use countersign_app::reader::Reader;
 use countersign_app::time::rfc3339;
 use countersign_core::cost::BudgetOf;
+use countersign_core::answer::{Answer, Ruling};
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::plan::{Assignment, Candidate, ReviewerKind, Target};
@@ -101,7 +102,7 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, 
                 bold(&visible_line(criterion)),
                 dim(&format!("({rule}){}", if named { format!(" {}", finding.id) } else { String::new() }))
             ));
-            for line in visible(&finding.feedback).lines() {
+            for line in visible(&finding.words()).lines() {
                 out.push_str(&format!("         {line}\n"));
             }
         }
@@ -293,7 +294,19 @@ fn finding_json(finding: &Finding) -> Value {
         "severity": finding.severity,
         "feedback": finding.feedback,
         "reviewer": finding.reviewer,
+        "findings": finding.flaws,
     })
+}
+
+/// The rulings of an answer: what a failed one found is spelled out, also where its reviewer did not do so.
+fn rulings_json(answer: &Answer, about: &str) -> Value {
+    let ruling = |ruling: &Ruling| {
+        let flaws = (!ruling.passed).then(|| answer.flaws_on(Some(ruling), about)).unwrap_or_default();
+        json!({
+            "criterion": ruling.criterion, "passed": ruling.passed, "feedback": ruling.feedback, "findings": flaws,
+        })
+    };
+    answer.rulings.iter().map(ruling).collect()
 }
 
 /// An assignment as it is planned: what a program can rely on in every answer.
@@ -318,6 +331,7 @@ pub fn assignment_json(
 
 fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value {
     let mut value = assignment_json(&review.rules, assignment, &round.submission.files);
+    let about = assignment.about(&round.submission.files);
     let given = round.answer_to(assignment);
     let failure = round.failure_of(assignment);
     let state = match (given, failure) {
@@ -336,7 +350,7 @@ fn ruled_json(review: &Review, round: &Round, assignment: &Assignment) -> Value 
     });
     value["not_answered"] = json!(not_answered.collect::<Vec<_>>());
     value["redacted"] = json!(given.map_or(0, |(_, given)| given.answer.redacted));
-    value["rulings"] = json!(given.map(|(_, given)| &given.answer.rulings));
+    value["rulings"] = json!(given.map(|(_, given)| rulings_json(&given.answer, about)));
     value
 }
 

@@ -265,6 +265,27 @@ struct Finding {
     severity: Severity,
     feedback: String,
     reviewer: String,
+    /// What is wrong, one by one.
+    findings: Vec<Flaw>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Flaw {
+    message: String,
+    location: Option<Location>,
+    /// The same for the same flaw after lines have moved.
+    fingerprint: String,
+    /// Whether the lines are outside the change that was judged.
+    outside_change: bool,
+    /// The place the reviewer named, and why it does not hold.
+    location_dropped: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Location {
+    file: String,
+    line: Option<u64>,
+    end_line: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -321,6 +342,7 @@ struct Ruling {
     criterion: String,
     passed: bool,
     feedback: Option<String>,
+    findings: Vec<Flaw>,
 }
 
 #[derive(Serialize, JsonSchema)]

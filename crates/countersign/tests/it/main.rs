@@ -11,6 +11,7 @@ mod crash;
 mod demo;
 mod dispute;
 mod doctor;
+mod findings;
 mod hook;
 mod init;
 mod init_agents;

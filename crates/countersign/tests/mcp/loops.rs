@@ -36,6 +36,22 @@ fn a_loop_ends_with_a_pass() {
     assert_eq!(without_time(&shown["review"]), without_time(&second["review"]));
 }
 
+/// Issue 15, item 4.
+#[test]
+fn issue_15_4_findings_have_their_place() {
+    let project = project();
+    project.write("a.md", "one\ntwo\n");
+    let stated = json!([{ "message": "good", "line": 2 }, { "message": "beyond", "line": 9 }]);
+    let result = json!({ "criterion": "Complete", "passed": false, "findings": stated });
+    let reply = json!({ "passed": false, "feedback": "f", "criteria_results": [result] });
+    Judge::replying(&project, &reply.to_string());
+    configure(&project, "");
+    let verdict = Client::new(&project).review(json!({ "files": ["a.md"], "subject": "s" }));
+    let findings = &verdict["findings"][0]["findings"];
+    assert_eq!(findings[0]["location"], json!({ "file": "a.md", "line": 2, "end_line": null }), "{verdict}");
+    assert_eq!(findings[1]["location_dropped"], "line 9: the file has 2 lines");
+}
+
 #[test]
 fn unchanged_work_runs_out_of_attempts_and_stays_stopped() {
     let (project, judge) = judged();

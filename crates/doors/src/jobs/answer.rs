@@ -313,7 +313,7 @@ pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<Failed
                 .map(|ruling| CriterionResult {
                     criterion: ruling.criterion.clone(),
                     passed: ruling.passed,
-                    feedback: ruling.feedback.clone(),
+                    feedback: ruling.words(),
                 })
                 .collect(),
         })

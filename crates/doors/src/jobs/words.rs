@@ -3,6 +3,7 @@
 use super::answer::unit;
 use super::job::Step;
 use countersign_core::ids::Token;
+use countersign_core::judge::Finding;
 use countersign_core::outcome::Stop;
 use countersign_core::plan::Target;
 use countersign_core::review::Review;
@@ -56,7 +57,7 @@ pub fn not_applicable(names: &[String]) -> Option<String> {
 
 /// What there is to say about a step that passed.
 pub fn passed(review: &Review, names: &[String]) -> Option<String> {
-    let waived: Vec<_> = review.waived().iter().map(|finding| finding.feedback.clone()).collect();
+    let waived: Vec<_> = review.waived().iter().map(Finding::words).collect();
     let advice = (!waived.is_empty())
         .then(|| format!("Worth a look, though it does not block: {}", waived.join("; ")));
     let parts: Vec<_> = advice.into_iter().chain(not_applicable(names)).collect();
@@ -97,6 +98,7 @@ pub fn needs_work(review: &Review, step: &Step, not_applicable_names: &[String])
 fn findings(review: &Review) -> String {
     let mut out = String::from("The review found what must be fixed:\n");
     for finding in review.findings() {
+        let words = finding.words();
         let place = finding.file.unwrap_or_else(|| match finding.target {
             Target::Output(name) => format!("output '{name}'"),
             _ => "all outputs together".to_owned(),
@@ -104,7 +106,7 @@ fn findings(review: &Review) -> String {
         // A name with line breaks in it must not look like another finding.
         let place = visible_line(&place);
         let criterion = finding.criterion.as_deref().unwrap_or("the whole");
-        out.push_str(&format!("- {place}: {criterion}: {}\n", finding.feedback.trim()));
+        out.push_str(&format!("- {place}: {criterion}: {}\n", words.trim()));
     }
     out
 }

@@ -248,12 +248,13 @@ fn of_finding(finding: &Finding) -> Vec<Issue> {
     if finding.criterion.is_none() && !issues.is_empty() {
         return issues;
     }
-    let first = finding.feedback.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let text = match &finding.criterion {
-        Some(criterion) => format!("{criterion}: {first}"),
-        None => first.to_owned(),
+    let name = finding.criterion.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let issue = |(first, place): (&str, Option<String>)| Issue {
+        severity: finding.severity,
+        text: format!("{name}{first}"),
+        place,
     };
-    vec![Issue { severity: finding.severity, text, place: finding.file.clone() }]
+    finding.in_brief().map(issue).collect()
 }
 
 /// The verdict of a round in the words of this dialect.
@@ -297,7 +298,8 @@ pub fn findings_text(review: &Review, fixed: bool) -> Option<String> {
         if finding.criterion.is_none() && !remarks(&finding.feedback).is_empty() {
             lines.push(finding.feedback.trim().to_owned());
         } else {
-            let mut text = finding.feedback.trim().lines();
+            let words = finding.words();
+            let mut text = words.trim().lines();
             let first = of(text.next().unwrap_or_default());
             lines.push(format!("{}: {first}{place}", severity_word(finding.severity)));
             lines.extend(text.map(|line| format!("  {line}")));

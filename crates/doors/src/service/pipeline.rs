@@ -12,6 +12,7 @@ use super::task::{Conclusion, Handling, Task, TaskStatus, handle};
 use super::tasks::Tasks;
 use countersign_core::answer::{REVIEW_CRITERION, ReviewResult, Reviewed};
 use countersign_core::criterion::Criterion;
+use countersign_core::judge::Finding;
 use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::review::{Review, State};
@@ -368,15 +369,14 @@ fn together(review: &Review) -> Option<Reviewed> {
 /// What rulings by rules say.
 fn by_findings(review: &Review) -> Reviewed {
     let findings = review.findings();
-    let issue = |finding: &countersign_core::judge::Finding| {
-        let first = finding.feedback.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let issues = |finding: &Finding| -> Vec<String> {
         let name = finding.criterion.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
-        let place = finding.file.as_deref().map(|file| format!(" ({file})")).unwrap_or_default();
-        format!("{name}{first}{place}")
+        let place = |place: Option<String>| place.map(|place| format!(" ({place})")).unwrap_or_default();
+        finding.in_brief().map(|(first, at)| format!("{name}{first}{}", place(at))).collect()
     };
     Reviewed {
         result: ReviewResult::NeedsRevision,
-        issues: findings.iter().map(issue).collect(),
+        issues: findings.iter().flat_map(issues).collect(),
         summary: match findings.len() {
             1 => "1 finding".to_owned(),
             n => format!("{n} findings"),

@@ -4,12 +4,14 @@ use super::panel::Panelist;
 use super::{EngineError, Planner, Prepared};
 use crate::reviewer::Failed;
 use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
+use countersign_core::answer::changed_lines;
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Assignment;
 use countersign_core::prompt::{self, Body, DIFF_BYTES_MAX, Sections, Shown};
 use countersign_core::redact::Counts;
 use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, OutputKind, Submission};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What the summary of a change is called among its files.
@@ -104,6 +106,12 @@ impl Handed {
     pub(super) fn cut<'a>(&'a self, assignment: &'a Assignment) -> impl Iterator<Item = &'a ChangedFile> {
         let files = assignment.files.iter().filter_map(|index| self.change.files.get(*index));
         files.filter(|file| file.is_cut)
+    }
+
+    /// The lines of a file that its patch shows; none where the patch is not shown whole.
+    pub(super) fn shown_lines(&self, path: &str) -> Option<Vec<RangeInclusive<u64>>> {
+        let file = self.change.files.iter().find(|file| file.path == path)?;
+        (!file.is_cut).then(|| changed_lines(&file.patch))
     }
 
     /// Why a question about these files is not put to somebody.

@@ -13,6 +13,7 @@ mod error;
 mod handed;
 mod happening;
 mod hold;
+mod locations;
 mod panel;
 mod place;
 mod planner;

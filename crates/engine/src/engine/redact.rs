@@ -22,10 +22,11 @@ impl Engine {
     pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
         let told = self.ask(&asking, cancel).await;
         let replaced = asking.redacted.load(Ordering::Relaxed);
-        self.without_secrets(told, |redaction, answer| {
+        let told = self.without_secrets(told, |redaction, answer| {
             answer.redacted = answer.redacted.saturating_add(replaced);
             redaction.answer(answer);
-        })
+        });
+        self.with_locations(told, &asking.assignment, &asking.prepared).await
     }
 
     /// What came back without secrets; `hide` takes them from what is in it.
@@ -55,8 +56,12 @@ impl Engine {
 
     /// The results of a self-review.
     pub(super) fn hide_rows(&self, rows: &mut [Row]) {
-        for feedback in rows.iter_mut().filter_map(|row| row.feedback.as_mut()) {
-            *feedback = self.hide(feedback);
+        for row in rows {
+            let flaws =
+                row.findings.iter_mut().flat_map(|flaw| [Some(&mut flaw.message), flaw.file.as_mut()]);
+            for text in flaws.chain([row.feedback.as_mut()]).flatten() {
+                *text = self.hide(text);
+            }
         }
     }
 }

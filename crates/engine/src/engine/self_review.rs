@@ -6,7 +6,8 @@ use super::{Engine, EngineError, Prepared, Request, Ticket};
 use crate::fresh::random;
 use crate::ledger::Stored;
 use crate::workspace;
-use countersign_core::answer::{Row, self_rulings};
+use countersign_core::answer::{Answer, Row, self_rulings};
+use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
@@ -50,7 +51,7 @@ impl Engine {
     /// Gives out a token, or takes the results that came with the work.
     pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
         if let Some(offer) = &ticket.offer {
-            return self.take_offer(offer, stored).await;
+            return self.take_offer(offer, stored, &ticket.prepared).await;
         }
         let token = Token::new(random()?);
         self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
@@ -58,14 +59,36 @@ impl Engine {
         Ok(())
     }
 
-    async fn take_offer(&self, offer: &Offer, stored: Stored) -> Result<(), EngineError> {
+    async fn take_offer(
+        &self,
+        offer: &Offer,
+        stored: Stored,
+        prepared: &Prepared,
+    ) -> Result<(), EngineError> {
         let Some(round) = stored.review.round() else { return Ok(()) };
-        let answers = self_rulings(&offer.rows, &round.assignments, &stored.review.rules);
-        let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
+        let answers = self.own_rulings(&offer.rows, round, &stored.review.rules, prepared).await?;
         let token = offer.token.clone();
         let asked = Input::SelfReviewAsked { token: token.clone() };
         self.feed(stored, vec![asked, Input::SelfReviewed { token, answers }]).await?;
         Ok(())
+    }
+
+    /// The rulings that rows are, with their places checked.
+    async fn own_rulings(
+        &self,
+        rows: &[Row],
+        round: &Round,
+        rules: &[Rule],
+        prepared: &Prepared,
+    ) -> Result<Vec<(Key, Answer)>, EngineError> {
+        let answers = self_rulings(rows, &round.assignments, rules);
+        let mut answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
+        for (key, answer) in &mut answers {
+            let Some((_, assignment)) = round.asking(key).next() else { continue };
+            let checked = self.check_locations(std::mem::take(answer), assignment, prepared).await;
+            *answer = checked.map_err(|failed| EngineError::Internal(failed.detail))?;
+        }
+        Ok(answers)
     }
 
     /// Hands in the results of a self-review, for the files of its last round as they are at this moment.
@@ -106,8 +129,7 @@ impl Engine {
             return Err(Refused::WrongToken.into());
         }
         // Checked before anything is written, against the plan the author was shown.
-        let answers = self_rulings(&results.results, &round.assignments, &stored.review.rules);
-        let answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
+        let answers = self.own_rulings(&results.results, round, &stored.review.rules, &prepared).await?;
         let offer = Offer { token: results.token, rows: results.results };
         if same {
             let input = Input::SelfReviewed { token: offer.token.clone(), answers };

@@ -3,7 +3,7 @@
 
 use super::{Brief, Failed, Told, checks, run_check};
 use crate::process::GuardProgram;
-use countersign_core::answer::{Answer, Ruling};
+use countersign_core::answer::{Answer, Claim, Flaw, Ruling, bounded_flaws};
 use countersign_core::check::Check;
 use countersign_core::criterion::Criterion;
 use countersign_core::outcome::NoVerdict;
@@ -78,19 +78,22 @@ async fn look_at_all(
 ) -> Result<Ruling, Failed> {
     let (name, check, all) = (criterion.name.clone(), check.clone(), brief.files.clone());
     let look = move || {
-        let mut feedback = vec![];
+        let (mut feedback, mut flaws) = (vec![], vec![]);
         for file in &all {
-            feedback.extend(look_at(&check, file, files.as_ref())?);
+            if let Some((said, found)) = look_at(&check, file, files.as_ref())? {
+                feedback.push(said);
+                flaws.extend(found);
+            }
         }
-        let passed = feedback.is_empty();
-        Ok(Ruling { criterion: name, passed, feedback: (!passed).then(|| feedback.join("\n")) })
+        let (passed, flaws) = (feedback.is_empty(), bounded_flaws(flaws));
+        Ok(Ruling { flaws, ..Ruling::new(&name, passed, (!passed).then(|| feedback.join("\n"))) })
     };
     let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
     tokio::task::spawn_blocking(look).await.unwrap_or_else(lost)
 }
 
-/// The feedback on one file; none where it is in order. What cannot be looked at is no verdict.
-fn look_at(check: &Check, file: &Material, files: &dyn Files) -> Result<Option<String>, Failed> {
+/// What is wrong with one file, as a whole and one by one; none where it is in order. What cannot be looked at is no verdict.
+fn look_at(check: &Check, file: &Material, files: &dyn Files) -> Result<Option<(String, Vec<Flaw>)>, Failed> {
     let no_verdict =
         |words: String| Err(Failed::new(NoVerdict::Unavailable, format!("`{}` {words}", file.path)));
     let text = if file.size_bytes > checks::MAX_TEXT_BYTES as u64 {
@@ -107,5 +110,12 @@ fn look_at(check: &Check, file: &Material, files: &dyn Files) -> Result<Option<S
     };
     let subject = checks::Subject { path: &file.path, text: text.as_deref(), size_bytes: file.size_bytes };
     let defects = checks::look(check, &subject, &|path| files.exists(path));
-    Ok((!defects.is_empty()).then(|| checks::feedback(&file.path, &defects)))
+    // A text that ends too early ends behind its last line.
+    let last = text.as_deref().map_or(0, |text| text.lines().count());
+    let flaw = |defect: &checks::Defect| {
+        let line = defect.line.map(|line| line.min(last) as u64).filter(|line| *line > 0);
+        Flaw::new(&defect.message, Some(Claim { file: Some(file.path.clone()), line, end_line: None }))
+    };
+    let flaws = defects.iter().map(flaw).collect();
+    Ok((!defects.is_empty()).then(|| (checks::feedback(&file.path, &defects), flaws)))
 }

@@ -48,7 +48,7 @@ pub async fn rule(
                 check.exit_code,
                 output.trim()
             );
-            Ok(Ruling { criterion: criterion.name.clone(), passed, feedback: (!passed).then_some(feedback) })
+            Ok(Ruling::new(&criterion.name, passed, (!passed).then_some(feedback)))
         }
         How::TimedOut => {
             no_verdict(NoVerdict::Timeout, format!("did not end within {} seconds", check.timeout_seconds))

@@ -23,8 +23,7 @@ fn an_answer_counts_once_and_only_if_it_fits() {
     story.submit(&["a@1"]);
     let short = Answer::from_rulings(answer(true, true).rulings[..1].to_vec());
     assert_eq!(story.input(given(short)).err(), Some(Refused::DoesNotFit));
-    let bare =
-        Answer { rulings: vec![], feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
+    let bare = Answer { bare: Some(true), ..Answer::default() };
     assert_eq!(story.input(given(bare)).err(), Some(Refused::DoesNotFit));
     story.take(given(answer(false, true)));
     // Two processes asked: the second answer is no event at all.
@@ -104,8 +103,7 @@ fn a_claim_without_rulings_is_held_against_the_policy_the_review_was_opened_unde
     story.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     let policy = Policy { accept_bare_verdicts: true, ..Policy::default() };
     let mut loose = submit(&["a@1"], ReviewerKind::Asked, policy, 0);
-    let bare =
-        Answer { rulings: vec![], feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
+    let bare = Answer { bare: Some(true), ..Answer::default() };
     loose.known = vec![known("a@1", bare)];
     story.take(Input::Submit(Box::new(loose))).asks(&["a@1"]);
 }
@@ -116,8 +114,7 @@ fn a_self_review_cannot_pass_by_a_claim() {
     let own = submit(&["a@1"], ReviewerKind::SelfReview, Policy::default(), 0);
     let mut story = Story::new();
     story.take(Input::Submit(Box::new(own))).take(Input::SelfReviewAsked { token: token.clone() });
-    let bare =
-        Answer { rulings: vec![], feedback: String::new(), bare: Some(true), redacted: 0, reviewed: None };
+    let bare = Answer { bare: Some(true), ..Answer::default() };
     let claim = Input::SelfReviewed { token, answers: vec![(key("a@1"), bare)] };
     assert_eq!(story.input(claim).err(), Some(Refused::DoesNotFit));
 }

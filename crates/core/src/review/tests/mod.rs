@@ -74,7 +74,7 @@ fn submit(names: &[&str], kind: ReviewerKind, policy: Policy, now_ms: i64) -> Su
 }
 
 fn answer(complete: bool, clear: bool) -> Answer {
-    let ruling = |name: &str, passed| Ruling { criterion: name.into(), passed, feedback: None };
+    let ruling = |name: &str, passed| Ruling::new(name, passed, None);
     Answer::from_rulings(vec![ruling(CRITERIA[0], complete), ruling(CRITERIA[1], clear)])
 }
 

@@ -17,8 +17,7 @@ fn a_self_review_needs_its_token_and_a_ruling_per_criterion() {
     assert_eq!(story.input(wrong).err(), Some(Refused::WrongToken));
     let half = Input::SelfReviewed { token: token.clone(), answers: both(true)[..1].to_vec() };
     assert_eq!(story.input(half).err(), Some(Refused::DoesNotFit));
-    let bare =
-        Answer { rulings: vec![], feedback: String::new(), bare: Some(false), redacted: 0, reviewed: None };
+    let bare = Answer { bare: Some(false), ..Answer::default() };
     let bare = Input::SelfReviewed { token: token.clone(), answers: vec![(key("a@1"), bare)] };
     assert!(story.input(bare).is_err());
     story.take(Input::SelfReviewed { token, answers: both(false) }).confirmed().stands(Outcome::NeedsWork);

@@ -68,13 +68,7 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             Input::Answered { key: key(&name(file, version)), answer: answer(complete, clear), by }
         }
         Move::Bare { file, version, passed } => {
-            let answer = Answer {
-                rulings: vec![],
-                feedback: "bare".into(),
-                bare: Some(passed),
-                redacted: 0,
-                reviewed: None,
-            };
+            let answer = Answer { feedback: "bare".into(), bare: Some(passed), ..Answer::default() };
             Input::Answered { key: key(&name(file, version)), answer, by }
         }
         Move::Short { file, version } => {

@@ -267,6 +267,7 @@ fn results(given: SelfReview) -> SelfReviewResults {
         criterion: one.criterion,
         passed: one.passed,
         feedback: one.feedback,
+        findings: vec![],
     };
     SelfReviewResults {
         token: Token::from_text(given.token),

@@ -317,6 +317,24 @@ fn submit_output() -> Map<String, Value> {
     }))
 }
 
+fn flaw_schema() -> Value {
+    let whole = |kind: &str| json!({ "type": ["integer", "null"], "description": kind });
+    json!({
+        "type": "object",
+        "properties": {
+            "message": { "type": "string" },
+            "location": { "type": ["object", "null"], "properties": {
+                "file": { "type": "string" },
+                "line": whole("From 1; null where it is about the file as a whole."),
+                "end_line": whole("The last line, where there are several."),
+            } },
+            "fingerprint": { "type": "string", "description": "The same for the same flaw after lines have moved." },
+            "outside_change": { "type": "boolean", "description": "Whether the lines are outside the change that was judged." },
+            "location_dropped": { "type": ["string", "null"], "description": "The place the reviewer named, and why it does not hold." },
+        },
+    })
+}
+
 fn verdict_output() -> Map<String, Value> {
     let finding = json!({
         "type": "object",
@@ -328,6 +346,7 @@ fn verdict_output() -> Map<String, Value> {
             "severity": { "type": "string" },
             "feedback": { "type": "string" },
             "reviewer": { "type": "string" },
+            "findings": { "type": "array", "description": "What is wrong, one by one.", "items": flaw_schema() },
         },
     });
     object(json!({

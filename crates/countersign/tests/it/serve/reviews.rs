@@ -61,6 +61,8 @@ fn files_criteria_and_changes_are_judged_like_those_of_agents() {
     let own = json!({ "files": ["a.md"], "criteria": [{ "name": "Complete", "ask": "Is it?" }], "each_file": true });
     let answer = server.post("/v1/reviews?wait=100", &own).json();
     assert_eq!((&answer["outcome"], &answer["findings"][0]["file"]), (&json!("needs_work"), &json!("a.md")));
+    let found = &answer["findings"][0]["findings"][0];
+    assert_eq!(found["message"], answer["findings"][0]["feedback"], "issue 15, item 4: at least one");
     let nothing = server.post("/v1/reviews", &json!({ "change": {} }));
     assert_eq!((nothing.status, &nothing.json()["outcome"]), (422, &json!("no_verdict")), "{nothing:?}");
     project.write("b.md", "fine\n");

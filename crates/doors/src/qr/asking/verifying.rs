@@ -13,6 +13,7 @@ use crate::qr::transition::{FINDING_BYTES_MAX, Refused, Ruling};
 use countersign_core::criterion::Severity;
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
+use countersign_core::judge::Finding;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::{Attempts, Blocking, Policy};
 use countersign_core::review::{Actor, ActorKind, By, Channel, Review};
@@ -321,7 +322,7 @@ fn judged(scope: &Scope, prepared: &Prepared) -> Option<Digest> {
 
 /// What the reviewer says is wrong.
 fn finding(review: &Review) -> String {
-    let said: Vec<String> = review.findings().into_iter().map(|finding| finding.feedback).collect();
+    let said: Vec<String> = review.findings().iter().map(Finding::words).collect();
     let said = said.join("\n");
     let said = match said.trim() {
         "" => NO_WORDS,

@@ -58,7 +58,7 @@ fn objection(review: &Review) -> String {
 fn finding(n: usize, finding: &Finding) -> String {
     let place = finding.file.as_deref().map_or("the change as a whole".into(), visible_line);
     let criterion = finding.criterion.as_deref().map_or("the whole".into(), visible_line);
-    let feedback = neutralise(finding.feedback.trim()).0.into_owned();
+    let feedback = neutralise(finding.words().trim()).0.into_owned();
     // Continued lines are set in, so that none can pass for one of ours.
     let feedback = cut_noted(&feedback, FINDING_BYTES_MAX).replace('\n', "\n   ");
     let (severity, rule) = (finding.severity, visible_line(&finding.rule));

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// The longest text of a ruling. Longer repetitions are refused by servers that make a grammar of it.
 const TEXT_CHARACTERS: usize = 1000;
+/// The most findings of one ruling.
+const FINDINGS: usize = 20;
 
 /// The schema with bounds: one ruling for each criterion, by its name, none endless.
 pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
@@ -15,7 +17,9 @@ pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
     results["type"] = json!("array");
     results["minItems"] = json!(criteria.len());
     results["maxItems"] = json!(criteria.len());
-    let name = &mut results["items"]["properties"]["criterion"];
+    let ruling = &mut results["items"]["properties"];
+    ruling["findings"]["maxItems"] = json!(FINDINGS);
+    let name = &mut ruling["criterion"];
     *name = json!({ "type": "string", "enum": criteria, "description": name["description"] });
     schema
 }
@@ -52,8 +56,13 @@ mod tests {
     #[test]
     fn a_bounded_schema_takes_one_ruling_for_each_criterion() {
         let long = "x".repeat(TEXT_CHARACTERS + 1);
-        let ruling =
-            |name: &str, feedback: &str| json!({ "criterion": name, "passed": true, "feedback": feedback });
+        let ruling = |name: &str, feedback: &str| json!({ "criterion": name, "passed": true, "feedback": feedback, "findings": [] });
+        let finding = json!({ "message": "m", "file": null, "line": 1, "end_line": null });
+        let finding_many = |count: usize| {
+            let mut ruling = ruling("B", "");
+            ruling["findings"] = json!(vec![finding.clone(); count]);
+            ruling
+        };
         let (a, b) = (ruling("A", ""), ruling("B", ""));
         let table = [
             (json!([a, b]), true),
@@ -61,6 +70,8 @@ mod tests {
             (json!([a, b, a]), false),
             (json!([a, ruling("C", "")]), false),
             (json!([a, ruling("B", &long)]), false),
+            (json!([a, finding_many(FINDINGS)]), true),
+            (json!([a, finding_many(FINDINGS + 1)]), false),
             (json!(null), false),
         ];
         for schema in [response_schema(), strict_response_schema()] {

@@ -83,11 +83,8 @@ pub fn work(subject: &str, content: &str, files: usize) -> Submit {
 
 /// An answer to both criteria.
 pub fn answer(passed: bool) -> Answer {
-    let ruling = |criterion: &str, passed| Ruling {
-        criterion: criterion.to_owned(),
-        passed,
-        feedback: Some("As \"seen\" on line 3 – ünïcode too.".to_owned()),
-    };
+    let said = || Some("As \"seen\" on line 3 – ünïcode too.".to_owned());
+    let ruling = |criterion: &str, passed| Ruling::new(criterion, passed, said());
     Answer::from_rulings(vec![ruling("Complete", true), ruling("Correct", passed)])
 }
 
