@@ -3,7 +3,7 @@
 use super::handed::Handed;
 use super::planner::materials;
 use super::{Engine, EngineError, Prepared, Request, Ticket, random};
-use crate::ledger::Stored;
+use crate::ledger::{Ledger, Stored};
 use crate::workspace;
 use countersign_core::answer::{Row, self_rulings};
 use countersign_core::ids::{ReviewId, Token};
@@ -16,11 +16,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the instructions are, and the token that is in them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelfReviewFile {
-    /// The file.
-    pub path: PathBuf,
+/// Where the instructions of a review are: beside its ledger.
+pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf, EngineError> {
+    let dir = ledger.dir().ok_or_else(|| {
+        EngineError::Internal(
+            "a ledger in memory has no folder for the instructions of a self-review".to_owned(),
+        )
+    })?;
+    Ok(dir.join(format!("self_review_{review}.md")))
 }
 
 /// What `countersign rule` hands in.
@@ -41,11 +44,6 @@ pub(super) struct Offer {
 }
 
 impl Engine {
-    /// The instructions file of a review.
-    pub fn self_review_file(&self, review: &ReviewId) -> SelfReviewFile {
-        SelfReviewFile { path: self.0.ledger.dir().join(format!("self_review_{review}.md")) }
-    }
-
     /// Gives out a token, or takes the results that came with the work.
     pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
         if let Some(offer) = &ticket.offer {
@@ -148,11 +146,11 @@ impl Engine {
         notes: Option<String>,
         token: &Token,
     ) -> Result<(), EngineError> {
-        let file = self.self_review_file(&review.id);
+        let path = self_review_file(&self.0.ledger, &review.id)?;
         let notes = notes.map(|notes| self.hide(&notes));
         let text = self_review_instructions(&document(review, notes, token));
-        workspace::write_atomically(&file.path, &text)
-            .map_err(EngineError::io(format!("could not write {}", file.path.display())))
+        workspace::write_atomically(&path, &text)
+            .map_err(EngineError::io(format!("could not write {}", path.display())))
     }
 
     /// Writes the instructions again with a new token, after the same work was handed in without results.
