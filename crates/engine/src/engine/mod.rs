@@ -32,6 +32,7 @@ pub use handed::Handed;
 pub use happening::Happening;
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
+pub(crate) use self_review::section;
 pub use self_review::{SelfReviewResults, self_review_file};
 pub use submit::Ticket;
 pub use two_call::{PARSE_REVIEW, TwoCall};

@@ -6,6 +6,7 @@ use super::{Engine, EngineError, Prepared, Request, Ticket, random};
 use crate::ledger::{Ledger, Stored};
 use crate::workspace;
 use countersign_core::answer::{Row, self_rulings};
+use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
@@ -194,24 +195,30 @@ fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview
             files.push(shown);
         }
     }
-    let reviews =
-        by_rule.into_iter().map(|(rule, assignments)| section(review, rule, &assignments)).collect();
+    let of_rule = |(rule, assignments): (usize, Vec<&Assignment>)| {
+        let rule = review.rules.get(rule)?;
+        let asked = assignments.first()?.asks(&review.rules);
+        Some(section(rule, asked, assignments.iter().map(|assignment| assignment.target.clone())))
+    };
+    let reviews = by_rule.into_iter().filter_map(of_rule).collect();
     SelfReview { files, reviews, notes, handing_in: Some(handing_in(&review.id, token)) }
 }
 
-fn section(review: &Review, rule: usize, assignments: &[&Assignment]) -> ReviewSection {
-    let known = review.rules.get(rule);
-    let scope = known.map(Rule::scope_words).unwrap_or_default();
-    let each_file = assignments.iter().filter_map(|assignment| match &assignment.target {
-        Target::File(path) => Some(path.clone()),
-        _ => None,
-    });
-    let asked = assignments.first().map(|assignment| assignment.asks(&review.rules));
+/// What is asked by a rule, with the files that it looks at one by one.
+pub(crate) fn section<'a>(
+    rule: &Rule,
+    criteria: impl IntoIterator<Item = &'a Criterion>,
+    targets: impl IntoIterator<Item = Target>,
+) -> ReviewSection {
+    let file = |target| match target {
+        Target::File(path) => Some(path),
+        Target::All | Target::Matching | Target::Output(_) => None,
+    };
     ReviewSection {
-        scope,
-        criteria: asked.into_iter().flatten().map(|c| (c.name.clone(), c.question.clone())).collect(),
-        guidance: known.and_then(|rule| rule.guidance.clone()),
-        each_file: each_file.collect(),
+        scope: rule.scope_words(),
+        criteria: criteria.into_iter().map(|c| (c.name.clone(), c.question.clone())).collect(),
+        guidance: rule.guidance.clone(),
+        each_file: targets.into_iter().filter_map(file).collect(),
     }
 }
 
