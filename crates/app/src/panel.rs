@@ -4,7 +4,8 @@ use crate::Failure;
 use crate::project::Project;
 use countersign_core::digest::Digest;
 use countersign_engine::config::{
-    self, Asked, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees, ServiceReviewer,
+    self, Asked, KeySource, Origin, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig, ReviewerKind,
+    SERVICE_CONCURRENCY, Sees, ServiceReviewer,
 };
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
@@ -136,6 +137,10 @@ impl Project {
     }
 
     fn asked(&self, name: &str, judge: Judge, asked: &Asked) -> Panelist {
+        let usual = match &judge {
+            Judge::Service(_) => SERVICE_CONCURRENCY,
+            _ => PROGRAM_CONCURRENCY,
+        };
         let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program == Program::Claude);
         Panelist {
             window_tokens: asked.window_tokens.map(u64::from),
@@ -144,7 +149,7 @@ impl Project {
             vendor: vendor(&judge),
             sees_project: asked.sees == Sees::Project,
             timeout: asked.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            concurrency: asked.concurrency as usize,
+            concurrency: asked.concurrency.map_or_else(|| self.at_once(usual), |count| count as usize),
             ..self.panelist(name, judge)
         }
     }
@@ -182,15 +187,23 @@ impl Project {
         Ok(self.panelist(name, judge))
     }
 
+    /// How many questions are asked at once of somebody who says nothing about it.
+    fn at_once(&self, usual: usize) -> usize {
+        if self.all_at_once { usize::MAX } else { usual }
+    }
+
     /// Somebody about whom nothing else is said.
     pub fn panelist(&self, name: &str, judge: Judge) -> Panelist {
-        let concurrency = self.config.limits.reviewers_at_once;
+        let usual = self.config.limits.reviewers_at_once;
+        let mut settings = self.config.settings().iter();
+        let is_said = settings
+            .any(|setting| setting.name == "limits.reviewers_at_once" && setting.origin != Origin::Default);
         Panelist {
             name: name.to_owned(),
             judge,
             sees_project: false,
             timeout: None,
-            concurrency,
+            concurrency: if is_said { usual } else { self.at_once(usual) },
             window_tokens: None,
             price: None,
             question_microusd: None,

@@ -24,6 +24,8 @@ pub struct Project {
     pub here: PathBuf,
     /// Whose model wrote the work, where that is known.
     pub author: Option<Vendor>,
+    /// Whether a reviewer that has no `concurrency` is asked everything at once, as for the steps of jobs.
+    pub all_at_once: bool,
 }
 
 impl Project {
@@ -55,7 +57,7 @@ impl Project {
         let root = Root::new(&config.root).map_err(|error| {
             Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display()))
         })?;
-        Ok(Self { config, root, here, author: author::vendor() })
+        Ok(Self { config, root, here, author: author::vendor(), all_at_once: false })
     }
 
     /// The folder of the ledger: at the main worktree, so that all worktrees share one.

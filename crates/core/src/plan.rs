@@ -1,14 +1,18 @@
 //! The plan: rules × outputs → assignments.
 //!
-//! An assignment is one rule on one target: the unit that is asked, reused and retried. A scope that names
-//! no output is an error; work that no rule looks at is named, never silently passed.
+//! An assignment is one rule on one target. The unit that is asked, reused and retried is an assignment, a reviewer
+//! and a look, and each has a key of its own: a second look of the same reviewer at the same work is another question.
+//! A scope that names no output is an error; work that no rule looks at is named, never silently passed.
+
+mod key;
 
 use crate::criterion::Criterion;
-use crate::digest::{Digest, Key, Parts};
-use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
+use crate::digest::{Digest, Key};
+use crate::prompt::DIFF_BYTES_MAX;
 use crate::rule::{Each, Rule, Scope};
 use crate::submission::{Form, Material, OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use key::key;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -71,6 +75,14 @@ pub struct Reviewer {
     pub place: Option<Digest>,
 }
 
+/// The look of a reviewer that looks once.
+pub const FIRST_LOOK: u32 = 0;
+
+/// Whether it is the first look, which is not written down.
+pub(crate) fn is_first_look(look: &u32) -> bool {
+    *look == FIRST_LOOK
+}
+
 /// A reviewer that may be asked, with the key its ruling would stand under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
@@ -78,7 +90,10 @@ pub struct Candidate {
     pub reviewer: String,
     /// How it rules.
     pub kind: ReviewerKind,
-    /// Everything it could see and was asked.
+    /// Which look at the work it is, from [`FIRST_LOOK`].
+    #[serde(default, skip_serializing_if = "is_first_look")]
+    pub look: u32,
+    /// Everything it could see and was asked, and which look it is.
     pub key: Key,
     /// How far its ruling reaches.
     pub reuse: Reuse,
@@ -465,7 +480,8 @@ fn assignment(
     let candidate = |judge: &Reviewer| Candidate {
         reviewer: judge.name.clone(),
         kind: judge.kind,
-        key: key(rule, batch, files, submission, judge),
+        look: FIRST_LOOK,
+        key: key(rule, batch, files, submission, judge, FIRST_LOOK),
         reuse: match judge.kind {
             ReviewerKind::SelfReview => Reuse::Never,
             _ if files.is_empty() || !batch.pure => Reuse::Never,
@@ -481,32 +497,6 @@ fn assignment(
         files: files.to_vec(),
         candidates: batch.judges.iter().map(candidate).collect(),
     }
-}
-
-/// Everything the reviewer could see and was asked. Not in it: severity, round, time, anything random.
-fn key(rule: &Rule, batch: &Batch, files: &[usize], submission: &Submission, judge: &Reviewer) -> Key {
-    let checked = judge.kind == ReviewerKind::Checks;
-    let mut parts = Parts::new("assignment/2");
-    parts.count(PROMPT_VERSION as usize);
-    parts.count(batch.criteria.len());
-    for criterion in batch.criteria.iter().filter_map(|i| rule.criteria.get(*i)) {
-        parts.text(&criterion.name).text(&criterion.question);
-        parts.maybe(criterion.check.as_ref().map(|check| format!("{check:?}")).as_deref());
-    }
-    // Our checks see neither the rule's name nor guidance nor notes, so a new word there asks them nothing new.
-    parts.maybe(Some(rule.name.as_str()).filter(|_| !checked));
-    parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
-    parts.maybe(submission.notes.as_ref().filter(|_| !checked).map(|notes| notes.as_str()));
-    parts.count(usize::from(judge.sees_project)).text(&judge.identity).text(&batch.redaction);
-    parts.count(files.len());
-    for file in files.iter().filter_map(|i| submission.files.get(*i)) {
-        parts.text(&file.path).text(submission.output_name(file)).text(file.digest.as_str());
-    }
-    // What stands around a change; where there is none, keys are what they always were.
-    if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
-        parts.text("context").text(context.as_str());
-    }
-    parts.key()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! `process`, `scratch`, `shell`, `git`, `http`, `webhook`, `programs`, `installed`, `fresh` and `yaml` are the ground
 //! floor that every room may call. What decides anything is in `countersign_core`.
 //! `fault` lets a test end the process at a chosen write.
-//! `quality_gate` is the gate alone, as a library: no ledger, no loop.
+//! `quality_gate` is the gate as a library: a face of the engine on a ledger in memory.
 
 pub mod config;
 pub mod engine;

@@ -3,7 +3,7 @@
 use super::Resident;
 use crate::Failure;
 use countersign_core::ids::ReviewId;
-use countersign_engine::ledger::{Ledger, Stored, is_alive};
+use countersign_engine::ledger::{Ledger, Stored};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,7 @@ pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored)
     if resident.performs(&stored.review.id) {
         return true;
     }
-    let alive = |holder: &str| is_alive(ledger.dir(), holder);
+    let alive = |holder: &str| ledger.is_alive(holder);
     !resident.holds(stored).await && stored.holder.as_deref().is_some_and(alive)
 }
 

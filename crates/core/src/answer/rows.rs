@@ -128,6 +128,7 @@ mod tests {
             candidates: vec![Candidate {
                 reviewer: "self".into(),
                 kind: ReviewerKind::SelfReview,
+                look: 0,
                 key: Key::from(format!("k {file}")),
                 reuse: Reuse::Never,
                 place: None,

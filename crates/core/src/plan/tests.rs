@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::check::{Check, RunCheck};
-use crate::digest::Digest;
+use crate::digest::{Digest, Parts};
+use crate::prompt::PROMPT_VERSION;
 use crate::submission::{Content, Form, Material, Output};
 
 fn submission(files: &[(&str, usize, &str)]) -> Submission {
@@ -234,3 +235,28 @@ fn what_does_not_fit_is_split_by_file_where_the_rule_allows_it() {
 }
 
 mod change;
+
+/// Rulings of earlier commands stand: the key of a first look is what it always was. Each further look is another
+/// question.
+#[test]
+fn issue_15_a_look_is_part_of_the_key_and_the_first_one_is_not() {
+    let (rule, reviewer) = (rule(Scope::Whole), reviewer("main"));
+    let batch = &batches(&rule, std::slice::from_ref(&reviewer), "r").unwrap()[0];
+    let at = |look| key(&rule, batch, &[0, 1, 2], &three(), &reviewer, look);
+    assert_eq!(at(FIRST_LOOK), only_key(&rule, &three(), reviewer.clone()));
+    let mut parts = Parts::new("assignment/2");
+    parts.count(PROMPT_VERSION as usize).count(1).text("C").text("?").maybe(None);
+    parts.maybe(Some("r")).maybe(None).maybe(None).count(0).text("id main").text("r").count(3);
+    for file in &three().files {
+        parts.text(&file.path).text(three().output_name(file)).text(file.digest.as_str());
+    }
+    assert_eq!(at(FIRST_LOOK), parts.key(), "these parts and no other");
+    let keys: HashSet<Key> = (0..4).map(at).collect();
+    assert_eq!(keys.len(), 4);
+    let candidate = planned(rule.clone(), &three()).assignments[0].candidates[0].clone();
+    let written = serde_json::to_value(&candidate).unwrap();
+    assert_eq!(written.get("look"), None, "{written}");
+    assert_eq!(serde_json::from_value::<Candidate>(written).unwrap(), candidate);
+    let second = serde_json::to_value(Candidate { look: 1, ..candidate }).unwrap();
+    assert_eq!(second["look"], 1);
+}

@@ -12,7 +12,7 @@ use crate::ids::{CallId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd, judge};
 use crate::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use crate::place::Place;
-use crate::plan::{Assignment, ReviewerKind};
+use crate::plan::{Assignment, FIRST_LOOK, ReviewerKind};
 use crate::policy::{Attempts, COOL_OFF_MS, MAX_EMPTY_ROUNDS, MAX_SELF_REVIEW_CALLS, Policy};
 use crate::rule::Rule;
 use crate::submission::Submission;
@@ -277,12 +277,10 @@ fn asking(
     reviewer: String,
     place: Place,
 ) -> Result<Vec<Event>, Refused> {
-    match review.round() {
-        Some(round) if is_due(review, &key) => {
-            Ok(vec![Event::Asked { round: round.n, call, key, reviewer, place }])
-        }
-        _ => Err(Refused::NotAsked),
-    }
+    let round = review.round().filter(|_| is_due(review, &key)).ok_or(Refused::NotAsked)?;
+    let candidate = round.asking(&key).find_map(|(_, assignment)| assignment.candidate(&key));
+    let look = candidate.map_or(FIRST_LOOK, |candidate| candidate.look);
+    Ok(vec![Event::Asked { round: round.n, call, key, reviewer, look, place }])
 }
 
 /// The round that asked this last, and the assignment.

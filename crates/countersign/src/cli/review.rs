@@ -13,7 +13,7 @@ use countersign_core::ids::{ID_LETTERS, Subject, letters};
 use countersign_core::outcome::Outcome;
 use countersign_doors::service::plan;
 use countersign_engine::config::Flags;
-use countersign_engine::engine::{Engine, Ticket};
+use countersign_engine::engine::{Engine, Ticket, self_review_file};
 use countersign_engine::workspace;
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +83,7 @@ pub async fn conclude(
     let mut next = next_steps(&stored.review, again, Reader::of_command());
     if outcome == Outcome::AwaitingPerson && stored.review.waits_for_self_review() {
         engine.renew_self_review(ticket).await?;
-        let file = engine.self_review_file(&ticket.review).path;
+        let file = self_review_file(engine.ledger(), &ticket.review)?;
         next = vec![
             format!("review the work as {} says", file.display()),
             format!("then countersign rule {} --from RESULTS", ticket.review),

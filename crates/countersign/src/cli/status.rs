@@ -12,7 +12,7 @@ use countersign_core::review::State;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::overview::{OpenStep, UnderWay, under_way};
 use countersign_doors::service::active::active;
-use countersign_engine::ledger::{Count, Filter, Ledger, Row, is_alive};
+use countersign_engine::ledger::{Count, Filter, Ledger, Row};
 use serde_json::{Value, json};
 
 /// How many open reviews are listed.
@@ -162,7 +162,7 @@ pub fn row_json(ledger: &Ledger, row: &Row) -> Value {
 fn is_interrupted(ledger: &Ledger, row: &Row) -> bool {
     row.state == State::Judging
         && row.standing.is_none()
-        && !row.holder.as_deref().is_some_and(|holder| is_alive(ledger.dir(), holder))
+        && !row.holder.as_deref().is_some_and(|holder| ledger.is_alive(holder))
 }
 
 fn ended(counts: &[Count]) -> (String, Value) {

@@ -13,6 +13,7 @@ use countersign_engine::workspace::write_atomically;
 use countersign_engine::yaml::{FileBytes, Source, quoted, read_at_most, unreadable};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The longest id of a task that is added.
@@ -174,7 +175,8 @@ impl Tasks {
     }
 
     fn lock_file(&self, name: &str) -> Result<File, ServiceError> {
-        let dir = self.ledger.dir();
+        let none = || io::Error::other("the ledger is in no folder");
+        let dir = self.ledger.dir().ok_or_else(none).map_err(ServiceError::io("tasks cannot be locked"))?;
         let failed = || ServiceError::io(format!("{} cannot be used", lock::folder(dir).display()));
         lock::open(dir, name).map_err(failed())
     }
@@ -186,7 +188,8 @@ impl Tasks {
 
     /// Whether a review of this task is under way, in whichever process.
     pub fn is_reviewed_now(&self, task: &Task) -> bool {
-        lock::is_held(self.ledger.dir(), &lock::name_of(self.subject(task).as_str()))
+        let name = lock::name_of(self.subject(task).as_str());
+        self.ledger.dir().is_some_and(|dir| lock::is_held(dir, &name))
     }
 
     /// What stays the same about a task over all its reviews: positions move when a line is added, titles do not.

@@ -31,8 +31,8 @@ pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
 pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
 pub use reviewers::{
-    AUTO, Asked, CommandReviewer, KeySource, ProgramReviewer, ReviewerConfig, ReviewerKind, Sees,
-    ServiceReviewer,
+    AUTO, Asked, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
+    ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer,
 };
 pub use rules::{CheckProblem, RuleSource};
 pub use schema::schema;

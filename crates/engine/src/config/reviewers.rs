@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// How many questions a program gets at once unless it says otherwise.
-const PROGRAM_CONCURRENCY: u32 = 4;
+pub const PROGRAM_CONCURRENCY: usize = 4;
 /// How many questions a service gets at once unless it says otherwise.
-const SERVICE_CONCURRENCY: u32 = 8;
+pub const SERVICE_CONCURRENCY: usize = 8;
 /// How many tokens the reply of a service may have unless it says otherwise.
 pub(super) const DEFAULT_REPLY_TOKENS: u32 = 8192;
 /// What a question to a program that reports its own cost may cost under a budget in dollars.
@@ -99,7 +99,7 @@ pub struct ProgramReviewer {
 impl ProgramReviewer {
     /// A program as it is.
     pub fn plain(program: Program) -> Self {
-        Self { program, base_url: None, key_env: None, asked: Asked::program() }
+        Self { program, base_url: None, key_env: None, asked: Asked::default() }
     }
 }
 
@@ -136,8 +136,8 @@ pub struct Asked {
     pub sees: Sees,
     /// How long a question may take; without it, that depends on the number of files.
     pub timeout_seconds: Option<u32>,
-    /// How many questions may be under way at once.
-    pub concurrency: u32,
+    /// How many questions may be under way at once, where it says so.
+    pub concurrency: Option<u32>,
     /// How many tokens fit into a question and its reply.
     pub window_tokens: Option<u32>,
     /// What its tokens cost.
@@ -146,23 +146,18 @@ pub struct Asked {
     pub question_microusd: u64,
 }
 
-impl Asked {
-    /// How a program is asked where nobody says anything.
-    pub fn program() -> Self {
+/// How a reviewer is asked that says nothing about it.
+impl Default for Asked {
+    fn default() -> Self {
         Self {
             model: None,
             sees: Sees::Given,
             timeout_seconds: None,
-            concurrency: PROGRAM_CONCURRENCY,
+            concurrency: None,
             window_tokens: None,
             price: None,
             question_microusd: DEFAULT_QUESTION_MICROUSD,
         }
-    }
-
-    /// How a service is asked where nobody says anything.
-    pub fn service() -> Self {
-        Self { concurrency: SERVICE_CONCURRENCY, ..Self::program() }
     }
 }
 
@@ -304,7 +299,7 @@ fn command(
     written: &WrittenReviewer,
     span: &Range<usize>,
 ) -> Option<CommandReviewer> {
-    let asked = asked(sink, written, Asked::program());
+    let asked = asked(sink, written);
     let owner_of_key = ("a reviewer with `use: command`", span);
     let (list, list_span) = sink.required(written.command.as_ref(), "command", owner_of_key)?;
     let argv: Vec<String> = list.iter().map(|at| at.value.clone()).collect::<Option<_>>()?;
@@ -316,7 +311,7 @@ fn command(
 }
 
 fn program(sink: &mut Sink, program: Program, written: &WrittenReviewer) -> Option<ReviewerKind> {
-    let asked = asked(sink, written, Asked::program());
+    let asked = asked(sink, written);
     let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
     if let Some(at) = sees.filter(|_| !program.may_see_project()) {
         let name = program.facts().name;
@@ -342,7 +337,7 @@ fn service(
     let word = written.r#use.as_ref()?.value?.word();
     let owner = format!("a reviewer with `use: {word}`");
     let named = sink.required(written.model.as_ref(), "model", (&owner, span)).is_some();
-    let asked = asked(sink, written, Asked::service());
+    let asked = asked(sink, written);
     let (base_url, key) = (base_url(sink, written), key(sink, written));
     let reply_tokens = read(written.reply_tokens.as_ref())?.map_or(DEFAULT_REPLY_TOKENS, |count| count.get());
     named.then_some(())?;
@@ -355,13 +350,14 @@ fn service(
     }))
 }
 
-fn asked(sink: &mut Sink, written: &WrittenReviewer, default: Asked) -> Option<Asked> {
+fn asked(sink: &mut Sink, written: &WrittenReviewer) -> Option<Asked> {
+    let default = Asked::default();
     let model = text(sink, written.model.as_ref(), "model");
     let price = price(sink, written.price.as_ref());
     Some(Asked {
         sees: read(written.sees.as_ref())?.unwrap_or(default.sees),
         timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
-        concurrency: read(written.concurrency.as_ref())?.map_or(default.concurrency, |count| count.get()),
+        concurrency: read(written.concurrency.as_ref())?.map(|count| count.get()),
         window_tokens: read(written.window_tokens.as_ref())?.map(|count| count.get()),
         question_microusd: read(written.question_usd.as_ref())?
             .map_or(default.question_microusd, |usd| usd.micro()),

@@ -120,7 +120,7 @@ pub(super) struct WrittenReviewer {
     pub sees: Option<At<Sees>>,
     /// For programs and services: how long one question may take. Without it, 240 and 30 more for each file after the fifth.
     pub timeout_seconds: Option<At<Count>>,
-    /// For programs and services: how many questions may be under way at once. 4 for programs, 8 for services.
+    /// For programs and services: how many questions may be under way at once. Without it, 4 for programs and 8 for services; the reviews of a step of a job are all asked at once.
     pub concurrency: Option<At<Count>>,
     /// For `use: command`: passed on to the program with the question. For other programs and services: the model to ask.
     #[schemars(length(min = 1))]

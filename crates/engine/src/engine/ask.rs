@@ -136,6 +136,14 @@ impl Engine {
             Judge::Replay { recording, .. } => {
                 replay::answer(recording, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
             }
+            Judge::Library(library) => match self.worded(asking).await {
+                Ok(question) => {
+                    let root = self.0.planner.root.path().to_owned();
+                    let brief = self.brief(asking, Some(question), root);
+                    library.hear(&brief).await.and_then(|said| brief.ruled(&said))
+                }
+                Err(failed) => Told::not_asked(failed),
+            },
             Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await,
             Judge::SelfReview => {
                 Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
@@ -172,20 +180,23 @@ impl Engine {
         });
     }
 
+    /// The question in words, where it fits.
+    async fn worded(&self, asking: &Asking) -> Result<Worded, Failed> {
+        let planner = &self.0.planner;
+        self.fits(asking)?;
+        let question = planner.word(&asking.rules, &asking.assignment, &asking.prepared, &asking.reviewer);
+        let question = question.await.map_err(stale)?;
+        let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
+        let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
+        let refused = panelist.and_then(|panelist| panelist.refuse(bytes, asking.assignment.files.len()));
+        refused.map_or(Ok(question), Err)
+    }
+
     /// A brief for a program that runs in a folder of its own, with copies of the files it must read itself.
     pub(super) async fn private_brief(&self, asking: &Asking, access: Access) -> Result<Private, Failed> {
         let submission = &asking.prepared.submission;
         let planner = &self.0.planner;
-        self.fits(asking)?;
-        let question = planner.word(&asking.rules, &asking.assignment, &asking.prepared, &asking.reviewer);
-        let mut question = question.await.map_err(stale)?;
-        let bytes = (question.system_prompt.len() + question.payload.len()) as u64;
-        let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
-        if let Some(failed) =
-            panelist.and_then(|panelist| panelist.refuse(bytes, asking.assignment.files.len()))
-        {
-            return Err(failed);
-        }
+        let mut question = self.worded(asking).await?;
         let broken = |error: std::io::Error| {
             Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
         };

@@ -335,6 +335,7 @@ impl Engine {
             Judge::Agent(agent) => agent.hear(&self.0.guard, brief, cancel).await,
             Judge::Service(service) => service.hear(brief, cancel).await,
             Judge::Replay { recording, .. } => replay::consult(recording, &brief.rule),
+            Judge::Library(library) => library.hear(brief).await,
             Judge::Marked(_) => Told::not_asked(Failed::new(
                 NoVerdict::Unavailable,
                 "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer",

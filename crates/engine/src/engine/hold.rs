@@ -4,7 +4,7 @@
 //! that alone keeps it right; holding only keeps two processes from asking the same question twice.
 
 use super::{Engine, EngineError, Ticket};
-use crate::ledger::{Stored, is_alive, process_of};
+use crate::ledger::Stored;
 use countersign_core::ids::ReviewId;
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ impl Engine {
     pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>, EngineError> {
         let review = stored.review.id.clone();
         let ours = stored.holder.as_deref() == Some(self.0.holder.id());
-        if !ours && stored.holder.as_deref().is_some_and(|holder| is_alive(self.0.ledger.dir(), holder)) {
+        if !ours && stored.holder.as_deref().is_some_and(|holder| self.0.ledger.is_alive(holder)) {
             return Ok(None);
         }
         let begun = self.0.driving.lock().is_ok_and(|mut driving| driving.insert(review.clone()));
@@ -111,19 +111,19 @@ impl Engine {
         stored: &Stored,
         patience: &mut Patience,
     ) -> Result<(), EngineError> {
-        let (review, dir) = (&stored.review.id, self.0.ledger.dir());
+        let (review, ledger) = (&stored.review.id, &self.0.ledger);
         let holder = stored.holder.as_deref();
         let ours = self.holds(stored);
         let alive = || match holder {
             _ if ours => self.0.driving.lock().is_ok_and(|driving| driving.contains(review)),
-            Some(holder) => is_alive(dir, holder),
+            Some(holder) => ledger.is_alive(holder),
             None => false,
         };
         if patience.n != stored.n {
             (patience.n, patience.since) = (stored.n, Instant::now());
         }
         while alive() {
-            let process = holder.filter(|_| !ours).and_then(|holder| process_of(dir, holder));
+            let process = holder.filter(|_| !ours).and_then(|holder| ledger.process_of(holder));
             if let Some(why) = patience.ends(process) {
                 let by = process.map_or("another process".to_owned(), |id| format!("process {id}"));
                 return Err(EngineError::HeldUp { review: review.to_string(), by, why });

@@ -32,7 +32,8 @@ pub use handed::Handed;
 pub use happening::Happening;
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
-pub use self_review::{SelfReviewFile, SelfReviewResults};
+pub(crate) use self_review::section;
+pub use self_review::{SelfReviewResults, self_review_file};
 pub use submit::Ticket;
 pub use two_call::{PARSE_REVIEW, TwoCall};
 
@@ -63,7 +64,7 @@ struct Inner {
 impl Engine {
     /// An engine on an open ledger.
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
-        let holder = Arc::new(Holder::new(ledger.dir())?);
+        let holder = Arc::new(ledger.holder()?);
         let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
         let driving = Arc::default();
         Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))

@@ -5,7 +5,7 @@ use super::slots::Slots;
 use super::two_call::TwoCall;
 use crate::programs::Vendor;
 use crate::reviewer::replay::Recording;
-use crate::reviewer::{Agent, Command, Failed, Marked, Service, Told};
+use crate::reviewer::{Agent, Command, Failed, Library, Marked, Service, Told};
 use countersign_core::cost::{self, Price, Size};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
@@ -39,6 +39,8 @@ pub enum Judge {
     },
     /// One who reviews in free words, and one who reads what they say.
     TwoCall(Box<TwoCall>),
+    /// A reviewer in this process, where the gate is used as a library.
+    Library(Library),
     /// The author's own review.
     SelfReview,
 }
@@ -55,6 +57,7 @@ impl Judge {
             Self::TwoCall(two) => {
                 two.identity(&two.reviewer.judge.identity(root), &two.parser.judge.identity(root))
             }
+            Self::Library(_) => "library".to_owned(),
             Self::SelfReview => SELF.to_owned(),
         }
     }
@@ -94,7 +97,7 @@ impl Panelist {
     /// What a question of so many bytes may need; nothing for those who cost nothing.
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         match &self.judge {
-            Judge::Replay { .. } | Judge::SelfReview => None,
+            Judge::Replay { .. } | Judge::Library(_) | Judge::SelfReview => None,
             Judge::Command(_) | Judge::Marked(_) => Some(Size { bytes, reply_tokens: REPLY_TOKENS }),
             Judge::Agent(_) => Some(Size { bytes: bytes + PROGRAM_BYTES, reply_tokens: REPLY_TOKENS }),
             Judge::Service(service) => Some(Size { bytes, reply_tokens: service.reply_tokens.into() }),
@@ -162,7 +165,11 @@ impl Panelist {
     /// at, in the project or in a folder.
     pub fn reads_files(&self) -> bool {
         match &self.judge {
-            Judge::Command(_) | Judge::Marked(_) | Judge::Replay { .. } | Judge::SelfReview => true,
+            Judge::Command(_)
+            | Judge::Marked(_)
+            | Judge::Replay { .. }
+            | Judge::Library(_)
+            | Judge::SelfReview => true,
             Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
             Judge::Service(_) => false,
             Judge::TwoCall(two) => two.reviewer.reads_files(),

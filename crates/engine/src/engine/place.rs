@@ -69,7 +69,7 @@ pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Plac
         Judge::TwoCall(two) => {
             place(&two.reviewer.judge, root, environment).and(place(&two.parser.judge, root, environment))
         }
-        Judge::Replay { .. } | Judge::SelfReview => Place::default(),
+        Judge::Replay { .. } | Judge::Library(_) | Judge::SelfReview => Place::default(),
     }
 }
 

@@ -16,7 +16,7 @@ use countersign_core::policy::{self, GateFiles, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
 use countersign_core::redact::{Counts, Redaction};
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Material, Output, Submission};
+use countersign_core::submission::{Content, Material, Output, Submission};
 use std::time::Duration;
 
 /// More than the description of a reply takes.
@@ -177,7 +177,10 @@ impl Planner {
         let (shown, payload) = match &prepared.request.change {
             Some(handed) => self.word_change(handed, assignment, prepared, notes, &mut redacted)?,
             None => {
-                let mut shown = self.show(assignment, &prepared.submission, reviewer).await?;
+                let files = materials(assignment, &prepared.submission);
+                // Whoever cannot be given files gets everything in the question, or is not asked.
+                let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+                let mut shown = self.show(&files, &prepared.submission, reads).await?;
                 redacted.add(super::redact::shown(&self.redaction, &mut shown));
                 let payload = prompt::payload(&shown, notes);
                 (shown, payload)
@@ -197,22 +200,21 @@ impl Planner {
         Ok(Worded { system_prompt, payload, shown, redacted })
     }
 
-    /// Files as a reviewer gets them.
-    async fn show(
+    /// Files as a reviewer gets them, who can read them itself or not.
+    pub(crate) async fn show(
         &self,
-        assignment: &Assignment,
+        files: &[Material],
         submission: &Submission,
-        reviewer: &str,
+        reads: bool,
     ) -> Result<Vec<Shown>, Changed> {
-        let files = materials(assignment, submission);
-        let bytes = files.iter().map(|file| file.size_bytes).sum();
+        // What is not text is a line in the prompt, whatever its size.
+        let text = files.iter().filter(|file| file.content == Content::Text);
+        let bytes = text.map(|file| file.size_bytes).sum();
         let bounds = self.bounds;
-        // Whoever cannot be given files gets everything in the question, or is not asked.
-        let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
         let inline =
             !reads || prompt::fits_inline(files.len(), bytes, bounds.max_inline_files, bounds.prompt_bytes);
         let mut shown = vec![];
-        for file in &files {
+        for file in files {
             let body = if inline { workspace::read_body(&self.root, file).await? } else { Body::Listed };
             let output = submission.output_name(file).to_owned();
             shown.push(Shown { path: file.path.clone(), output, body });

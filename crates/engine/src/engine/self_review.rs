@@ -4,10 +4,10 @@ use super::handed::Handed;
 use super::planner::materials;
 use super::{Engine, EngineError, Prepared, Request, Ticket};
 use crate::fresh::random;
-use crate::ledger::Stored;
+use crate::ledger::{Ledger, Stored};
 use crate::workspace;
-use countersign_core::answer::{Answer, Row, self_rulings};
-use countersign_core::digest::Key;
+use countersign_core::answer::{Row, self_rulings};
+use countersign_core::criterion::Criterion;
 use countersign_core::ids::{ReviewId, Token};
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::prompt::{Body, ReviewSection, SelfReview, Shown, self_review_instructions};
@@ -18,11 +18,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the instructions are, and the token that is in them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelfReviewFile {
-    /// The file.
-    pub path: PathBuf,
+/// Where the instructions of a review are: beside its ledger.
+pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf, EngineError> {
+    let dir = ledger.dir().ok_or_else(|| {
+        EngineError::Internal(
+            "a ledger in memory has no folder for the instructions of a self-review".to_owned(),
+        )
+    })?;
+    Ok(dir.join(format!("self_review_{review}.md")))
 }
 
 /// What `countersign rule` hands in.
@@ -43,11 +46,6 @@ pub(super) struct Offer {
 }
 
 impl Engine {
-    /// The instructions file of a review.
-    pub fn self_review_file(&self, review: &ReviewId) -> SelfReviewFile {
-        SelfReviewFile { path: self.0.ledger.dir().join(format!("self_review_{review}.md")) }
-    }
-
     /// Gives out a token, or takes the results that came with the work.
     pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
         if let Some(offer) = &ticket.offer {
@@ -171,11 +169,11 @@ impl Engine {
         notes: Option<String>,
         token: &Token,
     ) -> Result<(), EngineError> {
-        let file = self.self_review_file(&review.id);
+        let path = self_review_file(&self.0.ledger, &review.id)?;
         let notes = notes.map(|notes| self.hide(&notes));
         let text = self_review_instructions(&document(review, notes, token));
-        workspace::write_atomically(&file.path, &text)
-            .map_err(EngineError::io(format!("could not write {}", file.path.display())))
+        workspace::write_atomically(&path, &text)
+            .map_err(EngineError::io(format!("could not write {}", path.display())))
     }
 
     /// Writes the instructions again with a new token, after the same work was handed in without results.
@@ -219,24 +217,30 @@ fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview
             files.push(shown);
         }
     }
-    let reviews =
-        by_rule.into_iter().map(|(rule, assignments)| section(review, rule, &assignments)).collect();
+    let of_rule = |(rule, assignments): (usize, Vec<&Assignment>)| {
+        let rule = review.rules.get(rule)?;
+        let asked = assignments.first()?.asks(&review.rules);
+        Some(section(rule, asked, assignments.iter().map(|assignment| assignment.target.clone())))
+    };
+    let reviews = by_rule.into_iter().filter_map(of_rule).collect();
     SelfReview { files, reviews, notes, handing_in: Some(handing_in(&review.id, token)) }
 }
 
-fn section(review: &Review, rule: usize, assignments: &[&Assignment]) -> ReviewSection {
-    let known = review.rules.get(rule);
-    let scope = known.map(Rule::scope_words).unwrap_or_default();
-    let each_file = assignments.iter().filter_map(|assignment| match &assignment.target {
-        Target::File(path) => Some(path.clone()),
-        _ => None,
-    });
-    let asked = assignments.first().map(|assignment| assignment.asks(&review.rules));
+/// What is asked by a rule, with the files that it looks at one by one.
+pub(crate) fn section<'a>(
+    rule: &Rule,
+    criteria: impl IntoIterator<Item = &'a Criterion>,
+    targets: impl IntoIterator<Item = Target>,
+) -> ReviewSection {
+    let file = |target| match target {
+        Target::File(path) => Some(path),
+        Target::All | Target::Matching | Target::Output(_) => None,
+    };
     ReviewSection {
-        scope,
-        criteria: asked.into_iter().flatten().map(|c| (c.name.clone(), c.question.clone())).collect(),
-        guidance: known.and_then(|rule| rule.guidance.clone()),
-        each_file: each_file.collect(),
+        scope: rule.scope_words(),
+        criteria: criteria.into_iter().map(|c| (c.name.clone(), c.question.clone())).collect(),
+        guidance: rule.guidance.clone(),
+        each_file: targets.into_iter().filter_map(file).collect(),
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::chain;
 use super::projection::Row;
+use super::store::{End, Session, Stream};
 use super::{LedgerError, Stored};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
 
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +22,8 @@ pub struct Entry {
     pub event: Event,
 }
 
-/// An event as the table has it, with the hash of the one before it.
+/// An event as a store has it, with the hash of the one before it.
+#[derive(Clone)]
 pub(super) struct Line {
     pub(super) seq: u64,
     pub(super) stream: String,
@@ -32,35 +32,10 @@ pub(super) struct Line {
     pub(super) kind: String,
     pub(super) body: String,
     pub(super) chain: Vec<u8>,
-    previous: Option<Vec<u8>>,
+    pub(super) previous: Option<Vec<u8>>,
 }
-
-/// The columns of a [`Line`]; `p` is the event before `e`.
-macro_rules! lines {
-    ($rest:literal) => {
-        concat!(
-            "SELECT e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous ",
-            "FROM events e LEFT JOIN events p ON p.seq = e.seq - 1 ",
-            $rest
-        )
-    };
-}
-pub(super) use lines;
 
 impl Line {
-    pub(super) fn read(row: &SqliteRow) -> Result<Self, LedgerError> {
-        Ok(Self {
-            seq: number(row, "seq")?,
-            stream: row.try_get("stream")?,
-            n: row.try_get("n")?,
-            at_ms: row.try_get("at_ms")?,
-            kind: row.try_get("kind")?,
-            body: row.try_get("body")?,
-            chain: row.try_get("chain")?,
-            previous: row.try_get("previous")?,
-        })
-    }
-
     /// Whether it still is what was recorded.
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         let tampered = LedgerError::Tampered { seq: self.seq };
@@ -82,44 +57,48 @@ impl Line {
         }
     }
 
+    /// Its number in the stream.
+    pub(super) fn number(&self) -> Result<u64, LedgerError> {
+        u64::try_from(self.n).map_err(|_| LedgerError::Tampered { seq: self.seq })
+    }
+
     pub(super) fn entry(self) -> Result<Entry, LedgerError> {
-        let event = self.event()?;
-        let Ok(n) = u64::try_from(self.n) else { return Err(LedgerError::Tampered { seq: self.seq }) };
+        let (event, n) = (self.event()?, self.number()?);
         let review = ReviewId::from_text(self.stream);
         Ok(Entry { seq: self.seq, review, n, at_ms: self.at_ms, event })
     }
 }
 
-/// A column that counts something.
-pub(super) fn number(row: &SqliteRow, column: &str) -> Result<u64, LedgerError> {
-    let value: i64 = row.try_get(column)?;
-    u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
+/// New events at the end of a stream, each a kind and a body, and each chained to the one before it.
+pub(super) fn chained(end: End, stream: &str, at_ms: i64, events: Vec<(&str, String)>) -> Vec<Line> {
+    let End { mut n, mut seq, link } = end;
+    let mut previous = link;
+    let line = |(kind, body): (&str, String)| {
+        (n, seq) = (n + 1, seq + 1);
+        let before: &[u8] = previous.as_deref().unwrap_or(&chain::START);
+        let link = chain::link(before, stream, n.cast_signed(), at_ms, kind, &body).to_vec();
+        let previous = previous.replace(link.clone());
+        let (stream, kind) = (stream.to_owned(), kind.to_owned());
+        Line { seq, stream, n: n.cast_signed(), at_ms, kind, body, chain: link, previous }
+    };
+    events.into_iter().map(line).collect()
 }
 
 /// The fold of a stream; none where it has no events.
-pub(super) async fn load(
-    connection: &mut SqliteConnection,
-    id: &ReviewId,
-) -> Result<Option<Stored>, LedgerError> {
-    // The row comes along, so that both are of the same moment.
-    const SQL: &str = concat!(
-        "SELECT e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous, ",
-        "r.n AS known, r.holder FROM events e LEFT JOIN events p ON p.seq = e.seq - 1 ",
-        "LEFT JOIN reviews r ON r.id = e.stream WHERE e.stream = $1 ORDER BY e.n"
-    );
-    let rows = sqlx::query(SQL).bind(id.as_str()).fetch_all(connection).await?;
-    let Some(last) = rows.last() else { return Ok(None) };
-    let (known, holder): (Option<i64>, Option<String>) = (last.try_get("known")?, last.try_get("holder")?);
-    let mut fold = Fold::new(id.clone());
-    for row in &rows {
-        fold.add(&Line::read(row)?)?;
+pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+    let Stream { lines, known, holder } = session.stream(id).await?;
+    if lines.is_empty() {
+        return Ok(None);
     }
-    let stored = Stored { holder, ..fold.stored };
+    let mut fold = Fold::new(id.clone());
+    for line in &lines {
+        fold.add(line)?;
+    }
     // The last event of a stream has no follower that would miss it; the row does.
-    if known != i64::try_from(stored.n).ok() {
+    if known != Some(fold.stored.n) {
         return Err(LedgerError::Mismatch { review: id.to_string() });
     }
-    Ok(Some(stored))
+    Ok(Some(Stored { holder, ..fold.stored }))
 }
 
 /// Folds the lines of one stream, in order.
@@ -136,7 +115,7 @@ impl Fold {
     pub(super) fn add(&mut self, line: &Line) -> Result<(), LedgerError> {
         let event = line.event()?;
         let stored = &mut self.stored;
-        if u64::try_from(line.n).ok() != Some(stored.n + 1) {
+        if line.number()? != stored.n + 1 {
             return Err(LedgerError::Tampered { seq: line.seq });
         }
         stored.record(&event, line.at_ms);

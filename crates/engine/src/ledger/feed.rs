@@ -2,7 +2,7 @@
 
 use super::LedgerError;
 use super::entry::Line;
-use sqlx::{Row as _, SqliteConnection};
+use super::store::Session;
 
 /// One recorded event of any stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,30 +24,12 @@ pub struct Recorded {
 }
 
 /// The events after a number, oldest first, each checked against the chain.
-pub(super) async fn after(
-    connection: &mut SqliteConnection,
-    seq: u64,
-    limit: u32,
-) -> Result<Vec<Recorded>, LedgerError> {
-    const SQL: &str = concat!(
-        "SELECT e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous, r.subject ",
-        "FROM events e LEFT JOIN events p ON p.seq = e.seq - 1 LEFT JOIN reviews r ON r.id = e.stream ",
-        "WHERE e.seq > $1 ORDER BY e.seq LIMIT $2"
-    );
-    let rows = sqlx::query(SQL).bind(seq.cast_signed()).bind(limit).fetch_all(connection).await?;
-    let recorded = |row| {
-        let line = Line::read(row)?;
+pub(super) async fn after(session: &mut Session, seq: u64, limit: u32) -> Result<Vec<Recorded>, LedgerError> {
+    let recorded = |(line, subject): (Line, _)| {
         line.check()?;
-        let n = u64::try_from(line.n).map_err(|_| LedgerError::Tampered { seq: line.seq })?;
+        let n = line.number()?;
         let Line { seq, stream, at_ms, kind, body, .. } = line;
-        Ok(Recorded { seq, stream, n, at_ms, kind, body, subject: row.try_get("subject")? })
+        Ok(Recorded { seq, stream, n, at_ms, kind, body, subject })
     };
-    rows.iter().map(recorded).collect()
-}
-
-/// The number of the last event; 0 where there is none.
-pub(super) async fn last(connection: &mut SqliteConnection) -> Result<u64, LedgerError> {
-    const SQL: &str = "SELECT COALESCE(MAX(seq), 0) FROM events";
-    let last: i64 = sqlx::query_scalar(SQL).fetch_one(connection).await?;
-    Ok(last.cast_unsigned())
+    session.feed(seq, limit).await?.into_iter().map(recorded).collect()
 }

@@ -2,8 +2,8 @@
 //! what they mean, the door knows.
 
 use super::LedgerError;
-use super::entry::{Line, lines};
-use sqlx::SqliteConnection;
+use super::entry::Line;
+use super::store::{Lines, Session};
 
 /// One event of a door's own stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,41 +19,24 @@ pub struct Note {
 }
 
 /// A stream, each event checked against the chain.
-pub(super) async fn of(connection: &mut SqliteConnection, stream: &str) -> Result<Vec<Note>, LedgerError> {
-    const SQL: &str = lines!("WHERE e.stream = $1 ORDER BY e.n");
-    let rows = sqlx::query(SQL).bind(stream).fetch_all(connection).await?;
+pub(super) async fn of(session: &mut Session, stream: &str) -> Result<Vec<Note>, LedgerError> {
     let mut notes = vec![];
-    for row in &rows {
-        let line = Line::read(row)?;
-        line.check()?;
-        let n = u64::try_from(line.n).ok().filter(|n| *n == notes.len() as u64 + 1);
-        let Some(n) = n else { return Err(LedgerError::Tampered { seq: line.seq }) };
-        notes.push(Note { n, at_ms: line.at_ms, kind: line.kind, body: line.body });
+    for line in session.lines(Lines::Stream(stream, 0), u32::MAX).await? {
+        let (seq, note) = (line.seq, note(line)?);
+        if note.n != notes.len() as u64 + 1 {
+            return Err(LedgerError::Tampered { seq });
+        }
+        notes.push(note);
     }
     Ok(notes)
 }
 
 /// The last event of a stream, checked against the chain.
-pub(super) async fn last(
-    connection: &mut SqliteConnection,
-    stream: &str,
-) -> Result<Option<Note>, LedgerError> {
-    const SQL: &str = lines!("WHERE e.stream = $1 ORDER BY e.n DESC LIMIT 1");
-    let Some(row) = sqlx::query(SQL).bind(stream).fetch_optional(connection).await? else { return Ok(None) };
-    let line = Line::read(&row)?;
-    line.check()?;
-    let n = u64::try_from(line.n).map_err(|_| LedgerError::Tampered { seq: line.seq })?;
-    Ok(Some(Note { n, at_ms: line.at_ms, kind: line.kind, body: line.body }))
+pub(super) async fn last(session: &mut Session, stream: &str) -> Result<Option<Note>, LedgerError> {
+    session.lines(Lines::Last(stream), 1).await?.pop().map(note).transpose()
 }
 
-/// The streams whose names begin like this, the one that changed last first.
-pub(super) async fn named(
-    connection: &mut SqliteConnection,
-    prefix: &str,
-    limit: u32,
-) -> Result<Vec<String>, LedgerError> {
-    const SQL: &str = "SELECT stream FROM events WHERE stream >= $1 AND stream < $2
-        GROUP BY stream ORDER BY MAX(seq) DESC LIMIT $3";
-    let end = format!("{prefix}{}", char::MAX);
-    Ok(sqlx::query_scalar(SQL).bind(prefix).bind(end).bind(limit).fetch_all(connection).await?)
+fn note(line: Line) -> Result<Note, LedgerError> {
+    line.check()?;
+    Ok(Note { n: line.number()?, at_ms: line.at_ms, kind: line.kind, body: line.body })
 }

@@ -1,25 +1,20 @@
 //! Rulings that stand beyond their review: an index from a key to the event that answered it.
 
 use super::LedgerError;
-use super::entry::{Line, number};
+use super::entry::Line;
+use super::store::Session;
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::ReviewId;
 use countersign_core::plan::{Candidate, Reuse};
 use countersign_core::review::{By, Event, Known, Review};
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
-
-/// How many keys one statement asks for.
-const CHUNK_KEYS: usize = 500;
 
 /// Points the key of an answer to its event, where the answer may stand beyond its review.
 pub(super) async fn index(
-    connection: &mut SqliteConnection,
+    session: &mut Session,
     review: &Review,
     n: u64,
     event: &Event,
 ) -> Result<(), LedgerError> {
-    const SQL: &str = "INSERT INTO rulings (key, stream, n) VALUES ($1, $2, $3)
-        ON CONFLICT (key) DO UPDATE SET stream = excluded.stream, n = excluded.n";
     let Event::Answered { round, key, answer, by, place } = event else { return Ok(()) };
     if !matches!(by, By::Call { .. } | By::Disputed { .. }) {
         return Ok(());
@@ -32,15 +27,14 @@ pub(super) async fn index(
     // A pass never takes the place of a failure, nor of what a dispute left; only a dispute does.
     let may_stay = !answer.fails() && matches!(by, By::Call { .. });
     if may_stay
-        && found(connection, std::slice::from_ref(&under)).await?.iter().any(|(known, _)| known.is_final())
+        && found(session, std::slice::from_ref(&under)).await?.iter().any(|(known, _)| known.is_final())
     {
         return Ok(());
     }
     // A failure stands at every place, until a dispute withdraws it.
     let anywhere = (!may_stay).then(|| anywhere(key));
     for under in [Some(under), anywhere].into_iter().flatten() {
-        let insert = sqlx::query(SQL).bind(under).bind(review.id.as_str()).bind(n.cast_signed());
-        insert.execute(&mut *connection).await?;
+        session.put_ruling(&under, review.id.as_str(), n).await?;
     }
     Ok(())
 }
@@ -65,7 +59,7 @@ fn anywhere(key: &Key) -> String {
 
 /// The rulings of these candidates: failures, and what passed and is not too old.
 pub(super) async fn look_up(
-    connection: &mut SqliteConnection,
+    session: &mut Session,
     candidates: impl IntoIterator<Item = &Candidate>,
     passed_since_ms: i64,
 ) -> Result<Vec<Known>, LedgerError> {
@@ -73,12 +67,9 @@ pub(super) async fn look_up(
     let both =
         |candidate: &Candidate| [under(&candidate.key, candidate.place.as_ref()), anywhere(&candidate.key)];
     let wanted: Vec<String> = reusable.flat_map(both).collect();
-    let mut all: Vec<Known> = vec![];
-    for chunk in wanted.chunks(CHUNK_KEYS) {
-        let found = found(connection, chunk).await?.into_iter();
-        let stands = found.filter(|(known, at_ms)| known.is_final() || *at_ms >= passed_since_ms);
-        all.extend(stands.map(|(known, _)| known));
-    }
+    let found = found(session, &wanted).await?.into_iter();
+    let stands = found.filter(|(known, at_ms)| known.is_final() || *at_ms >= passed_since_ms);
+    let mut all: Vec<Known> = stands.map(|(known, _)| known).collect();
     // A failure is found by its place, and by standing at every place.
     all.sort_by(|a, b| (&a.key, &a.place).cmp(&(&b.key, &b.place)));
     all.dedup();
@@ -86,19 +77,10 @@ pub(super) async fn look_up(
 }
 
 /// What these entries of the index point to, and when it was ruled.
-async fn found(
-    connection: &mut SqliteConnection,
-    wanted: &[String],
-) -> Result<Vec<(Known, i64)>, LedgerError> {
-    let mut query = sqlx::query(AssertSqlSafe(statement(wanted.len())));
-    for key in wanted {
-        query = query.bind(key.as_str());
-    }
+async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i64)>, LedgerError> {
     let mut all = vec![];
-    for row in query.fetch_all(connection).await? {
-        let indexed: String = row.try_get("key")?;
-        let (line, n) = (Line::read(&row)?, number(&row, "n")?);
-        let known = known(&line, n)?.filter(|known| {
+    for (indexed, line) in session.rulings(wanted).await? {
+        let known = known(&line)?.filter(|known| {
             indexed == under(&known.key, known.place.as_ref()) || indexed == anywhere(&known.key)
         });
         // An index entry that points to another answer was not written by us.
@@ -112,23 +94,11 @@ async fn found(
 }
 
 /// The ruling that an event is.
-fn known(line: &Line, n: u64) -> Result<Option<Known>, LedgerError> {
+fn known(line: &Line) -> Result<Option<Known>, LedgerError> {
+    let n = line.number()?;
     let Event::Answered { key, answer, by, place, .. } = line.event()? else { return Ok(None) };
     let disputed = matches!(by, By::Disputed { .. });
     let (By::Call { reviewer, .. } | By::Disputed { reviewer, .. }) = by else { return Ok(None) };
     let by = By::Reused { review: ReviewId::from_text(line.stream.as_str()), n, reviewer };
     Ok(Some(Known { key, answer, by, place, disputed }))
-}
-
-/// Only the placeholders differ, by how many keys there are.
-fn statement(keys: usize) -> String {
-    let places: Vec<String> = (0..keys).map(|i| format!("${}", i + 1)).collect();
-    format!(
-        "SELECT r.key, e.seq, e.stream, e.n, e.at_ms, e.kind, e.body, e.chain, p.chain AS previous
-           FROM rulings r
-           JOIN events e ON e.stream = r.stream AND e.n = r.n
-           LEFT JOIN events p ON p.seq = e.seq - 1
-          WHERE r.key IN ({})",
-        places.join(", ")
-    )
 }

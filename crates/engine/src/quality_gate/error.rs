@@ -1,10 +1,12 @@
 //! Why the gate gives no verdict.
 
-use super::ReviewResult;
-use super::cli::CliError;
+use super::{CliError, QualityGate, ReviewResult};
+use crate::engine::EngineError;
 use crate::workspace::{Changed, PathProblem};
 use countersign_core::answer::Defect;
+use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::PlanError;
+use countersign_core::review::Failure;
 use countersign_core::submission::OutputKind;
 use countersign_core::text;
 use std::fmt;
@@ -28,7 +30,10 @@ pub enum QualityGateError {
     Uninterpretable(Defect),
     /// The second reply does not answer what was asked either.
     #[error("the reviewer was asked twice, and the reply could not be used: {0}")]
-    Unusable(Defect),
+    Unusable(String),
+    /// There is no verdict for another reason.
+    #[error("there is no verdict: {0}")]
+    NoVerdict(String),
     /// Two criteria that a reply could not tell apart.
     #[error("criteria '{first}' and '{second}' have the same name")]
     DoubledCriterion {
@@ -65,6 +70,9 @@ pub enum QualityGateError {
     /// A file changed while the question was put together.
     #[error(transparent)]
     Changed(#[from] Changed),
+    /// The engine could not do what it should.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// The files could not be looked at.
     #[error("could not look at the files: {0}")]
     Files(#[from] io::Error),
@@ -74,6 +82,19 @@ pub enum QualityGateError {
 }
 
 impl QualityGateError {
+    /// Why an evaluation of this many files has no verdict: it failed, or its files changed meanwhile.
+    pub(super) fn of(failure: Option<&Failure>, files: usize) -> Self {
+        let Some(Failure { why, detail, .. }) = failure else {
+            return Self::NoVerdict("a file changed while it was being judged".to_owned());
+        };
+        match why {
+            NoVerdict::Unavailable => Self::Cli(CliError(detail.clone())),
+            NoVerdict::Timeout => Self::TimedOut(QualityGate::compute_timeout(files)),
+            NoVerdict::Garbled | NoVerdict::Contradictory => Self::Unusable(detail.clone()),
+            _ => Self::NoVerdict(detail.clone()),
+        }
+    }
+
     pub(super) fn unplannable(error: PlanError) -> Self {
         let visible = |name: String| text::visible_line(&name).into_owned();
         match error {

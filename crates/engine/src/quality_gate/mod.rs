@@ -1,26 +1,21 @@
 //! The quality gate as a library: a step's outputs held against quality criteria by a reviewer CLI, or written
 //! down as instructions for the author's own review.
 //!
-//! It keeps nothing: no ledger, no reuse of rulings, no count of attempts. What it decides is decided by the
-//! same functions of `countersign_core` that the engine uses: prompts, schema, timeouts, targets, and what a
-//! reply is worth. Deliberately strict beyond reading a reply: a pass needs a passing ruling for every
-//! criterion, so a reply that only claims to pass, or contradicts itself, is asked again once and is then an
-//! error.
+//! A face of the [`Engine`] on a ledger in memory: what is asked, how a reply is read, when it is asked again and
+//! what it comes to is what every other way into Countersign does. It keeps nothing: each call has a ledger of its
+//! own, so no ruling is reused and no attempt counted. Deliberately strict beyond reading a reply: a pass needs a
+//! passing ruling for every criterion, so a reply that only claims to pass, or contradicts itself, is asked again
+//! once and is then an error.
 //!
 //! Files go into a question with their contents while they are at most `max_inline_files` and their text is
 //! at most [`MAX_PROMPT_BYTES`] together; otherwise all are listed by path and the reviewer reads them itself.
-//! What is sent is what was looked at; a file that changes after that is the caller's to notice, as the engine
-//! does.
+//! What is judged is what was looked at: where a file changes meanwhile there is no verdict.
 
-mod cli;
 mod error;
-mod evaluation;
 mod result;
-mod shown;
 mod step;
-mod together;
 
-pub use cli::{Asked, CliError, CliQuestion, ReviewerCli};
+pub use crate::reviewer::{Asked, CliError, CliQuestion, ReviewerCli};
 pub use countersign_core::answer::Ruling as CriterionResult;
 pub use countersign_core::policy::DEFAULT_MAX_INLINE_FILES;
 pub use countersign_core::submission::OutputKind;
@@ -28,20 +23,32 @@ pub use error::{QualityGateError, Unanswered, Unfinished};
 pub use result::{QualityGateResult, ReviewResult};
 pub use step::{OutputValue, STEP, StepReview, StepWork};
 
+use crate::config::DEFAULT_BYTES;
+use crate::engine::{Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, section};
+use crate::ledger::Ledger;
+use crate::process::GuardProgram;
+use crate::reviewer::{EndsWith, Library};
+use crate::workspace;
 use countersign_core::answer;
-use countersign_core::plan::{self, Target};
-use countersign_core::policy;
-use countersign_core::prompt::{self, ReviewSection, SelfReview};
+use countersign_core::cost::Budget;
+use countersign_core::ids::Subject;
+use countersign_core::judge::RoundEnd;
+use countersign_core::plan::{self, PlanError, Target};
+use countersign_core::policy::{self, Policy};
+use countersign_core::prompt::{self, SelfReview, Shown};
+use countersign_core::redact::Redaction;
+use countersign_core::review::Round;
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
-use evaluation::Evaluation;
 use serde_json::Value;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Up to this much text goes into one question; it is the configuration's default for a prompt.
-pub const MAX_PROMPT_BYTES: u64 = crate::config::DEFAULT_BYTES as u64;
+pub const MAX_PROMPT_BYTES: u64 = DEFAULT_BYTES as u64;
 
 /// The schema every reply is asked for in.
 pub static QUALITY_GATE_RESPONSE_SCHEMA: LazyLock<Value> = LazyLock::new(prompt::response_schema);
@@ -97,13 +104,10 @@ impl QualityGate {
             quality_criteria: quality_criteria.to_vec(),
             additional_review_guidance: additional_review_guidance.map(str::to_owned),
         };
-        // Nobody to ask is said before any file is looked at.
-        self.cli()?;
-        let rules = [review.rule()?];
-        let submission = shown::lay_out(work, &rules).await?;
-        let files = (0..submission.files.len()).collect();
-        let evaluation = Evaluation { rule: &rules[0], files, submission: &submission, work };
-        self.run(&evaluation).await
+        let mut ended = self.judge(vec![review.rule()?], work).await?;
+        // A review of the whole step has one target.
+        let (_, _, result) = ended.pop().ok_or(QualityGateError::Plan(PlanError::NothingToJudge))?;
+        result
     }
 
     /// Runs every evaluation of every review, all at once, and returns those that failed.
@@ -122,28 +126,12 @@ impl QualityGate {
         if rules.is_empty() {
             return Ok(vec![]);
         }
-        let submission = shown::lay_out(work, &rules).await?;
-        let mut targets = vec![];
-        for rule in &rules {
-            targets.extend(targets_of(rule, &submission)?.into_iter().map(|(target, files)| {
-                let target_file = target_file(target);
-                (target_file, Evaluation { rule, files, submission: &submission, work })
-            }));
-        }
-        if targets.iter().any(|(_, evaluation)| !evaluation.rule.criteria.is_empty()) {
-            self.cli()?;
-        }
-        let running = targets.iter().map(|(_, evaluation)| self.run(evaluation)).collect();
-        let ended = together::all(running).await;
-        let about = targets.iter().map(|(file, evaluation)| (evaluation.rule.name.clone(), file.clone()));
-        settle(about.zip(ended))
+        settle(self.judge(rules, work).await?)
     }
 
     /// What a reviewer is shown of all outputs together.
     pub async fn build_payload(&self, work: &StepWork) -> Result<String, QualityGateError> {
-        let submission = shown::lay_out(work, &[]).await?;
-        let files: Vec<usize> = (0..submission.files.len()).collect();
-        let shown = shown::show(work, &submission, &files, self.max_inline_files).await?;
+        let (_, shown) = self.show_all(work, &[]).await?;
         Ok(prompt::payload(&shown, work.notes.as_deref()))
     }
 
@@ -155,11 +143,10 @@ impl QualityGate {
         work: &StepWork,
     ) -> Result<String, QualityGateError> {
         let rules: Vec<Rule> = reviews.iter().map(StepReview::rule).collect::<Result<_, _>>()?;
-        let submission = shown::lay_out(work, &rules).await?;
-        let sections = rules.iter().map(|rule| section(rule, &submission)).collect::<Result<_, _>>()?;
-        let all: Vec<usize> = (0..submission.files.len()).collect();
-        let files = shown::show(work, &submission, &all, self.max_inline_files).await?;
-        let review = SelfReview { files, reviews: sections, notes: work.notes.clone(), handing_in: None };
+        let (submission, files) = self.show_all(work, &rules).await?;
+        let of_rule = |rule| Ok(section(rule, &rule.criteria, targets_of(rule, &submission)?));
+        let reviews = rules.iter().map(of_rule).collect::<Result<_, QualityGateError>>()?;
+        let review = SelfReview { files, reviews, notes: work.notes.clone(), handing_in: None };
         Ok(prompt::self_review_instructions(&review))
     }
 
@@ -174,45 +161,122 @@ impl QualityGate {
         Duration::from_secs(policy::timeout_seconds(files))
     }
 
-    fn cli(&self) -> Result<&dyn ReviewerCli, QualityGateError> {
-        self.cli.as_deref().ok_or(QualityGateError::NoCli)
-    }
-
-    async fn run(&self, evaluation: &Evaluation<'_>) -> Result<QualityGateResult, QualityGateError> {
-        if evaluation.rule.criteria.is_empty() {
-            return Ok(QualityGateResult::no_criteria());
+    /// Judges a step by rules: what each target of each rule came to, in order.
+    async fn judge(&self, rules: Vec<Rule>, work: &StepWork) -> Result<Vec<Evaluated>, QualityGateError> {
+        let asked: Vec<Rule> = rules.iter().filter(|rule| !rule.criteria.is_empty()).cloned().collect();
+        // No reviewer to ask is said before any file is looked at.
+        if !asked.is_empty() && self.cli.is_none() {
+            return Err(QualityGateError::NoCli);
         }
-        evaluation.run(self.cli()?, self.max_inline_files).await
+        let outputs = work.named_outputs()?;
+        let files = work.project_paths(&outputs).await?;
+        let (planner, _ends) = self.planner(work);
+        let request = Request {
+            subject: Subject::new("library", [STEP]),
+            rules: asked,
+            policy: Policy::default(),
+            outputs: outputs.clone(),
+            files: files.clone(),
+            change: None,
+            notes: work.notes.clone(),
+            fresh: false,
+        };
+        let prepared = match planner.prepare(request).await {
+            Ok(prepared) => Some(prepared),
+            Err(EngineError::Plan(PlanError::NothingToJudge)) => None,
+            Err(EngineError::Plan(error)) => return Err(QualityGateError::unplannable(error)),
+            Err(error) => return Err(error.into()),
+        };
+        let gathered = match &prepared {
+            Some(prepared) => prepared.submission.clone(),
+            None => Submission::new(&rules, outputs, workspace::gather(&work.root, files).await?, None),
+        };
+        let mut ended = vec![];
+        for rule in rules.iter().filter(|rule| rule.criteria.is_empty()) {
+            let passed = |target| (rule.name.clone(), target, Ok(QualityGateResult::no_criteria()));
+            ended.extend(targets_of(rule, &gathered)?.into_iter().map(passed));
+        }
+        if let Some(prepared) = prepared {
+            // Nothing here starts a program, so there is none to guard.
+            let engine = Engine::new(planner, Ledger::in_memory(), GuardProgram(PathBuf::new()))?;
+            let ticket = engine.submit(prepared).await?;
+            let stored = engine.wait(&ticket, &CancellationToken::new()).await?;
+            let rounds = stored.review.round().into_iter();
+            ended.extend(rounds.flat_map(|round| evaluated(&stored.review.rules, round)));
+        }
+        ended.sort_by_key(|(name, ..)| rules.iter().position(|rule| rule.name == *name));
+        Ok(ended)
+    }
+
+    /// Looks at every file of a step, and shows all of them.
+    async fn show_all(
+        &self,
+        work: &StepWork,
+        rules: &[Rule],
+    ) -> Result<(Submission, Vec<Shown>), QualityGateError> {
+        let outputs = work.named_outputs()?;
+        let files = workspace::gather(&work.root, work.project_paths(&outputs).await?).await?;
+        let submission = Submission::new(rules, outputs, files, None);
+        let shown = self.planner(work).0.show(&submission.files, &submission, true).await?;
+        Ok((submission, shown))
+    }
+
+    /// Plans as every other way in, with the CLI as the one reviewer, who is asked everything at once.
+    fn planner(&self, work: &StepWork) -> (Planner, Option<EndsWith>) {
+        let library = self.cli.clone().map(Library::new);
+        let ends = library.as_ref().map(Library::ends_with);
+        let panelist = library.map(|library| Panelist {
+            name: "cli".to_owned(),
+            judge: Judge::Library(library),
+            sees_project: true,
+            timeout: None,
+            concurrency: usize::MAX,
+            window_tokens: None,
+            price: None,
+            question_microusd: None,
+            vendor: None,
+        });
+        let bounds = Bounds {
+            max_inline_files: Some(self.max_inline_files),
+            prompt_bytes: MAX_PROMPT_BYTES,
+            reply_bytes: DEFAULT_BYTES as usize,
+        };
+        let panel = Panel::new(panelist.into_iter().collect(), work.root.path(), 1, &[]);
+        let (root, redaction, day_budget) = (work.root.clone(), Redaction::off(), Budget::default());
+        (Planner { root, panel, bounds, redaction, day_budget }, ends)
     }
 }
 
-fn targets_of(rule: &Rule, submission: &Submission) -> Result<Vec<(Target, Vec<usize>)>, QualityGateError> {
-    plan::targets(rule, submission, None).map_err(QualityGateError::unplannable)
+/// The rule and the target of an evaluation, and what it came to.
+type Evaluated = (String, Target, Result<QualityGateResult, QualityGateError>);
+
+fn evaluated(rules: &[Rule], round: &Round) -> Vec<Evaluated> {
+    // Answers are about the files as they were looked at, and count only while those are what they were.
+    let holds = matches!(round.end, Some(RoundEnd::Pass | RoundEnd::NeedsWork | RoundEnd::NoVerdict(_)));
+    let of_assignment = |assignment: &plan::Assignment| {
+        let rule = rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default();
+        let result = match round.answer_to(assignment) {
+            Some((_, given)) if holds => Ok(given.answer.clone().into()),
+            _ => Err(QualityGateError::of(round.failure_of(assignment), assignment.files.len())),
+        };
+        (rule, assignment.target.clone(), result)
+    };
+    round.assignments.iter().map(of_assignment).collect()
 }
 
-fn target_file(target: Target) -> Option<String> {
-    match target {
-        Target::File(path) => Some(path),
-        Target::All | Target::Matching | Target::Output(_) => None,
-    }
+fn targets_of(rule: &Rule, submission: &Submission) -> Result<Vec<Target>, QualityGateError> {
+    let targets = plan::targets(rule, submission, None).map_err(QualityGateError::unplannable)?;
+    Ok(targets.into_iter().map(|(target, _)| target).collect())
 }
-
-fn section(rule: &Rule, submission: &Submission) -> Result<ReviewSection, QualityGateError> {
-    let targets = targets_of(rule, submission)?;
-    Ok(ReviewSection {
-        scope: rule.scope_words(),
-        criteria: rule.criteria.iter().map(|c| (c.name.clone(), c.question.clone())).collect(),
-        guidance: rule.guidance.clone(),
-        each_file: targets.into_iter().filter_map(|(target, _)| target_file(target)).collect(),
-    })
-}
-
-type Ended = ((String, Option<String>), Result<QualityGateResult, QualityGateError>);
 
 /// The failed verdicts if there is a verdict for everything, else all there is.
-fn settle(ended: impl Iterator<Item = Ended>) -> Result<Vec<ReviewResult>, QualityGateError> {
+fn settle(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGateError> {
     let (mut verdicts, mut unanswered) = (vec![], vec![]);
-    for ((review_run_each, target_file), ended) in ended {
+    for (review_run_each, target, ended) in ended {
+        let target_file = match target {
+            Target::File(path) => Some(path),
+            Target::All | Target::Matching | Target::Output(_) => None,
+        };
         match ended {
             Ok(result) => verdicts.push(ReviewResult::new(review_run_each, target_file, result)),
             Err(error) => unanswered.push(Unanswered { review_run_each, target_file, error }),

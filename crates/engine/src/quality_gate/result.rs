@@ -32,9 +32,7 @@ impl From<Reply> for QualityGateResult {
 /// What a valid answer comes to: its rulings decide, not its word about the whole.
 impl From<Answer> for QualityGateResult {
     fn from(answer: Answer) -> Self {
-        let Answer { rulings, feedback, bare, redacted: _, reviewed: _, flaws: _ } = answer;
-        let ruled = !rulings.is_empty() && rulings.iter().all(|ruling| ruling.passed);
-        Self { passed: bare.unwrap_or(ruled), feedback, criteria_results: rulings }
+        Self { passed: !answer.fails(), feedback: answer.feedback, criteria_results: answer.rulings }
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a step hands in, and what it is reviewed by.
 
 use super::QualityGateError;
-use crate::workspace::Root;
+use crate::workspace::{PathProblem, Root};
 use countersign_core::criterion::{Criterion, first_double};
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Component, Path};
 
 /// The `run_each` of a review that looks at all outputs together.
 pub const STEP: &str = "step";
@@ -71,13 +73,37 @@ impl StepWork {
         names.into_iter().map(output).collect()
     }
 
-    /// Every path as it was handed in, with the index of its output.
-    pub(super) fn given_paths(&self, outputs: &[Output]) -> Vec<(String, usize)> {
+    /// Every path relative to the root, with the index of its output. No file is touched on the async runtime.
+    pub(super) async fn project_paths(
+        &self,
+        outputs: &[Output],
+    ) -> Result<Vec<(String, usize)>, QualityGateError> {
         let of = |(i, output): (usize, &Output)| {
             let paths = self.outputs.get(&output.name).map_or(&[][..], OutputValue::paths);
             paths.iter().map(|path| (path.clone(), i)).collect::<Vec<_>>()
         };
-        outputs.iter().enumerate().flat_map(of).collect()
+        let given: Vec<_> = outputs.iter().enumerate().flat_map(of).collect();
+        let root = self.root.clone();
+        let resolve =
+            move || given.into_iter().map(|(path, i)| Ok((project_path(&root, path)?, i))).collect();
+        let resolved: Result<_, PathProblem> =
+            tokio::task::spawn_blocking(resolve).await.map_err(io::Error::other)?;
+        Ok(resolved?)
+    }
+}
+
+/// The path relative to the root. One that plainly stands inside and cannot be followed is kept as it is: that
+/// it is missing or cannot be read is shown to the reviewer, and reading it is refused should it lead out.
+fn project_path(root: &Root, given: String) -> Result<String, PathProblem> {
+    match root.relative(root.path(), Path::new(&given)) {
+        Err(problem @ PathProblem::Unreadable { .. }) => {
+            let path = Path::new(&given);
+            let inside = path.strip_prefix(root.path()).unwrap_or(path);
+            let plain =
+                inside.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            inside.to_str().filter(|_| plain).map(str::to_owned).ok_or(problem)
+        }
+        other => other,
     }
 }
 

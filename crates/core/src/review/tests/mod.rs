@@ -46,7 +46,14 @@ fn assignment(name: &str, kind: ReviewerKind) -> Assignment {
         target: Target::File(name.split('@').next().unwrap_or(name).into()),
         criteria: vec![0, 1],
         files: vec![0],
-        candidates: vec![Candidate { reviewer: "main".into(), kind, key: key(name), reuse, place: None }],
+        candidates: vec![Candidate {
+            reviewer: "main".into(),
+            kind,
+            look: 0,
+            key: key(name),
+            reuse,
+            place: None,
+        }],
     }
 }
 
@@ -400,6 +407,7 @@ fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
     let second = |name: &str| Candidate {
         reviewer: "second".into(),
         kind: ReviewerKind::Asked,
+        look: 0,
         key: key(name),
         reuse: Reuse::Anywhere,
         place: None,
@@ -407,6 +415,7 @@ fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
     let author = || Candidate {
         reviewer: "self".into(),
         kind: ReviewerKind::SelfReview,
+        look: 0,
         key: key("own"),
         reuse: Reuse::Never,
         place: None,
@@ -459,4 +468,27 @@ fn a_key_that_several_assignments_share_is_found_wherever_it_stands() {
     assert_eq!(story.input(asking("d")).err(), Some(Refused::NotAsked));
     story.answered("b", answer(true, true));
     story.asks(&["c", "a"]);
+}
+
+/// A second look is data: an assignment whose candidate has another look, and so another key. Nothing else is needed
+/// for it to be asked, recorded and to count.
+#[test]
+fn issue_15_the_unit_that_is_asked_is_an_assignment_a_reviewer_and_a_look() {
+    let mut submit = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
+    let mut second = submit.assignments[0].clone();
+    second.candidates[0] = Candidate { look: 1, key: key("a@1 again"), ..second.candidates[0].clone() };
+    submit.assignments.push(second);
+    let mut story = Story::new();
+    story.take(Input::Submit(Box::new(submit))).asks(&["a@1", "a@1 again"]);
+    for (name, look) in [("a@1", 0), ("a@1 again", 1)] {
+        let events = step(&story.review, asking(name)).unwrap();
+        assert!(matches!(events[..], [Event::Asked { look: asked, .. }] if asked == look), "{events:?}");
+        let written = serde_json::to_value(&events[0]).unwrap();
+        assert_eq!(written.get("look").is_some(), look > 0, "{written}");
+        assert_eq!(serde_json::from_value::<Event>(written).unwrap(), events[0]);
+    }
+    // What the first look found says nothing about the second, and both count.
+    story.answered("a@1", answer(true, true)).asks(&["a@1 again"]);
+    story.answered("a@1 again", answer(true, false)).confirmed();
+    story.stands(Outcome::NeedsWork);
 }

@@ -62,6 +62,7 @@ fn reroll_of_two_reviewers_who_ruled_the_failure_stands() {
     let second = |key| Candidate {
         reviewer: "second".into(),
         kind: ReviewerKind::Asked,
+        look: 0,
         key,
         reuse: Reuse::Anywhere,
         place: None,

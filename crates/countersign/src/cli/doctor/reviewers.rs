@@ -46,6 +46,7 @@ impl Asking<'_> {
             }
             // Made of those above, for the reviews of tasks alone.
             Judge::TwoCall(_) => Line::ok(what, "a review in two calls"),
+            Judge::Library(_) => Line::ok(what, "in this process"),
             Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
         };
         let ready = !matches!(line.state, State::Fail(_));

@@ -23,7 +23,7 @@ use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{planned, read_plan};
 use countersign_engine::config::{ServiceConfig, Trigger};
-use countersign_engine::engine::{Engine, EngineError, Handed, Prepared, Ticket};
+use countersign_engine::engine::{Engine, EngineError, Handed, Prepared, Ticket, self_review_file};
 use countersign_engine::ledger::Stored;
 use tokio_util::sync::CancellationToken;
 
@@ -217,7 +217,7 @@ async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Wor
     let self_review = match outcome == Outcome::AwaitingPerson && review.waits_for_self_review() {
         true => {
             engine.renew_self_review(ticket).await?;
-            Some(engine.self_review_file(&ticket.review).path.display().to_string())
+            Some(self_review_file(engine.ledger(), &ticket.review)?.display().to_string())
         }
         false => None,
     };

@@ -103,7 +103,11 @@ fn program(judge: &Judge) -> Option<String> {
         Judge::Command(command) => command.argv.first().cloned(),
         Judge::Marked(marked) => Some(marked.worker.name().to_owned()),
         Judge::Agent(agent) => Some(agent.program.facts().name.to_owned()),
-        Judge::Service(_) | Judge::Replay { .. } | Judge::TwoCall(_) | Judge::SelfReview => None,
+        Judge::Service(_)
+        | Judge::Replay { .. }
+        | Judge::TwoCall(_)
+        | Judge::Library(_)
+        | Judge::SelfReview => None,
     }
 }
 

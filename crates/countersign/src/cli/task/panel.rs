@@ -105,7 +105,11 @@ fn with_model(mut panelist: Panelist, model: Option<&str>) -> Panelist {
         Judge::Command(command) => command.model = Some(model.to_owned()),
         Judge::Agent(agent) => agent.model = Some(model.to_owned()),
         Judge::Service(service) => model.clone_into(&mut service.model),
-        Judge::Replay { .. } | Judge::Marked(_) | Judge::TwoCall(_) | Judge::SelfReview => {}
+        Judge::Replay { .. }
+        | Judge::Marked(_)
+        | Judge::TwoCall(_)
+        | Judge::Library(_)
+        | Judge::SelfReview => {}
     }
     panelist
 }

@@ -280,6 +280,7 @@ fn project(call: &Call) -> Result<Project, Failure> {
     let reviewer = call.server.options().external_runner.clone().unwrap_or_else(|| SELF.to_owned());
     let mut project = call.server.project_for(Some(reviewer))?;
     project.author = author::of_client(&call.client).or(project.author);
+    project.all_at_once = true;
     Ok(project)
 }
 

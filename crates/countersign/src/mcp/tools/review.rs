@@ -14,6 +14,7 @@ use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
+use countersign_engine::engine::self_review_file;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -167,7 +168,7 @@ async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Value, Failure>
     let stored = followed.stored();
     let standing = stored.review.standing();
     let spent = Spent::of(ledger, &stored.review).await?;
-    let mut answer = verdict_json(stored, &spent, &next(ledger, followed));
+    let mut answer = verdict_json(stored, &spent, &next(ledger, followed)?);
     let (answered, questions) = counted(stored);
     answer["schema"] = json!(SCHEMA);
     answer["state"] = json!(followed.state());
@@ -179,13 +180,13 @@ async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Value, Failure>
     Ok(answer)
 }
 
-fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
+fn next(ledger: &Ledger, followed: &Followed) -> Result<Vec<String>, Failure> {
     let review = &followed.stored().review;
-    match followed {
+    Ok(match followed {
         Followed::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
         Followed::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
         Followed::Stands(_) if review.waits_for_self_review() => {
-            let file = ledger.dir().join(format!("self_review_{}.md", review.id));
+            let file = self_review_file(ledger, &review.id)?;
             vec![
                 format!("review the work as {} says", file.display()),
                 format!("then countersign rule {} --from RESULTS", review.id),
@@ -194,7 +195,7 @@ fn next(ledger: &Ledger, followed: &Followed) -> Vec<String> {
         Followed::Stands(_) => {
             next_steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
         }
-    }
+    })
 }
 
 async fn status(mut call: Call) -> Result<Reply, Failure> {

@@ -1,5 +1,6 @@
 //! The tools of workflows.
 
+mod at_once;
 mod bad_calls;
 mod blocked;
 mod defects;

@@ -8,7 +8,8 @@ use countersign_core::policy::{Attempts, Blocking, Overrides, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_engine::config::{
     Asked, CommandReviewer, Config, ContextConfig, Environment, FileBytes, Flags, KeySource, Limits,
-    Pipeline, Problems, ProgramReviewer, ReviewerKind, Sees, ServiceReviewer, Trigger, resolve,
+    PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
+    ServiceReviewer, Trigger, resolve,
 };
 use countersign_engine::programs::{Api, Program};
 
@@ -128,20 +129,20 @@ fn reviewers_become_reviewers() {
             model: Some("m".into()),
             sees: Sees::Project,
             timeout_seconds: Some(9),
-            concurrency: 2,
-            ..Asked::program()
+            concurrency: Some(2),
+            ..Asked::default()
         },
     };
-    let plain = CommandReviewer { argv: vec!["judge".into()], asked: Asked::program() };
+    let plain = CommandReviewer { argv: vec!["judge".into()], asked: Asked::default() };
     let claude = ProgramReviewer {
-        asked: Asked { model: Some("sonnet".into()), timeout_seconds: Some(60), ..Asked::program() },
+        asked: Asked { model: Some("sonnet".into()), timeout_seconds: Some(60), ..Asked::default() },
         ..ProgramReviewer::plain(Program::Claude)
     };
     let price = Price { input_microusd: 1_250_000, output_microusd: 10_000_000 };
     let codex = ProgramReviewer {
         base_url: Some("http://127.0.0.1:1/v1".into()),
         key_env: Some("MY_KEY".into()),
-        asked: Asked { price: Some(price), window_tokens: Some(9000), ..Asked::program() },
+        asked: Asked { price: Some(price), window_tokens: Some(9000), ..Asked::default() },
         ..ProgramReviewer::plain(Program::Codex)
     };
     let service = |api, key, model: &str, reply_tokens| ServiceReviewer {
@@ -149,9 +150,9 @@ fn reviewers_become_reviewers() {
         base_url: None,
         key,
         reply_tokens,
-        asked: Asked { model: Some(model.into()), ..Asked::service() },
+        asked: Asked { model: Some(model.into()), ..Asked::default() },
     };
-    assert_eq!((Asked::program().concurrency, Asked::service().concurrency), (4, 8));
+    assert_eq!((PROGRAM_CONCURRENCY, SERVICE_CONCURRENCY), (4, 8));
     let expected = [
         ("main".into(), ReviewerKind::Command(main)),
         ("plain".into(), ReviewerKind::Command(plain)),

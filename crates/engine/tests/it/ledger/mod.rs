@@ -1,14 +1,10 @@
 //! The ledger: what is recorded stays, is read back the same, and an edit by hand is seen.
 
+mod conformance;
 mod damage;
 mod disk;
 mod fixture;
 mod holders;
-mod notes;
 mod processes;
-mod reading;
-mod row_is_fold;
-mod rulings;
+mod sqlite;
 mod upgrade;
-mod watching;
-mod writing;

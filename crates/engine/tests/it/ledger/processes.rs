@@ -3,7 +3,7 @@
 use super::fixture::{append, decide, record_open, record_passed, review_id, work};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::review::{Event, Input, Review};
-use countersign_engine::ledger::{Filter, Holder, Ledger, LedgerError, Stored};
+use countersign_engine::ledger::{Filter, Ledger, LedgerError, Stored};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -25,7 +25,7 @@ fn job() {
         match job.as_str() {
             "append" => appending(Path::new(&dir), count).await,
             "hold" => {
-                let holder = Holder::new(Path::new(&dir)).unwrap();
+                let holder = Ledger::open(Path::new(&dir)).await.unwrap().holder().unwrap();
                 say(holder.id());
                 std::future::pending::<()>().await;
             }
@@ -85,8 +85,14 @@ pub fn arguments() -> Vec<String> {
 
 /// Starts a job.
 pub fn start(job: &str, dir: &Path, count: u32) -> Process {
+    start_with(job, dir, count, "")
+}
+
+/// Starts a job that dies at a write.
+pub fn start_with(job: &str, dir: &Path, count: u32, die_at_write: &str) -> Process {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(arguments()).env("LEDGER_JOB", job).env("LEDGER_DIR", dir);
+    command.env("COUNTERSIGN_TEST_DIE_AT_WRITE", die_at_write);
     command.env("LEDGER_COUNT", count.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -109,6 +115,13 @@ impl Process {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Waits until it dies; returns what it said before.
+    pub fn died(mut self) -> Vec<String> {
+        let said: Vec<String> = (&mut self.out).lines().map(Result::unwrap).collect();
+        assert!(!self.child.wait().unwrap().success(), "it was to die");
+        said.iter().filter_map(|line| line.strip_prefix(MARK)).map(str::to_owned).collect()
     }
 
     fn finish(mut self) {

@@ -3,7 +3,8 @@
 use super::damage::edit;
 use super::fixture::{record_passed, scratch};
 use countersign_core::cost::Spending;
-use countersign_engine::ledger::{Ledger, Scope};
+use countersign_core::outcome::Outcome;
+use countersign_engine::ledger::{Filter, Ledger, Scope};
 
 /// What the format before did not have.
 const OLDER: &str = "
@@ -33,4 +34,28 @@ async fn an_older_ledger_is_completed_and_nothing_in_it_changes() {
     let ledger = Ledger::open(&folder).await.unwrap();
     let mut transaction = ledger.transaction().await.unwrap();
     assert_eq!(transaction.spent(Scope::Since(0)).await.unwrap(), Spending::default());
+}
+
+/// A ledger that an earlier command wrote, byte for byte in every column.
+#[tokio::test]
+async fn a_ledger_of_an_earlier_command_opens_verifies_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join(".countersign");
+    std::fs::create_dir(&folder).unwrap();
+    edit(dir.path(), include_str!("written/format_2.sql")).await;
+    let ledger = Ledger::open(&folder).await.unwrap();
+    assert_eq!(ledger.verify().await.unwrap(), 23);
+    let rows = ledger.list(Filter { open_only: false, before: None, limit: 9 }).await.unwrap();
+    let ends: Vec<_> = rows.iter().map(|row| (row.standing, row.round, row.n)).collect();
+    let passed = Some(Outcome::Passed);
+    assert_eq!(ends, [(passed, 1, 8), (passed, 1, 6), (Some(Outcome::NeedsWork), 1, 9)]);
+    let first = ledger.review(&rows[2].id).await.unwrap().unwrap();
+    let round = first.review.round().unwrap();
+    assert_eq!(ledger.calls(&rows[2].id).await.unwrap().len(), 2);
+    assert_eq!(ledger.costs(0).await.unwrap()[0].questions, 3);
+    let candidates = round.assignments.iter().flat_map(|assignment| assignment.candidates.clone());
+    let candidates: Vec<_> = candidates.collect();
+    assert_eq!(ledger.rulings(&candidates, 0).await.unwrap().len(), 2, "its rulings stand");
+    record_passed(&ledger, "next").await;
+    assert_eq!(ledger.verify().await.unwrap(), 31, "the chain goes on");
 }

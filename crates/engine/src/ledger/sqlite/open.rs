@@ -1,6 +1,6 @@
 //! Opening the file: who may write, how connections are made, and how a new ledger comes to be.
 
-use super::LedgerError;
+use super::super::LedgerError;
 use super::schema::{self, Found};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -30,7 +30,7 @@ pub(super) enum Access {
 pub const LEDGER_FILE: &str = "ledger.db";
 
 /// Where the database is, inside its folder.
-pub(super) fn file(dir: &Path) -> PathBuf {
+pub fn file(dir: &Path) -> PathBuf {
     dir.join(LEDGER_FILE)
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
 }
 
 /// Makes the ledger's folder, out of git's sight.
-pub(super) fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+pub fn make_folder(dir: &Path) -> Result<(), LedgerError> {
     fs::create_dir_all(dir.join("holders"))?;
     ignore_by_git(dir)
 }
@@ -96,7 +96,7 @@ pub(super) fn access(dir: &Path) -> Access {
     if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
 }
 
-pub(super) fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
+pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
     const EVERYTHING: &[u8] = b"*\n";
     let path = dir.join(".gitignore");
     // Written again where it was emptied: otherwise the ledger would be part of every change.

@@ -1,13 +1,13 @@
 //! Writing: all of a transaction or nothing, and never on top of what one has not seen.
 
-use super::fixture::{append, call_id, decide, person, record_open, record_passed, review_id, scratch, work};
+use super::super::fixture::{append, call_id, decide, person, record_open, record_passed, review_id, work};
+use super::StoreKind;
 use countersign_core::outcome::{Settlement, Stop};
 use countersign_core::review::{Event, Input, Review, step};
 use countersign_engine::ledger::{Filter, LedgerError, Report, Stored};
 
-#[tokio::test]
-async fn appending_to_an_older_state_is_a_conflict_and_writes_nothing() {
-    let (_dir, ledger) = scratch().await;
+async fn appending_to_an_older_state_is_a_conflict_and_writes_nothing(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let seen = record_open(&ledger, "a").await;
     let events = decide(&seen.review, Input::Withdrawn(person()));
     let now = append(&ledger, seen.clone(), &events, 2).await.unwrap();
@@ -19,9 +19,8 @@ async fn appending_to_an_older_state_is_a_conflict_and_writes_nothing() {
     ledger.verify().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_draft_is_decided_step_by_step_and_written_at_once() {
-    let (_dir, ledger) = scratch().await;
+async fn a_draft_is_decided_step_by_step_and_written_at_once(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let open = record_open(&ledger, "a").await;
     assert!(ledger.is_current(&open).await.unwrap());
     let mut transaction = ledger.transaction().await.unwrap();
@@ -45,9 +44,8 @@ async fn a_draft_is_decided_step_by_step_and_written_at_once() {
     assert!(!ledger.is_current(&Stored::unopened(review_id())).await.unwrap());
 }
 
-#[tokio::test]
-async fn a_subject_has_one_open_review_at_most() {
-    let (_dir, ledger) = scratch().await;
+async fn a_subject_has_one_open_review_at_most(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let first = record_open(&ledger, "a").await;
     let id = review_id();
     let open = decide(&Review::unopened(id.clone()), Input::Submit(Box::new(work("a", "other", 1))));
@@ -65,9 +63,8 @@ async fn a_subject_has_one_open_review_at_most() {
     ledger.verify().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_transaction_that_is_dropped_leaves_nothing() {
-    let (_dir, ledger) = scratch().await;
+async fn a_transaction_that_is_dropped_leaves_nothing(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     for _ in 0..3 {
         let id = review_id();
         let events = decide(&Review::unopened(id.clone()), Input::Submit(Box::new(work("a", "x", 1))));
@@ -83,9 +80,8 @@ async fn a_transaction_that_is_dropped_leaves_nothing() {
     assert_eq!(ledger.verify().await.unwrap(), 8);
 }
 
-#[tokio::test]
-async fn one_transaction_may_append_to_several_reviews() {
-    let (_dir, ledger) = scratch().await;
+async fn one_transaction_may_append_to_several_reviews(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let (a, b) = (record_open(&ledger, "a").await, record_open(&ledger, "b").await);
     let settled = [Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }];
     let mut transaction = ledger.transaction().await.unwrap();
@@ -98,9 +94,8 @@ async fn one_transaction_may_append_to_several_reviews() {
     ledger.verify().await.unwrap();
 }
 
-#[tokio::test]
-async fn writers_of_one_process_wait_for_each_other() {
-    let (_dir, ledger) = scratch().await;
+async fn writers_of_one_process_wait_for_each_other(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let writers: Vec<_> = (0..8)
         .map(|i| {
             let ledger = ledger.clone();
@@ -117,9 +112,8 @@ async fn writers_of_one_process_wait_for_each_other() {
     assert_eq!(ledger.verify().await.unwrap(), 8 * 4 * 8);
 }
 
-#[tokio::test]
-async fn a_writer_that_is_cancelled_at_any_point_blocks_nobody() {
-    let (_dir, ledger) = scratch().await;
+async fn a_writer_that_is_cancelled_at_any_point_blocks_nobody(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     for micros in (0..3_000).step_by(100) {
         let ledger = ledger.clone();
         let writing = async move { record_passed(&ledger, &format!("cancelled-{micros}")).await };
@@ -129,9 +123,8 @@ async fn a_writer_that_is_cancelled_at_any_point_blocks_nobody() {
     ledger.verify().await.unwrap();
 }
 
-#[tokio::test]
-async fn the_holder_is_kept_beside_the_events() {
-    let (_dir, ledger) = scratch().await;
+async fn the_holder_is_kept_beside_the_events(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let open = record_open(&ledger, "a").await;
     let mut transaction = ledger.transaction().await.unwrap();
     transaction.set_holder(&open.review.id, Some("me")).await.unwrap();
@@ -145,12 +138,23 @@ async fn the_holder_is_kept_beside_the_events() {
     ledger.verify().await.unwrap();
 }
 
-#[tokio::test]
-async fn what_does_not_exist_is_not_written_to() {
-    let (_dir, ledger) = scratch().await;
+async fn what_does_not_exist_is_not_written_to(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let mut transaction = ledger.transaction().await.unwrap();
     let holder = transaction.set_holder(&review_id(), None).await;
     assert!(matches!(holder, Err(LedgerError::Missing(_))), "{holder:?}");
     let call = transaction.record_call(&call_id(), &Report::default()).await;
     assert!(matches!(call, Err(LedgerError::Missing(_))), "{call:?}");
 }
+
+on_every_store!(
+    appending_to_an_older_state_is_a_conflict_and_writes_nothing,
+    a_draft_is_decided_step_by_step_and_written_at_once,
+    a_subject_has_one_open_review_at_most,
+    a_transaction_that_is_dropped_leaves_nothing,
+    one_transaction_may_append_to_several_reviews,
+    writers_of_one_process_wait_for_each_other,
+    a_writer_that_is_cancelled_at_any_point_blocks_nobody,
+    the_holder_is_kept_beside_the_events,
+    what_does_not_exist_is_not_written_to
+);

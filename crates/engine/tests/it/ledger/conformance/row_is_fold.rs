@@ -1,6 +1,7 @@
 //! Whatever happens to a review, its row says what its events say.
 
-use super::fixture::{answer, append, by_call, call_id, question, review_id, scratch, work};
+use super::super::fixture::{answer, append, by_call, call_id, question, review_id, work};
+use super::StoreKind;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::review::{
@@ -21,7 +22,7 @@ fn input(review: &Review, kind: u8, variant: u8, now_ms: i64) -> Option<Input> {
             submit.now_ms = now_ms;
             Input::Submit(Box::new(submit))
         }
-        3 => super::fixture::asking(&call_id(), &key()?, "main".to_owned()),
+        3 => super::super::fixture::asking(&call_id(), &key()?, "main".to_owned()),
         4..=6 => {
             Input::Answered { key: key()?, answer: answer(variant.is_multiple_of(3)), by: by_call(call_id()) }
         }
@@ -103,8 +104,10 @@ proptest! {
     fn the_row_of_a_review_is_its_fold(actions in prop::collection::vec((0..15u8, any::<u8>()), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (_dir, ledger) = scratch().await;
-            play(&ledger, &actions).await;
+            for store in [StoreKind::Sqlite, StoreKind::Memory] {
+                let (_dir, ledger) = store.scratch().await;
+                play(&ledger, &actions).await;
+            }
         });
     }
 }

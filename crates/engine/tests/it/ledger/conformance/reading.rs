@@ -1,16 +1,16 @@
 //! What was recorded is read back, by every way of reading.
 
-use super::fixture::{
-    append, call_id, decide, judged, person, record_open, record_passed, review_id, scratch, work,
+use super::super::fixture::{
+    append, call_id, decide, judged, person, record_open, record_passed, review_id, work,
 };
+use super::StoreKind;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::{Outcome, Settlement, Stop};
 use countersign_core::review::{Input, State, fold};
-use countersign_engine::ledger::{CallState, Count, Filter, Ledger, MAX_REPLY_BYTES, Report, Stored};
+use countersign_engine::ledger::{CallState, Count, Filter, MAX_REPLY_BYTES, Report, Stored};
 
-#[tokio::test]
-async fn a_review_is_the_fold_of_its_events() {
-    let (_dir, ledger) = scratch().await;
+async fn a_review_is_the_fold_of_its_events(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let id = review_id();
     let events = judged(&id, work("a", "one", 3), false);
     let written = append(&ledger, Stored::unopened(id.clone()), &events, 77).await.unwrap();
@@ -27,36 +27,8 @@ async fn a_review_is_the_fold_of_its_events() {
     assert_eq!(read.into_iter().map(|entry| (entry.n, entry.event)).collect::<Vec<_>>(), expected);
 }
 
-#[tokio::test]
-async fn it_is_all_there_after_opening_again() {
-    let (dir, ledger) = scratch().await;
-    let stored = record_passed(&ledger, "a").await;
-    ledger.close().await;
-    let folder = dir.path().join(".countersign");
-    assert_eq!(std::fs::read_to_string(folder.join(".gitignore")).unwrap(), "*\n");
-    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 3, "only .gitignore, holders and ledger.db stay: {left:?}");
-    let ledger = Ledger::open(&folder).await.unwrap();
-    assert_eq!(ledger.review(&stored.review.id).await.unwrap(), Some(stored));
-    assert_eq!(ledger.verify().await.unwrap(), 2 + 2 * 2 + 2);
-}
-
-#[tokio::test]
-async fn looking_for_a_ledger_makes_none() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = dir.path().join(".countersign");
-    assert!(Ledger::open_existing(&folder).await.unwrap().is_none());
-    assert!(!folder.exists());
-    let written = Ledger::open(&folder).await.unwrap();
-    let stored = record_passed(&written, "a").await;
-    let found = Ledger::open_existing(&folder).await.unwrap().expect("a ledger");
-    assert_eq!(found.review(&stored.review.id).await.unwrap().unwrap(), stored);
-    record_passed(&found, "b").await;
-}
-
-#[tokio::test]
-async fn a_prefix_finds_reviews_and_has_no_signs_of_its_own() {
-    let (_dir, ledger) = scratch().await;
+async fn a_prefix_finds_reviews_and_has_no_signs_of_its_own(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     for name in ["rv-abcdefgh0001", "rv-abcdefgh0002", "rv-abzzzzzz0003", "rv-x_zzzzzz0004"] {
         let id = ReviewId::from_text(name);
         let events = judged(&id, work(name, name, 1), true);
@@ -82,9 +54,8 @@ async fn a_prefix_finds_reviews_and_has_no_signs_of_its_own() {
     }
 }
 
-#[tokio::test]
-async fn lists_come_newest_first_and_in_pages() {
-    let (_dir, ledger) = scratch().await;
+async fn lists_come_newest_first_and_in_pages(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let mut ids = vec![];
     for i in 0..5 {
         let subject = format!("s{i}");
@@ -104,9 +75,8 @@ async fn lists_come_newest_first_and_in_pages() {
     assert!(open.iter().all(|row| row.state == State::Judging && row.standing.is_none()));
 }
 
-#[tokio::test]
-async fn counts_say_how_reviews_stand() {
-    let (_dir, ledger) = scratch().await;
+async fn counts_say_how_reviews_stand(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     record_passed(&ledger, "a").await;
     record_passed(&ledger, "b").await;
     let open = record_open(&ledger, "c").await;
@@ -126,9 +96,8 @@ async fn counts_say_how_reviews_stand() {
     );
 }
 
-#[tokio::test]
-async fn the_log_is_read_from_either_end() {
-    let (_dir, ledger) = scratch().await;
+async fn the_log_is_read_from_either_end(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     record_passed(&ledger, "a").await;
     record_passed(&ledger, "b").await;
     let seqs = |entries: Vec<countersign_engine::ledger::Entry>| -> Vec<u64> {
@@ -140,14 +109,13 @@ async fn the_log_is_read_from_either_end() {
     assert_eq!(seqs(ledger.since(16, 9).await.unwrap()), Vec::<u64>::new());
 }
 
-#[tokio::test]
-async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
-    let (_dir, ledger) = scratch().await;
+async fn a_call_keeps_its_state_its_cost_and_a_cut_reply(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let stored = record_open(&ledger, "a").await;
     let (answered, failed, asked) = (call_id(), call_id(), call_id());
     let review = stored.review.clone();
-    let (key, reviewer) = super::fixture::question(&review).unwrap();
-    let ask = |call| super::fixture::asking(&call, &key, reviewer.clone());
+    let (key, reviewer) = super::super::fixture::question(&review).unwrap();
+    let ask = |call| super::super::fixture::asking(&call, &key, reviewer.clone());
     let mut events = vec![];
     for call in [&failed, &answered, &asked] {
         events.extend(decide(&review, ask(call.clone())));
@@ -157,8 +125,8 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
         &review,
         Input::AskFailed { call: failed.clone(), key: key.clone(), why, detail, fixed: None, budget: None },
     ));
-    let by = super::fixture::by_call(answered.clone());
-    events.extend(decide(&review, Input::Answered { key, answer: super::fixture::answer(true), by }));
+    let by = super::super::fixture::by_call(answered.clone());
+    events.extend(decide(&review, Input::Answered { key, answer: super::super::fixture::answer(true), by }));
     append(&ledger, stored, &events, 3).await.unwrap();
 
     let long = "é".repeat(MAX_REPLY_BYTES);
@@ -182,3 +150,12 @@ async fn a_call_keeps_its_state_its_cost_and_a_cut_reply() {
     assert_eq!(reply.len(), MAX_REPLY_BYTES - 1, "never half a character");
     assert_eq!(calls[1].report, Report { reply: Some(reply), ..report });
 }
+
+on_every_store!(
+    a_review_is_the_fold_of_its_events,
+    a_prefix_finds_reviews_and_has_no_signs_of_its_own,
+    lists_come_newest_first_and_in_pages,
+    counts_say_how_reviews_stand,
+    the_log_is_read_from_either_end,
+    a_call_keeps_its_state_its_cost_and_a_cut_reply
+);

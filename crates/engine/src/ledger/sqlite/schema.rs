@@ -1,6 +1,6 @@
 //! The tables, and whether a file has them.
 
-use super::LedgerError;
+use super::super::LedgerError;
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.

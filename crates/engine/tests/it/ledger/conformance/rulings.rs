@@ -1,18 +1,18 @@
 //! Rulings that stand beyond their review.
 
-use super::fixture::{answer, append, judged, record_passed, review_id, scratch, work};
-use countersign_core::digest::Key;
+use super::super::fixture::{answer, append, judged, review_id, work};
+use super::StoreKind;
 use countersign_core::place::Place;
 use countersign_core::plan::{Candidate, Reuse};
 use countersign_core::review::{By, Event, Known};
-use countersign_engine::ledger::{Ledger, LedgerError, Stored};
+use countersign_engine::ledger::{Ledger, Stored};
 
 async fn record(ledger: &Ledger, events: &[Event], id: countersign_core::ids::ReviewId, at_ms: i64) {
     append(ledger, Stored::unopened(id), events, at_ms).await.unwrap();
 }
 
 /// Those who were asked.
-fn asked(events: &[Event]) -> Vec<Candidate> {
+pub fn asked(events: &[Event]) -> Vec<Candidate> {
     let candidates = |event: &Event| match event {
         Event::Submitted { assignments, .. } => {
             assignments.iter().flat_map(|asked| asked.candidates.clone()).collect()
@@ -22,9 +22,8 @@ fn asked(events: &[Event]) -> Vec<Candidate> {
     events.iter().flat_map(candidates).collect()
 }
 
-#[tokio::test]
-async fn an_answer_stands_for_the_same_question_in_another_review() {
-    let (_dir, ledger) = scratch().await;
+async fn an_answer_stands_for_the_same_question_in_another_review(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let id = review_id();
     let events = judged(&id, work("a", "same", 2), false);
     record(&ledger, &events, id.clone(), 500).await;
@@ -41,13 +40,12 @@ async fn an_answer_stands_for_the_same_question_in_another_review() {
     assert_eq!(transaction.rulings(&[], 0).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn reroll_the_latest_answer_stands_unless_it_would_replace_a_failure() {
+async fn reroll_the_latest_answer_stands_unless_it_would_replace_a_failure(store: StoreKind) {
     // what was ruled first, what was ruled later, whether the later one stands
     for (first, later, stands) in
         [(false, false, true), (true, true, true), (true, false, true), (false, true, false)]
     {
-        let (_dir, ledger) = scratch().await;
+        let (_dir, ledger) = store.scratch().await;
         let (old, new) = (review_id(), review_id());
         let events = judged(&old, work("a", "same", 1), first);
         record(&ledger, &events, old.clone(), 1).await;
@@ -60,10 +58,9 @@ async fn reroll_the_latest_answer_stands_unless_it_would_replace_a_failure() {
     }
 }
 
-#[tokio::test]
-async fn reroll_a_pass_grows_old_and_a_failure_does_not() {
+async fn reroll_a_pass_grows_old_and_a_failure_does_not(store: StoreKind) {
     for (passed, found_later) in [(true, 0), (false, 1)] {
-        let (_dir, ledger) = scratch().await;
+        let (_dir, ledger) = store.scratch().await;
         let id = review_id();
         let events = judged(&id, work("a", "same", 1), passed);
         record(&ledger, &events, id, 500).await;
@@ -73,9 +70,8 @@ async fn reroll_a_pass_grows_old_and_a_failure_does_not() {
     }
 }
 
-#[tokio::test]
-async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at() {
-    let (_dir, ledger) = scratch().await;
+async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at(store: StoreKind) {
+    let (_dir, ledger) = store.scratch().await;
     let at = |program: &str| Place { programs: vec![program.to_owned()], ..Place::default() };
     let mut events = judged(&review_id(), work("a", "same", 1), true);
     for event in &mut events {
@@ -94,10 +90,9 @@ async fn place_a_ruling_is_found_only_for_the_place_it_was_asked_at() {
     }
 }
 
-#[tokio::test]
-async fn only_what_may_stand_anywhere_is_found() {
+async fn only_what_may_stand_anywhere_is_found(store: StoreKind) {
     for reuse in [Reuse::Review, Reuse::Never] {
-        let (_dir, ledger) = scratch().await;
+        let (_dir, ledger) = store.scratch().await;
         let mut submit = work("a", "x", 2);
         for assignment in &mut submit.assignments {
             assignment.candidates[0].reuse = reuse;
@@ -110,39 +105,10 @@ async fn only_what_may_stand_anywhere_is_found() {
     }
 }
 
-#[tokio::test]
-async fn an_index_that_was_bent_to_another_answer_is_seen() {
-    let (dir, ledger) = scratch().await;
-    let id = review_id();
-    let events = judged(&id, work("a", "x", 2), true);
-    record(&ledger, &events, id, 1).await;
-    record_passed(&ledger, "b").await;
-    super::damage::edit(dir.path(), "UPDATE rulings SET n = (SELECT MAX(n) FROM rulings)").await;
-    let mut transaction = ledger.transaction().await.unwrap();
-    let found = transaction.rulings(&asked(&events), 0).await;
-    assert!(matches!(found, Err(LedgerError::Tampered { .. })), "{found:?}");
-}
-
-#[tokio::test]
-async fn ten_thousand_keys_are_looked_up_at_once() {
-    const REVIEWS: usize = 50;
-    const FILES: usize = 200;
-    let (_dir, ledger) = scratch().await;
-    let mut wanted = vec![];
-    let mut transaction = ledger.transaction().await.unwrap();
-    for i in 0..REVIEWS {
-        let id = review_id();
-        let events = judged(&id, work(&format!("s{i}"), &format!("c{i}"), FILES), i % 2 == 0);
-        wanted.extend(asked(&events));
-        transaction.append(Stored::unopened(id), &events, 1).await.unwrap();
-    }
-    transaction.commit().await.unwrap();
-    assert_eq!(wanted.len(), REVIEWS * FILES);
-    let mut transaction = ledger.transaction().await.unwrap();
-    let mut found: Vec<_> =
-        transaction.rulings(&wanted, 0).await.unwrap().into_iter().map(|known| known.key).collect();
-    found.sort();
-    let mut wanted: Vec<Key> = wanted.into_iter().map(|candidate| candidate.key).collect();
-    wanted.sort();
-    assert_eq!(found, wanted);
-}
+on_every_store!(
+    an_answer_stands_for_the_same_question_in_another_review,
+    reroll_the_latest_answer_stands_unless_it_would_replace_a_failure,
+    reroll_a_pass_grows_old_and_a_failure_does_not,
+    place_a_ruling_is_found_only_for_the_place_it_was_asked_at,
+    only_what_may_stand_anywhere_is_found
+);

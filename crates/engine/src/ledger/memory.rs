@@ -1,0 +1,344 @@
+//! A ledger in memory: for as long as its process, in no file. A transaction works on a copy of the lists, and most
+//! things are found by looking through all of them, so it is for ledgers of a few reviews.
+
+use super::LedgerError;
+use super::calls::{Begun, Call, CallState, Cost, DAY_MS, Report, Scope};
+use super::entry::Line;
+use super::projection::{Count, Row};
+use super::store::{End, Kept, Lines, Rows, Stream};
+use countersign_core::cost::Spending;
+use countersign_core::ids::{CallId, ID_LETTERS, ReviewId, letters};
+use countersign_core::review::State;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tokio::sync::OwnedMutexGuard;
+
+#[derive(Clone, Default)]
+struct Tables {
+    events: Vec<Arc<Line>>,
+    /// The same by stream.
+    streams: BTreeMap<String, Vec<Arc<Line>>>,
+    reviews: BTreeMap<String, Row>,
+    rulings: BTreeMap<String, (String, u64)>,
+    calls: Vec<Arc<Recorded>>,
+}
+
+/// A call with what is not read back by itself.
+#[derive(Clone)]
+struct Recorded {
+    call: Call,
+    stream: String,
+    asked_ms: i64,
+    reserved: Spending,
+}
+
+/// What was committed last.
+type Committed = Arc<RwLock<Arc<Tables>>>;
+
+/// What was committed, and who writes.
+#[derive(Default)]
+pub(super) struct Memory {
+    committed: Committed,
+    writer: Arc<tokio::sync::Mutex<()>>,
+    leases: Arc<Mutex<HashSet<String>>>,
+}
+
+/// One state; of a writer, with what it wrote.
+pub(super) struct Session {
+    tables: Arc<Tables>,
+    writes: Option<(OwnedMutexGuard<()>, Committed)>,
+}
+
+struct Lease {
+    id: String,
+    leases: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl Memory {
+    pub fn read(&self) -> Result<Session, LedgerError> {
+        Ok(Session { tables: self.tables(), writes: None })
+    }
+
+    pub async fn write(&self) -> Result<Session, LedgerError> {
+        let guard = Arc::clone(&self.writer).lock_owned().await;
+        Ok(Session { tables: self.tables(), writes: Some((guard, Arc::clone(&self.committed))) })
+    }
+
+    fn tables(&self) -> Arc<Tables> {
+        Arc::clone(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn lease(&self) -> Result<(String, Kept), LedgerError> {
+        let mut random = [0; ID_LETTERS];
+        getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
+        let id = letters(random);
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        Ok((id.clone(), Box::new(Lease { id, leases: Arc::clone(&self.leases) })))
+    }
+
+    pub fn is_alive(&self, lease: &str) -> bool {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner).contains(lease)
+    }
+}
+
+/// As many as wanted, as their own.
+fn page<'a>(lines: impl Iterator<Item = &'a Arc<Line>>, limit: u32) -> Vec<Line> {
+    lines.take(limit as usize).map(|line| Line::clone(line)).collect()
+}
+
+impl Session {
+    pub fn commit(self) -> Result<(), LedgerError> {
+        if let Some((_guard, committed)) = self.writes {
+            *committed.write().unwrap_or_else(PoisonError::into_inner) = self.tables;
+        }
+        Ok(())
+    }
+
+    fn tables(&mut self) -> &mut Tables {
+        Arc::make_mut(&mut self.tables)
+    }
+
+    pub fn end(&mut self, stream: &str) -> Result<End, LedgerError> {
+        let n = self.of(stream).len() as u64;
+        let last = self.tables.events.last();
+        Ok(End { n, seq: last.map_or(0, |line| line.seq), link: last.map(|line| line.chain.clone()) })
+    }
+
+    pub fn highest(&mut self) -> Result<u64, LedgerError> {
+        Ok(self.tables.events.last().map_or(0, |line| line.seq))
+    }
+
+    /// The events of a stream; the n-th at n - 1.
+    fn of(&self, stream: &str) -> &[Arc<Line>] {
+        self.tables.streams.get(stream).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>, LedgerError> {
+        let all = self.tables.events.iter();
+        let of_review = |line: &&Arc<Line>| line.stream.starts_with(ReviewId::PREFIX);
+        Ok(match which {
+            Lines::Stream(stream, n) => {
+                page(self.of(stream).iter().filter(|line| line.n.cast_unsigned() > n), limit)
+            }
+            Lines::Last(stream) => page(self.of(stream).iter().rev(), limit),
+            Lines::After(seq) => page(all.filter(|line| line.seq > seq), limit),
+            Lines::ReviewsAfter(seq) => page(all.filter(of_review).filter(|line| line.seq > seq), limit),
+            Lines::ReviewsBefore(seq) => {
+                page(all.rev().filter(of_review).filter(|line| line.seq < seq), limit)
+            }
+            Lines::ByStream(stream, n) => {
+                let all = self.tables.streams.values().flatten();
+                page(all.filter(|line| (line.stream.as_str(), line.n) > (stream, n)), limit)
+            }
+        })
+    }
+
+    pub fn stream(&mut self, id: &ReviewId) -> Result<Stream, LedgerError> {
+        let row = self.tables.reviews.get(id.as_str());
+        let (known, holder) = (row.map(|row| row.n), row.and_then(|row| row.holder.clone()));
+        Ok(Stream { lines: page(self.of(id.as_str()).iter(), u32::MAX), known, holder })
+    }
+
+    pub fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>, LedgerError> {
+        let subject =
+            |line: &Line| self.tables.reviews.get(&line.stream).map(|row| row.subject.as_str().to_owned());
+        let lines = self.tables.events.iter().filter(|line| line.seq > after);
+        Ok(page(lines, limit).into_iter().map(|line| (line.clone(), subject(&line))).collect())
+    }
+
+    pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+        let named = self.tables.streams.iter().filter(|(name, _)| name.starts_with(prefix));
+        let mut found: Vec<_> =
+            named.map(|(name, lines)| (lines.last().map(|line| line.seq), name)).collect();
+        found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
+        Ok(found.into_iter().take(limit as usize).map(|(_, name)| name.clone()).collect())
+    }
+
+    pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>, LedgerError> {
+        let all = self.tables.reviews.values();
+        let mut rows: Vec<&Row> = match which {
+            Rows::Of(id) => return Ok(self.tables.reviews.get(id.as_str()).cloned().into_iter().collect()),
+            Rows::ById(after, limit) => {
+                let later = all.filter(|row| row.id.as_str() > after);
+                return Ok(later.take(limit as usize).cloned().collect());
+            }
+            Rows::Latest(subject) | Rows::PageFor(subject, _) => {
+                all.filter(|row| row.subject == *subject).collect()
+            }
+            Rows::Page(_) => all.collect(),
+        };
+        rows.sort_by_key(|row| std::cmp::Reverse(row.opened_seq));
+        let mut limit = 1;
+        if let Rows::Page(filter) | Rows::PageFor(_, filter) = which {
+            limit = filter.limit;
+            rows.retain(|row| filter.before.is_none_or(|before| row.opened_seq < before));
+            rows.retain(|row| !filter.open_only || is_open(row));
+        }
+        Ok(rows.into_iter().take(limit as usize).cloned().collect())
+    }
+
+    pub fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+        let ids = self.tables.reviews.keys().filter(|id| id.starts_with(prefix));
+        Ok(ids.take(limit as usize).cloned().collect())
+    }
+
+    pub fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+        let subjects = self.tables.reviews.values().map(|row| &row.subject);
+        let found = subjects.filter(|subject| subject.door() == door && subject.as_str().ends_with(ending));
+        let found: BTreeSet<&str> = found.map(|subject| subject.as_str()).collect();
+        Ok(found.into_iter().take(limit as usize).map(str::to_owned).collect())
+    }
+
+    pub fn counts(&mut self) -> Result<Vec<Count>, LedgerError> {
+        let mut counts: Vec<Count> = vec![];
+        for Row { state, standing, .. } in self.tables.reviews.values() {
+            match counts.iter_mut().find(|known| (known.state, known.standing) == (*state, *standing)) {
+                Some(known) => known.reviews += 1,
+                None => counts.push(Count { state: *state, standing: *standing, reviews: 1 }),
+            }
+        }
+        Ok(counts)
+    }
+
+    pub fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>, LedgerError> {
+        let found = under.iter().filter_map(|under| {
+            let (stream, n) = self.tables.rulings.get(under)?;
+            let line = self.of(stream).get(usize::try_from(*n).ok()?.checked_sub(1)?)?;
+            Some((under.clone(), Line::clone(line)))
+        });
+        Ok(found.collect())
+    }
+
+    pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+        let calls = self.tables.calls.iter().filter(|recorded| recorded.stream == review.as_str());
+        Ok(calls.map(|recorded| recorded.call.clone()).collect())
+    }
+
+    pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
+        let found = self.tables.calls.iter().find(|recorded| recorded.call.id == *id);
+        Ok(found.map(|recorded| (recorded.call.state, recorded.stream.clone())))
+    }
+
+    pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+        let counts = |recorded: &&Arc<Recorded>| match scope {
+            Scope::Review(id, round) => recorded.stream == id.as_str() && recorded.call.round >= round,
+            Scope::Since(at_ms) => recorded.asked_ms >= at_ms,
+        };
+        let mut sum = Spending::default();
+        for Recorded { call: Call { report, .. }, reserved, .. } in
+            self.tables.calls.iter().filter(counts).map(|recorded| &**recorded)
+        {
+            let tokens = report.tokens_in.zip(report.tokens_out).map(|(a, b)| a.saturating_add(b));
+            sum.tokens = sum.tokens.saturating_add(tokens.unwrap_or(reserved.tokens));
+            sum.microusd = sum.microusd.saturating_add(report.cost_microusd.unwrap_or(reserved.microusd));
+        }
+        Ok(sum)
+    }
+
+    pub fn costs(&mut self, since_ms: i64, without: &str) -> Result<Vec<(i64, Cost)>, LedgerError> {
+        let mut all: BTreeMap<(i64, &str, Option<&str>), Cost> = BTreeMap::new();
+        for recorded in self.tables.calls.iter().filter(|recorded| recorded.asked_ms >= since_ms) {
+            let Call { reviewer, report, .. } = &recorded.call;
+            if reviewer == without {
+                continue;
+            }
+            let key = (recorded.asked_ms / DAY_MS, reviewer.as_str(), report.model.as_deref());
+            let cost = all.entry(key).or_insert_with(|| Cost {
+                reviewer: reviewer.clone(),
+                model: report.model.clone(),
+                ..Cost::default()
+            });
+            cost.questions += 1;
+            cost.tokens_in = cost.tokens_in.saturating_add(report.tokens_in.unwrap_or(0));
+            cost.tokens_out = cost.tokens_out.saturating_add(report.tokens_out.unwrap_or(0));
+            cost.tokens_unknown += u64::from(report.tokens_in.is_none() || report.tokens_out.is_none());
+            cost.microusd = cost.microusd.saturating_add(report.cost_microusd.unwrap_or(0));
+            cost.cost_unknown += u64::from(report.cost_microusd.is_none());
+        }
+        Ok(all.into_iter().map(|((day, ..), cost)| (day, cost)).collect())
+    }
+
+    pub fn append(&mut self, events: &[Line]) -> Result<(), LedgerError> {
+        for line in events {
+            if line.n.cast_unsigned() != self.of(&line.stream).len() as u64 + 1 {
+                return Err(LedgerError::Conflict);
+            }
+            let (tables, line) = (self.tables(), Arc::new(line.clone()));
+            tables.streams.entry(line.stream.clone()).or_default().push(Arc::clone(&line));
+            tables.events.push(line);
+        }
+        Ok(())
+    }
+
+    pub fn put_row(&mut self, row: &Row) -> Result<(), LedgerError> {
+        let other = |known: &Row| known.id != row.id && known.subject == row.subject && is_open(known);
+        if is_open(row) && self.tables.reviews.values().any(other) {
+            return Err(LedgerError::Conflict);
+        }
+        let mut row = row.clone();
+        let known = self.tables.reviews.get(row.id.as_str());
+        row.holder = known.and_then(|known| known.holder.clone());
+        if let Some(known) = known {
+            (row.opened_seq, row.opened_ms) = (known.opened_seq, known.opened_ms);
+        }
+        self.tables().reviews.insert(row.id.to_string(), row);
+        Ok(())
+    }
+
+    pub fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool, LedgerError> {
+        let row = self.tables().reviews.get_mut(id.as_str());
+        Ok(row.map(|row| row.holder = holder.map(str::to_owned)).is_some())
+    }
+
+    pub fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<(), LedgerError> {
+        self.tables().rulings.insert(under.to_owned(), (stream.to_owned(), n));
+        Ok(())
+    }
+
+    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
+        let recorded = calls.iter().map(|begun| {
+            let call = Call {
+                id: begun.id.clone(),
+                round: begun.round,
+                assignment: begun.assignment,
+                reviewer: begun.reviewer.to_owned(),
+                state: CallState::Asked,
+                report: Report::default(),
+            };
+            let (stream, asked_ms) = (begun.stream.to_owned(), begun.asked_ms);
+            Arc::new(Recorded { call, stream, asked_ms, reserved: Spending::default() })
+        });
+        self.tables().calls.extend(recorded);
+        Ok(())
+    }
+
+    /// Changes a call; false where there is none.
+    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut Recorded)) -> bool {
+        let call = self.tables().calls.iter_mut().find(|recorded| recorded.call.id == *id);
+        call.map(|recorded| change(Arc::make_mut(recorded))).is_some()
+    }
+
+    pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
+        self.change(id, |recorded| recorded.call.state = state);
+        Ok(())
+    }
+
+    pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
+        Ok(self.change(id, |recorded| recorded.call.report = report.clone()))
+    }
+
+    pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
+        self.change(id, |recorded| recorded.reserved = worst);
+        Ok(())
+    }
+}
+
+fn is_open(row: &Row) -> bool {
+    !matches!(row.state, State::Settled(_))
+}

@@ -1,0 +1,210 @@
+//! The table of calls.
+
+use super::super::LedgerError;
+use super::super::calls::{Begun, Call, CallState, Cost, Report, Scope};
+use super::Session;
+use super::schema::{self, Found};
+use countersign_core::cost::Spending;
+use countersign_core::ids::{CallId, ReviewId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row};
+
+/// How many calls one statement begins.
+const CHUNK_CALLS: usize = 100;
+
+fn word(state: CallState) -> &'static str {
+    match state {
+        CallState::Asked => "asked",
+        CallState::Answered => "answered",
+        CallState::Failed => "failed",
+    }
+}
+
+fn state(row: &SqliteRow) -> Result<CallState, LedgerError> {
+    let found: String = row.try_get("state")?;
+    let all = [CallState::Asked, CallState::Answered, CallState::Failed];
+    let state = all.into_iter().find(|state| word(*state) == found);
+    state.ok_or_else(|| LedgerError::Corrupt(format!("a call is in state '{found}'")))
+}
+
+fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
+    let count =
+        |column: &str| Ok::<_, LedgerError>(row.try_get::<Option<i64>, _>(column)?.map(i64::cast_unsigned));
+    Ok(Call {
+        id: CallId::from_text(row.try_get::<String, _>("id")?),
+        round: row.try_get("round")?,
+        assignment: row.try_get("assignment")?,
+        reviewer: row.try_get("reviewer")?,
+        state: state(row)?,
+        report: Report {
+            model: row.try_get("model")?,
+            tokens_in: count("tokens_in")?,
+            tokens_out: count("tokens_out")?,
+            cost_microusd: count("cost_microusd")?,
+            reply: row.try_get("reply")?,
+        },
+    })
+}
+
+impl Session {
+    pub async fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+        const SQL: &str = "SELECT * FROM calls WHERE review = $1 ORDER BY rowid";
+        let rows = sqlx::query(SQL).bind(review.as_str()).fetch_all(self.connection()).await?;
+        rows.iter().map(read).collect()
+    }
+
+    pub async fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
+        const SQL: &str = "SELECT state, review FROM calls WHERE id = $1";
+        let row = sqlx::query(SQL).bind(id.as_str()).fetch_optional(self.connection()).await?;
+        row.map(|row| Ok((state(&row)?, row.try_get("review")?))).transpose()
+    }
+
+    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+        // TOTAL does not overflow, and a sum beyond what a float counts exactly is beyond every budget.
+        macro_rules! sum {
+            ($which:literal) => {
+                concat!(
+                    "SELECT TOTAL(COALESCE(tokens_in + tokens_out, reserved_tokens)),
+                            TOTAL(COALESCE(cost_microusd, reserved_microusd)) FROM calls WHERE ",
+                    $which
+                )
+            };
+        }
+        const REVIEW: &str = sum!("review = $1 AND round >= $2");
+        const SINCE: &str = sum!("asked_ms >= $1");
+        let query = match scope {
+            Scope::Review(id, round) => sqlx::query(REVIEW).bind(id.as_str().to_owned()).bind(round),
+            Scope::Since(at_ms) => sqlx::query(SINCE).bind(at_ms),
+        };
+        let row = query.fetch_one(self.connection()).await?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let whole = |sum: f64| sum as u64;
+        Ok(Spending { tokens: whole(row.try_get(0)?), microusd: whole(row.try_get(1)?) })
+    }
+
+    pub async fn costs(&mut self, since_ms: i64, without: &str) -> Result<Vec<(i64, Cost)>, LedgerError> {
+        // Where SUM would fail TOTAL goes on, and the cast ends at the largest number there is.
+        macro_rules! sums {
+            ($calls:literal) => {
+                concat!(
+                    "SELECT asked_ms / 86400000 AS day, reviewer, model, COUNT(*) AS questions,
+                            CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in,
+                            CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
+                            SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
+                            CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd,
+                            SUM(cost_microusd IS NULL) AS cost_unknown
+                       FROM ",
+                    $calls,
+                    " WHERE asked_ms >= $1 AND reviewer <> $2 GROUP BY day, reviewer, model"
+                )
+            };
+        }
+        const SQL: &str = sums!("calls");
+        // One that may not be completed is read as it is: when a question was asked is what its event says.
+        const OLDER: &str = sums!(
+            "(SELECT calls.*, events.at_ms AS asked_ms FROM calls
+                JOIN events ON events.kind = 'asked' AND json_extract(events.body, '$.call') = calls.id)"
+        );
+        let sql = if schema::inspect(self.connection()).await? == Found::Older { OLDER } else { SQL };
+        let rows = sqlx::query(sql).bind(since_ms).bind(without).fetch_all(self.connection()).await?;
+        let cost = |row: &SqliteRow| {
+            let count = |column: &str| Ok::<_, LedgerError>(row.try_get::<i64, _>(column)?.cast_unsigned());
+            let cost = Cost {
+                day: String::new(),
+                reviewer: row.try_get("reviewer")?,
+                model: row.try_get("model")?,
+                questions: count("questions")?,
+                tokens_in: count("tokens_in")?,
+                tokens_out: count("tokens_out")?,
+                tokens_unknown: count("tokens_unknown")?,
+                microusd: count("microusd")?,
+                cost_unknown: count("cost_unknown")?,
+            };
+            Ok((row.try_get("day")?, cost))
+        };
+        rows.iter().map(cost).collect()
+    }
+
+    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
+        for chunk in calls.chunks(CHUNK_CALLS) {
+            let mut insert = QueryBuilder::<sqlx::Sqlite>::new(
+                "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms) ",
+            );
+            insert.push_values(chunk, |mut row, call| {
+                row.push_bind(call.id.as_str()).push_bind(call.stream).push_bind(call.round);
+                row.push_bind(call.assignment)
+                    .push_bind(call.reviewer)
+                    .push("'asked'")
+                    .push_bind(call.asked_ms);
+            });
+            insert.build().execute(self.connection()).await?;
+        }
+        Ok(())
+    }
+
+    pub async fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
+        let query = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
+        query.bind(id.as_str()).bind(word(state)).execute(self.connection()).await?;
+        Ok(())
+    }
+
+    pub async fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
+        const SQL: &str = "UPDATE calls SET model = $2, tokens_in = $3, tokens_out = $4, cost_microusd = $5,
+            reply = $6 WHERE id = $1";
+        let done = sqlx::query(SQL)
+            .bind(id.as_str())
+            .bind(report.model.as_deref())
+            .bind(report.tokens_in.map(u64::cast_signed))
+            .bind(report.tokens_out.map(u64::cast_signed))
+            .bind(report.cost_microusd.map(u64::cast_signed))
+            .bind(report.reply.as_deref())
+            .execute(self.connection())
+            .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    pub async fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
+        const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
+        let query = sqlx::query(SQL).bind(id.as_str());
+        let query = query.bind(worst.tokens.cast_signed()).bind(worst.microusd.cast_signed());
+        query.execute(self.connection()).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::{Connection, SqliteConnection};
+
+    /// What two questions of a day and one of a later day leave behind, as far as costs go.
+    const ROWS: &str = "
+        INSERT INTO calls (id, review, round, reviewer, state, tokens_in, tokens_out, cost_microusd, asked_ms)
+        VALUES ('a', 'r', 1, 'main', 'answered', 5, 7, 9, 1000), ('b', 'r', 1, 'main', 'failed', NULL, 7, NULL, 2000),
+               ('c', 'r', 2, 'main', 'answered', 1, 1, 1, 90000000);
+        INSERT INTO events (stream, n, at_ms, kind, body, chain)
+        VALUES ('r', 1, 1000, 'asked', '{\"call\": \"a\"}', x''), ('r', 2, 2000, 'asked', '{\"call\": \"b\"}', x''),
+               ('r', 3, 90000000, 'asked', '{\"call\": \"c\"}', x'');
+    ";
+    const DOWN: &str = "
+        DROP INDEX calls_by_time;
+        ALTER TABLE calls DROP COLUMN asked_ms;
+        ALTER TABLE calls DROP COLUMN reserved_microusd;
+        PRAGMA user_version = 1;
+    ";
+
+    #[tokio::test]
+    async fn costs_are_told_also_of_a_ledger_that_may_not_be_completed() {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        schema::complete(&mut connection).await.unwrap();
+        sqlx::raw_sql(ROWS).execute(&mut connection).await.unwrap();
+        let mut session = Session::Snapshot(connection);
+        let now = session.costs(0, "").await.unwrap();
+        let days: Vec<_> =
+            now.iter().map(|(day, cost)| (*day, cost.questions, cost.tokens_unknown)).collect();
+        assert_eq!(days, [(0, 2, 1), (1, 1, 0)]);
+        sqlx::raw_sql(DOWN).execute(session.connection()).await.unwrap();
+        assert_eq!(session.costs(0, "").await.unwrap(), now);
+        assert_eq!(session.costs(86_400_000, "").await.unwrap().len(), 1);
+    }
+}

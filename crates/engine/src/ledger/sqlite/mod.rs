@@ -1,0 +1,208 @@
+//! A ledger in one SQLite file that several processes may use at once. Writers begin by locking it; readers never
+//! wait for them.
+
+mod calls;
+mod error;
+mod events;
+mod lease;
+mod open;
+mod poll;
+mod reviews;
+mod schema;
+
+pub(super) use error::explain;
+pub(super) use lease::{Lease, is_alive, process_of};
+pub use open::LEDGER_FILE;
+pub(super) use open::{file, ignore_by_git, make_folder};
+pub use schema::FORMAT;
+
+use super::LedgerError;
+use open::{Access, BUSY_SECONDS};
+use poll::Poller;
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqlitePoolOptions, SqliteRow};
+use sqlx::{ConnectOptions, Connection, Row as _, SqliteConnection, SqlitePool};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+
+/// How many readers work at the same time in one process.
+const MAX_READERS: u32 = 4;
+
+/// The file and its connections.
+pub(super) struct Sqlite {
+    dir: PathBuf,
+    access: Access,
+    /// Which file was opened. SQLite goes on writing to one that has lost its name.
+    file: Option<(u64, u64)>,
+    readers: SqlitePool,
+    /// At most one transaction at a time in this process; the connection rests here in between.
+    writer: Arc<Mutex<Option<SqliteConnection>>>,
+    poller: Mutex<Weak<Poller>>,
+}
+
+/// A connection in use.
+///
+/// The one that writes leaves its slot for as long as the transaction lasts and comes back after a successful commit
+/// only. Closing it is the one way of rolling back that cannot fail half-way: SQLite itself ends a transaction after
+/// some errors and keeps it after others.
+pub(super) enum Session {
+    Reader(PoolConnection<sqlx::Sqlite>),
+    Snapshot(SqliteConnection),
+    Writer(Box<Writer>),
+}
+
+/// A transaction that writes.
+pub(super) struct Writer {
+    connection: SqliteConnection,
+    slot: OwnedMutexGuard<Option<SqliteConnection>>,
+    dir: PathBuf,
+    file: Option<(u64, u64)>,
+}
+
+impl Sqlite {
+    /// Opens the file in this folder; makes both where there are none.
+    pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
+        let writer = open::writer(dir).await.map_err(|error| explain(error, dir))?;
+        Ok(Self::new(dir, Access::Write, Some(writer)))
+    }
+
+    /// Opens the file in this folder if there is one; makes nothing, and reads also where nothing may be written.
+    pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
+        let Some(access) = open::look(dir)? else { return Ok(None) };
+        let store = Self::new(dir, access, None);
+        let mut reader =
+            store.readers.acquire().await.map_err(|error| explain(LedgerError::from(error), dir))?;
+        let found = schema::inspect(&mut reader).await.map_err(|error| explain(error, dir))?;
+        drop(reader);
+        if found == schema::Found::Older && access == Access::Write {
+            open::writer(dir).await.map_err(|error| explain(error, dir))?;
+        }
+        Ok((found != schema::Found::Empty).then_some(store))
+    }
+
+    fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
+        // Connections to a file do not grow old, and a broken one says so when it is used.
+        let readers = SqlitePoolOptions::new()
+            .max_connections(MAX_READERS)
+            .acquire_timeout(Duration::from_secs(BUSY_SECONDS))
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .connect_lazy_with(open::options(dir, access));
+        Self {
+            dir: dir.to_owned(),
+            access,
+            file: open::identity(dir),
+            readers,
+            writer: Arc::new(Mutex::new(writer)),
+            poller: Mutex::new(Weak::new()),
+        }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub async fn read(&self) -> Result<Session, LedgerError> {
+        Ok(Session::Reader(self.readers.acquire().await?))
+    }
+
+    pub async fn snapshot(&self) -> Result<Session, LedgerError> {
+        // A connection of its own, because it holds on to one state of the file for as long as it takes.
+        let mut connection = open::options(&self.dir, self.access).connect().await?;
+        sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
+        Ok(Session::Snapshot(connection))
+    }
+
+    pub async fn write(&self) -> Result<Session, LedgerError> {
+        if self.access != Access::Write {
+            return Err(LedgerError::ReadOnly("it was opened for reading only".to_owned()));
+        }
+        self.require_in_place()?;
+        let mut slot = Arc::clone(&self.writer).lock_owned().await;
+        let begun = async {
+            let mut connection = match slot.take() {
+                Some(connection) => connection,
+                None => open::options(&self.dir, Access::Write).connect().await?,
+            };
+            sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await?;
+            let (dir, file) = (self.dir.clone(), self.file);
+            Ok(Session::Writer(Box::new(Writer { connection, slot, dir, file })))
+        };
+        begun.await.map_err(|error: LedgerError| explain(error, &self.dir))
+    }
+
+    /// Looks for what other processes write, once for all who want to know.
+    pub async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Arc<Poller>, LedgerError> {
+        let mut known = self.poller.lock().await;
+        if let Some(poller) = known.upgrade() {
+            return Ok(poller);
+        }
+        let poller = Poller::start(&self.dir, self.access, self.file, changes.clone()).await?;
+        let poller = Arc::new(poller);
+        *known = Arc::downgrade(&poller);
+        Ok(poller)
+    }
+
+    pub fn require_in_place(&self) -> Result<(), LedgerError> {
+        in_place(&self.dir, self.file)
+    }
+
+    /// Closes the file in order, which leaves nothing beside it. Without it nothing is lost either.
+    pub async fn close(&self) {
+        if let Some(connection) = self.writer.lock().await.take() {
+            // The next one to open it tidies up instead.
+            connection.close().await.ok();
+        }
+        self.readers.close().await;
+    }
+}
+
+fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<(), LedgerError> {
+    if open::identity(dir) == file { Ok(()) } else { Err(LedgerError::Replaced) }
+}
+
+impl Session {
+    fn connection(&mut self) -> &mut SqliteConnection {
+        match self {
+            Self::Reader(connection) => connection,
+            Self::Snapshot(connection) => connection,
+            Self::Writer(writer) => &mut writer.connection,
+        }
+    }
+
+    pub async fn commit(self) -> Result<(), LedgerError> {
+        match self {
+            Self::Reader(_) => Ok(()),
+            Self::Snapshot(mut connection) => {
+                sqlx::raw_sql("COMMIT").execute(&mut connection).await?;
+                Ok(connection.close().await?)
+            }
+            Self::Writer(writer) => {
+                let Writer { mut connection, mut slot, dir, file } = *writer;
+                let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
+                done.map_err(|error| explain(LedgerError::from(error), &dir))?;
+                // After a look at the file, because others read the one that has the name.
+                let placed = in_place(&dir, file);
+                if placed.is_ok() {
+                    *slot = Some(connection);
+                }
+                placed
+            }
+        }
+    }
+}
+
+/// A column that counts something.
+fn number(row: &SqliteRow, column: &str) -> Result<u64, LedgerError> {
+    let value: i64 = row.try_get(column)?;
+    u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
+}
+
+/// The end of the range of all texts that begin like this. A range rather than LIKE: no sign of what was typed has a
+/// meaning of its own, and the index is used.
+fn range_end(prefix: &str) -> String {
+    format!("{prefix}{}", char::MAX)
+}

@@ -1,0 +1,54 @@
+//! Learning of what other processes write.
+
+use super::super::LedgerError;
+use super::open::{Access, identity, options};
+use sqlx::{ConnectOptions, SqliteConnection};
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How often another process's writing is looked for.
+const POLL_MS: u64 = 100;
+
+/// Looks for changes by other processes for as long as there is a watcher.
+pub struct Poller(JoinHandle<()>);
+
+impl Poller {
+    pub(super) async fn start(
+        dir: &Path,
+        access: Access,
+        file: Option<(u64, u64)>,
+        changes: watch::Sender<u64>,
+    ) -> Result<Self, LedgerError> {
+        // A connection of its own: the number that is polled changes when *another* connection writes.
+        let mut connection = options(dir, access).connect().await?;
+        let mut seen = data_version(&mut connection).await?;
+        let dir = dir.to_owned();
+        Ok(Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
+                match data_version(&mut connection).await {
+                    // Nobody writes to a file that lost its name.
+                    Ok(_) if identity(&dir) != file => changes.send_modify(|count| *count += 1),
+                    Ok(version) if version == seen => {}
+                    Ok(version) => {
+                        seen = version;
+                        changes.send_modify(|count| *count += 1);
+                    }
+                    Err(_) => changes.send_modify(|count| *count += 1),
+                }
+            }
+        })))
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn data_version(connection: &mut SqliteConnection) -> Result<i64, LedgerError> {
+    Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await?)
+}

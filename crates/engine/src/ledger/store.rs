@@ -1,0 +1,253 @@
+//! The seam: what a ledger is kept in. A store keeps and finds, and computes nothing. How events are chained, what the
+//! row of a review says and which rulings stand is decided once, in the modules beside this one, for every store.
+//!
+//! Another store is a module like `memory.rs` with the methods of [`Session`] and of [`Store`], and an arm in each of
+//! the two. Every store passes the tests in `tests/it/ledger/conformance`. What they rely on:
+//!
+//! - A writing session sees what it wrote. Others see it after `commit`, all at once; without it nothing stays.
+//! - One session writes at a time: what it has read still holds when it commits.
+//! - A reading session sees what was committed before, and does not wait for writers. A snapshot sees one state.
+//! - A second event of the same stream and number, and a second open review of a subject, are a conflict.
+
+use super::calls::{Begun, Call, CallState, Cost, Report, Scope};
+use super::entry::Line;
+use super::projection::{Count, Row};
+use super::{Filter, LedgerError, memory, sqlite};
+use countersign_core::cost::Spending;
+use countersign_core::ids::{CallId, ReviewId, Subject};
+use std::any::Any;
+use std::path::Path;
+use tokio::sync::watch;
+
+/// Something that lasts for as long as it is kept.
+pub(super) type Kept = Box<dyn Any + Send + Sync>;
+
+/// What a ledger is kept in.
+pub(super) enum Store {
+    Sqlite(sqlite::Sqlite),
+    Memory(memory::Memory),
+}
+
+/// Reading or writing.
+pub(super) enum Session {
+    Sqlite(sqlite::Session),
+    Memory(memory::Session),
+}
+
+/// Where the ledger and a stream end.
+pub(super) struct End {
+    /// How many events the stream has.
+    pub n: u64,
+    /// The number of the ledger's last event.
+    pub seq: u64,
+    /// The hash of the ledger's last event.
+    pub link: Option<Vec<u8>>,
+}
+
+/// All events of a review, and what its row says at that moment.
+pub(super) struct Stream {
+    pub lines: Vec<Line>,
+    /// How many events the row counts; none where there is no row.
+    pub known: Option<u64>,
+    /// The holder the row names.
+    pub holder: Option<String>,
+}
+
+/// Which events are read.
+#[derive(Clone, Copy)]
+pub(super) enum Lines<'a> {
+    /// Of a stream after its n-th, in order.
+    Stream(&'a str, u64),
+    /// The last of a stream.
+    Last(&'a str),
+    /// After a number, in order.
+    After(u64),
+    /// Of reviews after a number, in order.
+    ReviewsAfter(u64),
+    /// Of reviews before a number, newest first.
+    ReviewsBefore(u64),
+    /// Of all streams, in the order of their names and numbers, after this one.
+    ByStream(&'a str, i64),
+}
+
+/// Which rows are read.
+#[derive(Clone, Copy)]
+pub(super) enum Rows<'a> {
+    /// The one of a review.
+    Of(&'a ReviewId),
+    /// The newest of a subject.
+    Latest(&'a Subject),
+    /// A page, newest first.
+    Page(Filter),
+    /// A page of a subject, newest first.
+    PageFor(&'a Subject, Filter),
+    /// In the order of their ids, after this one.
+    ById(&'a str, u32),
+}
+
+impl Store {
+    /// Reads what was committed.
+    pub(super) async fn read(&self) -> Result<Session, LedgerError> {
+        match self {
+            Self::Sqlite(store) => store.read().await.map(Session::Sqlite),
+            Self::Memory(store) => store.read().map(Session::Memory),
+        }
+    }
+
+    /// Reads one state throughout, whatever others write meanwhile.
+    pub(super) async fn snapshot(&self) -> Result<Session, LedgerError> {
+        match self {
+            Self::Sqlite(store) => store.snapshot().await.map(Session::Sqlite),
+            Self::Memory(store) => store.read().map(Session::Memory),
+        }
+    }
+
+    /// Writes; waits for other writers.
+    pub(super) async fn write(&self) -> Result<Session, LedgerError> {
+        match self {
+            Self::Sqlite(store) => store.write().await.map(Session::Sqlite),
+            Self::Memory(store) => store.write().await.map(Session::Memory),
+        }
+    }
+
+    /// Tells of what other processes commit for as long as the returned value is kept.
+    pub(super) async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Kept, LedgerError> {
+        match self {
+            Self::Sqlite(store) => Ok(Box::new(store.follow(changes).await?)),
+            Self::Memory(_) => Ok(Box::new(())),
+        }
+    }
+
+    /// A lease: a name, and what keeps it alive.
+    pub(super) fn lease(&self) -> Result<(String, Kept), LedgerError> {
+        match self {
+            Self::Sqlite(store) => {
+                let lease = sqlite::Lease::new(store.dir())?;
+                Ok((lease.id().to_owned(), Box::new(lease)))
+            }
+            Self::Memory(store) => store.lease(),
+        }
+    }
+
+    /// Whether a lease of this name is kept.
+    pub(super) fn is_alive(&self, lease: &str) -> bool {
+        match self {
+            Self::Sqlite(store) => sqlite::is_alive(store.dir(), lease),
+            Self::Memory(store) => store.is_alive(lease),
+        }
+    }
+
+    /// The process that keeps a lease, where that is known.
+    pub(super) fn process_of(&self, lease: &str) -> Option<u32> {
+        match self {
+            Self::Sqlite(store) => sqlite::process_of(store.dir(), lease),
+            Self::Memory(_) => None,
+        }
+    }
+
+    /// The folder it is in, where it is in one.
+    pub(super) fn dir(&self) -> Option<&Path> {
+        match self {
+            Self::Sqlite(store) => Some(store.dir()),
+            Self::Memory(_) => None,
+        }
+    }
+
+    /// Whether what is written is what others read.
+    pub(super) fn require_in_place(&self) -> Result<(), LedgerError> {
+        match self {
+            Self::Sqlite(store) => store.require_in_place(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+
+    /// An error with its cause, where the store can find that out.
+    pub(super) fn explain(&self, error: LedgerError) -> LedgerError {
+        match self {
+            Self::Sqlite(store) => sqlite::explain(error, store.dir()),
+            Self::Memory(_) => error,
+        }
+    }
+
+    /// Ends all sessions that rest.
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Sqlite(store) => store.close().await,
+            Self::Memory(_) => {}
+        }
+    }
+}
+
+impl Session {
+    /// Ends it; what was written stays, also after a loss of power.
+    pub(super) async fn commit(self) -> Result<(), LedgerError> {
+        match self {
+            Self::Sqlite(session) => session.commit().await,
+            Self::Memory(session) => session.commit(),
+        }
+    }
+}
+
+/// The methods of a session, each the same for every store.
+macro_rules! methods {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        impl Session {$(
+            $(#[$doc])*
+            pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out, LedgerError> {
+                match self {
+                    Self::Sqlite(session) => session.$name($($arg),*).await,
+                    Self::Memory(session) => session.$name($($arg),*),
+                }
+            }
+        )*}
+    };
+}
+
+methods! {
+    /// Where the ledger and a stream end.
+    fn end(stream: &str) -> End;
+    /// The highest number ever given to an event.
+    fn highest() -> u64;
+    /// Events, each with the hash of the one before it.
+    fn lines(which: Lines<'_>, limit: u32) -> Vec<Line>;
+    /// All events of a review, and what its row says at that moment.
+    fn stream(id: &ReviewId) -> Stream;
+    /// Events after a number, each with the subject of its review.
+    fn feed(after: u64, limit: u32) -> Vec<(Line, Option<String>)>;
+    /// The streams whose names begin like this, the one that changed last first.
+    fn streams(prefix: &str, limit: u32) -> Vec<String>;
+    /// Rows of reviews.
+    fn rows(which: Rows<'_>) -> Vec<Row>;
+    /// The reviews whose ids begin like this, in order.
+    fn ids(prefix: &str, limit: u32) -> Vec<String>;
+    /// The subjects of a door that end like this, in order.
+    fn subjects(door: &str, ending: &str, limit: u32) -> Vec<String>;
+    /// How many reviews stand how.
+    fn counts() -> Vec<Count>;
+    /// The events these entries of the index of rulings point to.
+    fn rulings(under: &[String]) -> Vec<(String, Line)>;
+    /// The calls of a review, in the order they were asked.
+    fn calls(review: &ReviewId) -> Vec<Call>;
+    /// Where a call stands, and the stream it belongs to.
+    fn call(id: &CallId) -> Option<(CallState, String)>;
+    /// What was spent at the most: what a call cost, or what was reserved for it where that is not known.
+    fn spent(scope: Scope<'_>) -> Spending;
+    /// What calls asked since then cost, by day since 1970, reviewer and model, without those of this reviewer.
+    fn costs(since_ms: i64, without: &str) -> Vec<(i64, Cost)>;
+    /// Appends events; their numbers follow the last one.
+    fn append(events: &[Line]) -> ();
+    /// Writes the row of a review. Its opening counts only where it has no row yet, and its holder does not count.
+    fn put_row(row: &Row) -> ();
+    /// Says who does what is due for a review; false where there is no such review.
+    fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
+    /// Lets an entry of the index of rulings point to an event.
+    fn put_ruling(under: &str, stream: &str, n: u64) -> ();
+    /// Begins calls.
+    fn begin_calls(calls: &[Begun<'_>]) -> ();
+    /// Says where a call stands.
+    fn set_call(id: &CallId, state: CallState) -> ();
+    /// Notes what a reviewer reported; false where there is no such call.
+    fn report(id: &CallId, report: &Report) -> bool;
+    /// Notes the most that a call may need.
+    fn reserve(id: &CallId, worst: Spending) -> ();
+}
