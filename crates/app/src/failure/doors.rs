@@ -6,7 +6,9 @@ use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::transition::Refused;
 use countersign_doors::qr::{FileError, Phase, QrError, shell_word};
+use countersign_doors::run::run::RunError;
 use countersign_doors::run::state::StateError;
+use countersign_doors::run::task_file::TaskFileError;
 use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
@@ -120,6 +122,29 @@ impl From<AskError> for Failure {
             },
             AskError::Qr(error) => error.into(),
             AskError::Engine(error) => error.into(),
+        }
+    }
+}
+
+/// A run that broke off.
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let (outcome, words) = (error.outcome(), error.to_string());
+        match error {
+            RunError::Engine(error) => error.into(),
+            RunError::Person(error) => match error.downcast::<Self>() {
+                Ok(failure) => *failure,
+                Err(_) => Self::new(outcome, Code::Run, words),
+            },
+            RunError::Tasks(TaskFileError::Mistakes(problems)) => problems.into(),
+            RunError::State(error) => Self::new(outcome, Code::State, words).hint(error.hint()),
+            RunError::Dirty(_) => Self::new(outcome, Code::Dirty, words).hint(
+                "commit them, or put them aside: git stash push -u -m 'before countersign run'; git stash pop brings them back",
+            ),
+            RunError::NoTask(_) => {
+                Self::new(outcome, Code::NoTask, words).hint("`countersign status` lists the tasks")
+            }
+            _ => Self::new(outcome, Code::Run, words),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::judging::{self, Judged};
 use super::log::Log;
 use super::prompt_files;
 use super::repo::Place;
-use super::run::{Run, RunError, Said};
+use super::run::{Question, Run, RunError, Said};
 use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
 use super::task_prompt::{TaskPrompt, task_prompt};
@@ -379,18 +379,16 @@ impl Run {
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
         let folder = self.repo.folder(&course.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
-        let said = self.people.ask(&shown, &diff, &files).await;
-        match said.map_err(RunError::io("the terminal cannot be used"))? {
+        let (engine, stored) = (&judged.engine, &judged.stored);
+        let question = Question { shown: &shown, diff: &diff, files: &files, engine, stored };
+        match self.people.ask(question).await.map_err(RunError::Person)? {
             Said::Nobody => Ok(awaits),
             Said::Interrupted => {
                 self.stops.soft.cancel();
                 Ok(awaits)
             }
-            Said::Decided { verb, by, reason } => {
-                let digest = judged.stored.review.digest().cloned();
-                let Some(digest) = digest else { return Ok(awaits) };
-                let decided = judged.engine.decide_about(judged.review(), digest, verb, by, reason).await;
-                judged.stored = decided?;
+            Said::Decided(stored) => {
+                judged.stored = *stored;
                 Ok(Passed::On)
             }
         }

@@ -10,8 +10,8 @@ use super::settings::Settings;
 use super::state::{State, StateError};
 use super::task_file::{TaskFile, TaskFileError};
 use countersign_core::outcome::Outcome;
-use countersign_core::review::{Actor, Verb};
 use countersign_engine::engine::{Engine, EngineError};
+use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::worker::Worker;
 use countersign_engine::workspace::ChangeError;
@@ -77,31 +77,40 @@ impl Stops {
 
 /// What a person said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// A decision.
-    Decided {
-        /// Which.
-        verb: Verb,
-        /// Who.
-        by: Actor,
-        /// Why.
-        reason: String,
-    },
+pub enum Said<T> {
+    /// There is a decision.
+    Decided(T),
     /// There is nobody to ask.
     Nobody,
     /// They want everything to stop.
     Interrupted,
 }
 
+/// What a person is asked about: a change that was judged and waits for a decision.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// What they see first.
+    pub shown: &'a Shown,
+    /// The change.
+    pub diff: &'a str,
+    /// The files that changed.
+    pub files: &'a [PathBuf],
+    /// The engine of the review.
+    pub engine: &'a Engine,
+    /// The review.
+    pub stored: &'a Stored,
+}
+
+/// Why a person could not be asked, or the decision was not taken.
+pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
+
 /// People at a terminal.
 pub trait People: Send + Sync {
-    /// Asks what becomes of a task. `diff` is the change; `files` are those that changed.
+    /// Asks what becomes of a task, and has the decision recorded: the review as it stands then.
     fn ask<'a>(
         &'a self,
-        shown: &'a Shown,
-        diff: &'a str,
-        files: &'a [PathBuf],
-    ) -> Pin<Box<dyn Future<Output = io::Result<Said>> + Send + 'a>>;
+        question: Question<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
     /// Asks whether to go on after a task failed for good.
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
@@ -136,6 +145,9 @@ pub enum RunError {
         /// What the system says.
         error: io::Error,
     },
+    /// The person at the terminal.
+    #[error(transparent)]
+    Person(PersonError),
     /// Somebody's uncommitted work is in the way.
     #[error("there are changes that are not committed: {}", listed(.0))]
     Dirty(Vec<String>),
@@ -159,7 +171,7 @@ impl RunError {
         match self {
             Self::Engine(error) => error.outcome(),
             Self::Change(error) => error.outcome(),
-            Self::State(_) | Self::Io { .. } => Outcome::Internal,
+            Self::State(_) | Self::Io { .. } | Self::Person(_) => Outcome::Internal,
             Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
                 Outcome::Usage
             }

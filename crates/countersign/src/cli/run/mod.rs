@@ -17,7 +17,6 @@ use crate::ask::AtTerminal;
 use crate::output::{Answer, Printer};
 use crate::tui::{Left, Source, show};
 use arguments::{HowOptions, ListOptions, RunOptions};
-use countersign_app::Code;
 use countersign_app::project::{Project, guard_program};
 use countersign_core::outcome::Outcome;
 use countersign_doors::run::config::{self, Loaded, RunConfig};
@@ -128,7 +127,7 @@ async fn finish(
     json_result: bool,
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
-    let results = run.run(which).await.map_err(failure)?;
+    let results = run.run(which).await?;
     let json = show::results_json(&results);
     let text = match json_result {
         true => format!("{json}\n"),
@@ -144,7 +143,7 @@ async fn finish(
 }
 
 async fn dry_run(run: &Run, which: &Which) -> Result<Answer, Failure> {
-    let order = run.order(which).await.map_err(failure)?;
+    let order = run.order(which).await?;
     let line = |task: &countersign_doors::run::tasks::Task| {
         let name = countersign_core::text::visible_line(&task.name).into_owned();
         format!("{}  {}  {name}\n", task.id, task.priority.word())
@@ -168,7 +167,7 @@ fn which(options: &RunOptions) -> Which {
 
 /// A list of tasks and how it is run.
 pub struct At {
-    pub project: Project,
+    pub project: Arc<Project>,
     pub layout: Layout,
     pub config: RunConfig,
     pub warnings: Vec<String>,
@@ -177,7 +176,7 @@ pub struct At {
 impl At {
     /// Finds the list of tasks that is meant.
     pub fn find(global: &Global, options: &ListOptions) -> Result<Self, Failure> {
-        let project = Project::find(global.config.as_deref(), None)?;
+        let project = Arc::new(Project::find(global.config.as_deref(), None)?);
         let root = project.root.path().to_owned();
         let section = project.config.file.as_ref().and_then(|path| {
             let bytes = std::fs::read(path).ok()?;
@@ -330,14 +329,14 @@ impl At {
         Ok(Run {
             engine,
             guard: guard_program()?,
-            state: State::open(&self.layout).await.map_err(|error| failure(error.into()))?,
+            state: State::open(&self.layout).await.map_err(RunError::from)?,
             tasks: TaskFile::new(&self.layout),
             layout: self.layout.clone(),
             repo,
             worker: self.worker()?,
             settings,
             judges: Arc::new(judges),
-            people: Arc::new(AtTerminal { cancel: cancel.clone() }),
+            people: Arc::new(AtTerminal { project: self.project.clone(), cancel: cancel.clone() }),
             environment: std::env::vars_os().collect(),
             tell: Arc::new(tell),
             stops: Stops { soft: cancel.clone(), hard: CancellationToken::new() },
@@ -369,19 +368,4 @@ fn micro(usd: Option<f64>) -> Result<Option<u64>, Failure> {
 /// The time here, without a zone, as the state database has it.
 pub fn now() -> String {
     jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
-}
-
-/// A run that broke off.
-pub fn failure(error: RunError) -> Failure {
-    let (outcome, words) = (error.outcome(), error.to_string());
-    match error {
-        RunError::Engine(error) => error.into(),
-        RunError::Tasks(countersign_doors::run::task_file::TaskFileError::Mistakes(problems)) => problems.into(),
-        RunError::State(error) => Failure::new(outcome, Code::State, words).hint(error.hint()),
-        RunError::Dirty(_) => Failure::new(outcome, Code::Dirty, words).hint(
-            "commit them, or put them aside: git stash push -u -m 'before countersign run'; git stash pop brings them back",
-        ),
-        RunError::NoTask(_) => Failure::new(outcome, Code::NoTask, words).hint("`countersign status` lists the tasks"),
-        _ => Failure::new(outcome, Code::Run, words),
-    }
 }

@@ -2,10 +2,12 @@
 
 use super::arguments::RetryOptions;
 use super::waiting::Waiting;
-use super::{At, failure, finish, said};
+use super::{At, finish, said};
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer};
 use countersign_app::author;
+use countersign_app::decide::{Action, Decide, decide};
+use countersign_app::project::Project;
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_doors::run::course::Course;
 use countersign_doors::run::run::{Run, RunError};
@@ -30,47 +32,47 @@ pub async fn run(
     let mut run = at.open(global, settings, &options.how, printer, cancel, true).await?;
     let waiting = Waiting::of(&mut run);
     let run = Arc::new(run);
-    release(&run, &options).await?;
+    release(&at.project, &run, &options).await?;
     let which = Which::These(vec![options.task]);
     let finished = finish(run.clone(), &which, false, warnings);
     waiting.told_during(&at.project, run.engine.ledger(), finished).await
 }
 
 /// Lets a task run again. What a person rejected, only a person does.
-async fn release(run: &Run, options: &RetryOptions) -> Result<(), Failure> {
-    let list = run.tasks.read().map_err(|error| failure(error.into()))?;
-    let Some(task) = list.get(&options.task) else {
-        return Err(failure(RunError::NoTask(options.task.clone())));
-    };
-    let attempts = run.state.attempts(&task.id, 1).await.map_err(|error| failure(error.into()))?;
+async fn release(project: &Project, run: &Run, options: &RetryOptions) -> Result<(), Failure> {
+    let list = run.tasks.read().map_err(RunError::from)?;
+    let task = list.get(&options.task).ok_or_else(|| RunError::NoTask(options.task.clone()))?;
+    let attempts = run.state.attempts(&task.id, 1).await.map_err(RunError::from)?;
     let rejected =
         attempts.first().is_some_and(|(_, last)| last.error_code == Some(ErrorCode::ReviewRejected));
-    let actor = author::actor();
-    if rejected && !actor.may_decide() {
+    let by = author::actor();
+    if rejected && !by.may_decide() {
         return Err(Failure::usage(format!(
             "{} was rejected by a person, and only a person tries it again",
             task.id
         ))
         .hint(author::way_out()));
     }
-    let latest = run.latest(&task.id).await.map_err(failure)?;
+    let latest = run.latest(&task.id).await?;
     if let Some(review) = latest
         && let Some(Outcome::Stopped(why)) = review.standing()
         && why != Stop::Withdrawn
     {
-        run.engine.lift(&review.id, actor, format!("retry of {}", task.id)).await?;
+        let reason = Some(format!("retry of {}", task.id));
+        let given = Decide { action: Action::Unblock, by, reason, about: review.digest().cloned() };
+        decide(project, &run.engine, &review.id, given).await?;
     }
-    if options.fresh {
-        if let Some(course) =
-            Course::load(&run.state, &task.id).await.map_err(|error| failure(error.into()))?
-        {
-            run.repo.discard(&course.place).await.map_err(|error| failure(error.into()))?;
+    let forget = async {
+        if !options.fresh {
+            return run.rewind(&task.id).await;
         }
-        Course::forget(&run.state, &task.id).await.map_err(|error| failure(error.into()))?;
-    } else {
-        run.rewind(&task.id).await.map_err(failure)?;
-    }
+        if let Some(course) = Course::load(&run.state, &task.id).await? {
+            run.repo.discard(&course.place).await?;
+        }
+        Ok(Course::forget(&run.state, &task.id).await?)
+    };
+    forget.await?;
     let at = super::now();
-    run.state.set_status(&task.id, &TaskState::Pending, &at).await.map_err(|error| failure(error.into()))?;
-    run.tasks.set(&task.id, Status::Todo, &at).map_err(|error| failure(error.into()))
+    run.state.set_status(&task.id, &TaskState::Pending, &at).await.map_err(RunError::from)?;
+    Ok(run.tasks.set(&task.id, Status::Todo, &at).map_err(RunError::from)?)
 }
