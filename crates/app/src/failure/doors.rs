@@ -3,6 +3,7 @@
 use super::{Code, Failure};
 use crate::reader::Reader;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_doors::jobs::Refusal;
 use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::transition::Refused;
 use countersign_doors::qr::{FileError, Phase, QrError, shell_word};
@@ -122,6 +123,23 @@ impl From<AskError> for Failure {
             },
             AskError::Qr(error) => error.into(),
             AskError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let words = refusal.to_string();
+        match refusal {
+            Refusal::NotTaken(_) => {
+                Self::new(Outcome::Usage, Code::NotTaken, words).hint("nothing was changed")
+            }
+            Refusal::NoVerdict(_) => {
+                Self::new(Outcome::NoVerdict(NoVerdict::Unavailable), Code::NoVerdict, words)
+            }
+            Refusal::Blocked(_) => Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Blocked, words),
+            Refusal::Cancelled => Self::interrupted(),
+            Refusal::Engine(error) => error.into(),
         }
     }
 }

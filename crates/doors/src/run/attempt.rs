@@ -139,7 +139,7 @@ impl Run {
             course.stage = Stage::Review;
             self.keep(&task.id, course).await?;
         }
-        if self.stops.wanted() {
+        if self.stop.is_cancelled() {
             return Ok(Attempted::Stopped);
         }
         match self.review(task, course, log).await {
@@ -149,7 +149,7 @@ impl Run {
     }
 
     async fn agent(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
-        if self.stops.wanted() {
+        if self.stop.is_cancelled() {
             return Ok(Passed::Not(Box::new(Attempted::Stopped)));
         }
         if let Some(failure) = self.budget_reached(task, course).await? {
@@ -175,7 +175,7 @@ impl Run {
             environment: &self.environment,
             tap: Some(log.tap()),
         };
-        let worked = self.worker.work(&self.guard, errand, &self.stops.hard).await;
+        let worked = self.worker.work(&self.guard, errand, &self.never).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
         // In a worktree of its own it has its own copy, and the list is written by other tasks meanwhile.
         if !matches!(course.place, Place::Worktree { .. }) {
@@ -199,7 +199,7 @@ impl Run {
         let kept = self.layout.logs().join(format!("{}-tasks.md", task.id));
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
-        self.say(Happening::Warning(format!(
+        self.say(&Happening::Warning(format!(
             "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
             self.layout.tasks_name(),
             task.id,
@@ -252,7 +252,7 @@ impl Run {
     }
 
     async fn tests(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
-        if self.stops.wanted() {
+        if self.stop.is_cancelled() {
             return Ok(Passed::Not(Box::new(Attempted::Stopped)));
         }
         let Some(test) = self.settings.commands.test.clone() else {
@@ -287,7 +287,7 @@ impl Run {
             environment: &self.environment,
             tap: Some(log.tap()),
         };
-        let came = step::run(&self.guard, command, &self.stops.hard).await;
+        let came = step::run(&self.guard, command, &self.never).await;
         came.map_err(RunError::io(format!("`{line}` could not be run")))
     }
 
@@ -341,7 +341,7 @@ impl Run {
             log.write(format!("{findings}\n").as_bytes());
         }
         let issues = judging::issues(review, judged.fixed);
-        self.say(Happening::Judged { task: task.id.clone(), verdict, issues });
+        self.say(&Happening::Judged { task: task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
             course.stage = Stage::Person;
             self.keep(&task.id, course).await?;
@@ -358,8 +358,8 @@ impl Run {
         self.stage(task, Stage::Person);
         let awaits = Passed::Not(Box::new(Attempted::Awaits(judged.review().clone())));
         if self.settings.human == HumanGate::Queue {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
-            let decided = judged.engine.until_decided(judged.review(), &self.stops.soft).await;
+            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            let decided = judged.engine.until_decided(judged.review(), &self.stop).await;
             return match decided {
                 Ok(stored) => {
                     judged.stored = stored;
@@ -370,7 +370,7 @@ impl Run {
             };
         }
         if self.settings.human == HumanGate::Later {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
         }
         if self.settings.human != HumanGate::Terminal {
             return Ok(awaits);
@@ -384,7 +384,7 @@ impl Run {
         match self.people.ask(question).await.map_err(RunError::Person)? {
             Said::Nobody => Ok(awaits),
             Said::Interrupted => {
-                self.stops.soft.cancel();
+                self.stop.cancel();
                 Ok(awaits)
             }
             Said::Decided(stored) => {
@@ -439,7 +439,7 @@ impl Run {
     }
 
     pub(super) fn stage(&self, task: &Task, stage: Stage) {
-        self.say(Happening::Stage { task: task.id.clone(), stage });
+        self.say(&Happening::Stage { task: task.id.clone(), stage });
     }
 
     /// The project's own prompt for tasks.

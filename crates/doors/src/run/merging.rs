@@ -94,7 +94,7 @@ impl Run {
         if !commits.is_empty() {
             let words =
                 format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
-            self.say(Happening::Warning(words));
+            self.say(&Happening::Warning(words));
         }
         Ok(())
     }

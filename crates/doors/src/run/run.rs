@@ -23,18 +23,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio_util::sync::CancellationToken;
 
-/// Everything a run needs.
-pub struct Run {
+/// What a run is made of.
+pub struct RunParts {
     /// The engine of the project.
     pub engine: Engine,
     /// The guard of every program.
     pub guard: GuardProgram,
     /// Where the files are.
     pub layout: Layout,
-    /// What became of each task.
-    pub state: State,
-    /// The list of tasks.
-    pub tasks: TaskFile,
     /// The repository.
     pub repo: Repo,
     /// Who works.
@@ -45,33 +41,39 @@ pub struct Run {
     pub judges: Arc<dyn Judges>,
     /// Who decides.
     pub people: Arc<dyn People>,
-    /// The environment of whoever works.
-    pub environment: Vec<(OsString, OsString)>,
     /// Who hears what happens.
-    pub tell: Arc<dyn Fn(Happening) + Send + Sync>,
-    /// When to stop.
-    pub stops: Stops,
+    pub listeners: Vec<Listener>,
+    /// Stops the run after the step that is under way.
+    pub stop: CancellationToken,
     /// The time, local and without a zone.
     pub now: fn() -> String,
+}
+
+/// Hears what happens in a run.
+pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
+
+/// A run: its parts, and what it keeps of its tasks.
+pub struct Run {
+    parts: RunParts,
+    /// What became of each task.
+    pub(super) state: State,
+    /// The list of tasks.
+    pub(super) tasks: TaskFile,
+    /// The environment of whoever works.
+    pub(super) environment: Vec<(OsString, OsString)>,
     /// Only one merges at a time.
-    pub merging: tokio::sync::Mutex<()>,
+    pub(super) merging: tokio::sync::Mutex<()>,
     /// What was spent in this run.
-    pub spent_microusd: AtomicU64,
+    pub(super) spent_microusd: AtomicU64,
+    /// A step that is under way is not stopped.
+    pub(super) never: CancellationToken,
 }
 
-/// When to stop: after the step that is under way, or now.
-#[derive(Clone, Debug, Default)]
-pub struct Stops {
-    /// After the step that is under way.
-    pub soft: CancellationToken,
-    /// Now.
-    pub hard: CancellationToken,
-}
+impl std::ops::Deref for Run {
+    type Target = RunParts;
 
-impl Stops {
-    /// Whether no new step is to begin.
-    pub fn wanted(&self) -> bool {
-        self.soft.is_cancelled() || self.hard.is_cancelled()
+    fn deref(&self) -> &RunParts {
+        &self.parts
     }
 }
 
@@ -189,8 +191,21 @@ fn listed(files: &[String]) -> String {
 }
 
 impl Run {
-    pub(super) fn say(&self, happening: Happening) {
-        (self.tell)(happening);
+    /// A run of the tasks in the files of its parts.
+    pub async fn open(parts: RunParts) -> Result<Self, RunError> {
+        Ok(Self {
+            state: State::open(&parts.layout).await?,
+            tasks: TaskFile::new(&parts.layout),
+            environment: std::env::vars_os().collect(),
+            merging: tokio::sync::Mutex::new(()),
+            spent_microusd: AtomicU64::new(0),
+            never: CancellationToken::new(),
+            parts,
+        })
+    }
+
+    pub(super) fn say(&self, happening: &Happening) {
+        self.listeners.iter().for_each(|listener| listener(happening));
     }
 
     /// Keeps how far a task is.

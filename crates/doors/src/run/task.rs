@@ -69,7 +69,7 @@ impl Run {
         loop {
             let log = Log::open(&self.layout.logs(), &task.id, course.attempt);
             let log = log.map_err(RunError::io("the log cannot be written"))?;
-            self.say(Happening::Began {
+            self.say(&Happening::Began {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: course.attempt,
@@ -96,7 +96,7 @@ impl Run {
             let state = if again { TaskState::Running } else { TaskState::Failed };
             self.record(task, &course, started, Err(&failure), &state).await?;
             let error = in_a_line(&failure.error);
-            self.say(Happening::Failed { task: task.id.clone(), error, again });
+            self.say(&Happening::Failed { task: task.id.clone(), error, again });
             if !again {
                 return self.failed(task, &course, failure).await;
             }
@@ -133,14 +133,6 @@ impl Run {
         Ok(Course::new(base, place))
     }
 
-    /// Gives a task that is tried again all its attempts back; what it has done so far stays.
-    pub async fn rewind(&self, task: &str) -> Result<(), RunError> {
-        let Some(course) = Course::load(&self.state, task).await? else { return Ok(()) };
-        let first = course.attempt;
-        let course = Course { allowance: first.saturating_sub(1), ..course };
-        self.keep(task, &course).await
-    }
-
     /// What may be merged is merged, and then recorded: the ledger has its verdict already.
     async fn delivered(
         &self,
@@ -150,9 +142,6 @@ impl Run {
         log: &Log,
         started: Instant,
     ) -> Result<Ended, RunError> {
-        if self.stops.hard.is_cancelled() {
-            return Ok(Ended::Stopped);
-        }
         let commit = match self.merge(task, course, &ready, log).await? {
             Merged::Yes(commit) => commit,
             Merged::No(failure) => {
@@ -175,12 +164,12 @@ impl Run {
     ) -> Result<(), RunError> {
         self.tasks.set(&task.id, Status::Done, &(self.now)())?;
         Course::forget(&self.state, &task.id).await?;
-        self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
+        self.say(&Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
         Ok(())
     }
 
     async fn awaits(&self, task: &Task, course: &Course, review: ReviewId) -> Result<TaskEnd, RunError> {
-        self.say(Happening::Awaits { task: task.id.clone(), review: review.clone() });
+        self.say(&Happening::Awaits { task: task.id.clone(), review: review.clone() });
         self.shelve(task, course, "awaits a person").await?;
         self.tasks.set(&task.id, Status::Review, &(self.now)())?;
         Ok(TaskEnd::Awaits { review })
@@ -243,9 +232,8 @@ impl Run {
     /// Waits before the next attempt; false where the run is to stop.
     async fn pause(&self) -> bool {
         tokio::select! {
-            () = tokio::time::sleep(self.settings.retry_delay) => !self.stops.wanted(),
-            () = self.stops.soft.cancelled() => false,
-            () = self.stops.hard.cancelled() => false,
+            () = tokio::time::sleep(self.settings.retry_delay) => !self.stop.is_cancelled(),
+            () = self.stop.cancelled() => false,
         }
     }
 }
