@@ -19,6 +19,7 @@ pub mod jobs;
 pub mod notify;
 mod panel;
 pub mod project;
+pub mod qr;
 pub mod reader;
 pub mod resident;
 pub mod run;
