@@ -16,7 +16,7 @@ use countersign_core::criterion::Severity;
 use countersign_core::review::{State, Verb};
 use countersign_core::text::visible_line;
 use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};
-use countersign_doors::run::run::{People, PersonError, Question, Said};
+use countersign_doors::run::run::{Asked, People, Question, Said};
 use countersign_engine::ledger::Stored;
 use pager::Left;
 use std::io::{self, Write};
@@ -37,10 +37,7 @@ pub struct AtTerminal {
 }
 
 impl People for AtTerminal {
-    fn ask<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>> {
+    fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a> {
         Box::pin(async move { Ok(self.decided(question).await?) })
     }
 

@@ -106,13 +106,13 @@ pub struct Question<'a> {
 /// Why a person could not be asked, or the decision was not taken.
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
+/// A person who is asked: the review as it stands once there is a decision.
+pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
+
 /// People at a terminal.
 pub trait People: Send + Sync {
     /// Asks what becomes of a task, and has the decision recorded: the review as it stands then.
-    fn ask<'a>(
-        &'a self,
-        question: Question<'a>,
-    ) -> Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
+    fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
     /// Asks whether to go on after a task failed for good.
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;

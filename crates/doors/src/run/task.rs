@@ -1,12 +1,12 @@
 //! One task from its beginning to its end: attempts until it is merged, fails for good, waits for a person, or the run
 //! is to stop.
 
-use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
+use super::attempt::{Again, Failure, Halt, Reviewed};
 use super::branch::branch_name;
 use super::course::Course;
 use super::happening::Happening;
 use super::log::Log;
-use super::merging::{self, Merged};
+use super::merging;
 use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{Attempt, ErrorCode, TaskState};
@@ -76,15 +76,12 @@ impl Run {
                 of: self.settings.max_retries + course.allowance,
             });
             let started = Instant::now();
-            let attempted = match self.attempt(task, &mut course, &log).await? {
-                Attempted::Ready(ready) => self.delivered(task, &mut course, ready, &log, started).await?,
-                other => Ended::from(other),
-            };
-            let failure = match attempted {
-                Ended::Done(end) => return Ok(end),
-                Ended::Awaits(review) => return self.awaits(task, &course, review).await,
-                Ended::Stopped => return Ok(TaskEnd::Stopped),
-                Ended::Failed(failure) => failure,
+            let failure = match self.to_main(task, &mut course, &log, started).await {
+                Ok(end) => return Ok(end),
+                Err(Halt::Awaits(review)) => return self.awaits(task, &course, review).await,
+                Err(Halt::Stopped) => return Ok(TaskEnd::Stopped),
+                Err(Halt::Broken(error)) => return Err(error),
+                Err(Halt::Failed(failure)) => *failure,
             };
             let again = match failure.again {
                 Again::Yes => {
@@ -133,26 +130,26 @@ impl Run {
         Ok(Course::new(base, place))
     }
 
-    /// What may be merged is merged, and then recorded: the ledger has its verdict already.
-    async fn delivered(
+    /// An attempt up to the main branch: what may be merged is merged, and then recorded. The ledger has its verdict
+    /// already.
+    async fn to_main(
         &self,
         task: &Task,
         course: &mut Course,
-        ready: Ready,
         log: &Log,
         started: Instant,
-    ) -> Result<Ended, RunError> {
-        let commit = match self.merge(task, course, &ready, log).await? {
-            Merged::Yes(commit) => commit,
-            Merged::No(failure) => {
-                return Ok(Ended::Failed(Failure { review: Some(ready.review), ..failure }));
+    ) -> Result<TaskEnd, Halt> {
+        let ready = self.attempt(task, course, log).await?;
+        let commit = match self.merge(task, course, &ready, log).await {
+            Err(Halt::Failed(failure)) => {
+                return Err(Failure { review: Some(ready.review), ..*failure }.into());
             }
-            Merged::Stopped => return Ok(Ended::Stopped),
+            merged => merged?,
         };
         self.record(task, course, started, Ok(&ready.review), &TaskState::Success).await?;
         let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
         self.done(task, commit.clone(), &review).await?;
-        Ok(Ended::Done(TaskEnd::Done { commit, review, review_id }))
+        Ok(TaskEnd::Done { commit, review, review_id })
     }
 
     /// What follows once a task is merged and recorded.
@@ -244,24 +241,6 @@ pub fn in_a_line(error: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let next = lines.next().filter(|_| first.ends_with(':')).map(|next| format!(" {}", next.trim()));
     visible_line(&format!("{first}{}", next.unwrap_or_default())).into_owned()
-}
-
-/// What an attempt came to, after what may be merged was.
-enum Ended {
-    Done(TaskEnd),
-    Failed(Failure),
-    Awaits(ReviewId),
-    Stopped,
-}
-
-impl From<Attempted> for Ended {
-    fn from(attempted: Attempted) -> Self {
-        match attempted {
-            Attempted::Failed(failure) => Self::Failed(failure),
-            Attempted::Awaits(review) => Self::Awaits(review),
-            Attempted::Ready(_) | Attempted::Stopped => Self::Stopped,
-        }
-    }
 }
 
 #[cfg(test)]
