@@ -3,10 +3,13 @@
 use super::{Code, Failure};
 use crate::reader::Reader;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_doors::jobs::Refusal;
 use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::transition::Refused;
 use countersign_doors::qr::{FileError, Phase, QrError, shell_word};
+use countersign_doors::run::run::RunError;
 use countersign_doors::run::state::StateError;
+use countersign_doors::run::task_file::TaskFileError;
 use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
@@ -120,6 +123,46 @@ impl From<AskError> for Failure {
             },
             AskError::Qr(error) => error.into(),
             AskError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let words = refusal.to_string();
+        match refusal {
+            Refusal::NotTaken(_) => {
+                Self::new(Outcome::Usage, Code::NotTaken, words).hint("nothing was changed")
+            }
+            Refusal::NoVerdict(_) => {
+                Self::new(Outcome::NoVerdict(NoVerdict::Unavailable), Code::NoVerdict, words)
+            }
+            Refusal::Blocked(_) => Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Blocked, words),
+            Refusal::Cancelled => Self::interrupted(),
+            Refusal::Engine(error) => error.into(),
+        }
+    }
+}
+
+/// A run that broke off.
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let (outcome, words) = (error.outcome(), error.to_string());
+        match error {
+            RunError::Engine(error) => error.into(),
+            RunError::Person(error) => match error.downcast::<Self>() {
+                Ok(failure) => *failure,
+                Err(_) => Self::new(outcome, Code::Run, words),
+            },
+            RunError::Tasks(TaskFileError::Mistakes(problems)) => problems.into(),
+            RunError::State(error) => Self::new(outcome, Code::State, words).hint(error.hint()),
+            RunError::Dirty(_) => Self::new(outcome, Code::Dirty, words).hint(
+                "commit them, or put them aside: git stash push -u -m 'before countersign run'; git stash pop brings them back",
+            ),
+            RunError::NoTask(_) => {
+                Self::new(outcome, Code::NoTask, words).hint("`countersign status` lists the tasks")
+            }
+            _ => Self::new(outcome, Code::Run, words),
         }
     }
 }

@@ -30,6 +30,14 @@ pub struct Failure {
     pub left_out: usize,
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words())
+    }
+}
+
+impl std::error::Error for Failure {}
+
 impl Failure {
     /// Everything it says, in lines.
     pub fn words(&self) -> String {

@@ -9,14 +9,20 @@ use crate::terminal::{self, Input};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use countersign_app::author::actor;
+use countersign_app::decide::{Decide, decide};
+use countersign_app::project::Project;
+use countersign_app::{Code, Failure};
 use countersign_core::criterion::Severity;
+use countersign_core::review::{State, Verb};
 use countersign_core::text::visible_line;
 use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};
-use countersign_doors::run::run::{People, Said};
+use countersign_doors::run::run::{Asked, People, Question, Said};
+use countersign_engine::ledger::Stored;
 use pager::Left;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What is kept as the reason: the document knows no second question.
@@ -24,18 +30,15 @@ pub const REASON: &str = "at the terminal";
 
 /// The people of a run that has a terminal.
 pub struct AtTerminal {
+    /// The project they decide in.
+    pub project: Arc<Project>,
     /// Stops asking.
     pub cancel: CancellationToken,
 }
 
 impl People for AtTerminal {
-    fn ask<'a>(
-        &'a self,
-        shown: &'a Shown,
-        diff: &'a str,
-        files: &'a [PathBuf],
-    ) -> Pin<Box<dyn Future<Output = io::Result<Said>> + Send + 'a>> {
-        Box::pin(ask(shown, diff, files, &self.cancel))
+    fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a> {
+        Box::pin(async move { Ok(self.decided(question).await?) })
     }
 
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
@@ -43,8 +46,39 @@ impl People for AtTerminal {
     }
 }
 
+impl AtTerminal {
+    /// Asks, and records what was decided about exactly the work that was shown. Where another decision was first, that
+    /// one counts, and the run goes on with it.
+    async fn decided(&self, question: Question<'_>) -> Result<Said<Box<Stored>>, Failure> {
+        let Question { shown, diff, files, engine, stored } = question;
+        let failed = |error: io::Error| Failure {
+            code: Code::Run,
+            ..Failure::internal(format!("the terminal cannot be used: {error}"))
+        };
+        let verb = match ask(shown, diff, files, &self.cancel).await.map_err(failed)? {
+            Said::Decided(verb) => verb,
+            Said::Nobody => return Ok(Said::Nobody),
+            Said::Interrupted => return Ok(Said::Interrupted),
+        };
+        let (id, about) = (&stored.review.id, stored.review.digest().cloned());
+        let given = Decide { action: verb.into(), by: actor(), reason: Some(REASON.to_owned()), about };
+        match decide(&self.project, engine, id, given).await {
+            Ok(stored) => Ok(Said::Decided(Box::new(stored))),
+            Err(failure) => {
+                let now = engine.get(id).await?;
+                if now.review.state == State::AwaitingPerson {
+                    return Err(failure);
+                }
+                say(&format!("Nothing was decided: {}", visible_line(&failure.message)), "\n")
+                    .map_err(failed)?;
+                Ok(Said::Decided(Box::new(now)))
+            }
+        }
+    }
+}
+
 /// Whether to go on after a task failed for good. Only a yes is one.
-async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
+pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
     if !terminal::is_there() {
         return Ok(false);
     }
@@ -66,7 +100,7 @@ pub async fn ask(
     diff: &str,
     files: &[PathBuf],
     cancel: &CancellationToken,
-) -> io::Result<Said> {
+) -> io::Result<Said<Verb>> {
     if !terminal::is_there() {
         return Ok(Said::Nobody);
     }
@@ -86,7 +120,7 @@ struct Gate<'g> {
 }
 
 impl Gate<'_> {
-    async fn ask(&self) -> io::Result<Said> {
+    async fn ask(&self) -> io::Result<Said<Verb>> {
         let mut input = Input::new()?;
         let lines = lines(self.shown);
         if longer_than_screen(&lines)
@@ -107,9 +141,7 @@ impl Gate<'_> {
             };
             let Some(typed) = typed else { return Ok(Said::Nobody) };
             match choice(&typed) {
-                Choice::Decide(verb) => {
-                    return Ok(Said::Decided { verb, by: actor(), reason: REASON.to_owned() });
-                }
+                Choice::Decide(verb) => return Ok(Said::Decided(verb)),
                 Choice::Invalid => say(INVALID, "\n")?,
                 Choice::Diff => {
                     if let Some(said) = self.show_diff(&mut input).await? {
@@ -128,7 +160,7 @@ impl Gate<'_> {
         }
     }
 
-    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<Said>> {
+    async fn show_diff(&self, input: &mut Input) -> io::Result<Option<Said<Verb>>> {
         if self.diff.trim().is_empty() {
             say("There is no change to show.", "\n")?;
             return Ok(None);
@@ -138,7 +170,7 @@ impl Gate<'_> {
     }
 }
 
-fn left(left: Left) -> Option<Said> {
+fn left(left: Left) -> Option<Said<Verb>> {
     match left {
         Left::Read => None,
         Left::Closed => Some(Said::Nobody),

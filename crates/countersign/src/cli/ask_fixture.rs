@@ -2,12 +2,13 @@
 
 use super::Failure;
 use super::arguments::AskFixtureOptions;
-use crate::ask::{AtTerminal, ask};
+use crate::ask::{REASON, ask, go_on};
 use crate::output::Answer;
+use countersign_app::author::actor;
 use countersign_core::criterion::Severity;
 use countersign_core::outcome::Outcome;
 use countersign_doors::run::human::{Issue, Shown};
-use countersign_doors::run::run::{People, Said};
+use countersign_doors::run::run::Said;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
         panic!("on purpose");
     }
     if fixture.go_on {
-        let people = AtTerminal { cancel: cancel.clone() };
-        let text = format!("goes on: {}\n", people.go_on("TASK-003", "it\nfailed").await);
+        let goes_on = go_on("TASK-003", "it\nfailed", cancel).await.map_err(|error| failed(&error))?;
+        let text = format!("goes on: {goes_on}\n");
         return Ok(Answer::new(Outcome::Passed, text, json!({})));
     }
     let issue = |(severity, text, place)| Issue { severity, text, place: Some(place) };
@@ -48,8 +49,8 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
         verdict: "REVIEW_FAILED".into(),
     };
     match ask(&shown, &fixture.diff, &fixture.files, cancel).await.map_err(|error| failed(&error))? {
-        Said::Decided { verb, by, reason } => {
-            let text = format!("said: {} by {}: {reason}\n", verb.name(), by.words());
+        Said::Decided(verb) => {
+            let text = format!("said: {} by {}: {REASON}\n", verb.name(), actor().words());
             Ok(Answer::new(Outcome::Passed, text, json!({})))
         }
         Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nobody\n", json!({}))),

@@ -1,6 +1,5 @@
 //! `countersign dispute`: a finding that may be wrong is judged again by somebody who sees the evidence.
 
-use super::task::two_call;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, Reader, bold, dim};
 use clap::Args;
@@ -9,6 +8,7 @@ use countersign_app::author::actor;
 use countersign_app::change;
 use countersign_app::find::no_ledger;
 use countersign_app::project::{self, Project};
+use countersign_app::task::two_call;
 use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};

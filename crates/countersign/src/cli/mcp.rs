@@ -4,6 +4,7 @@ use super::arguments::{McpOptions, Transport};
 use super::{Failure, Global};
 use crate::mcp::{self, HttpOptions, Options, Way};
 use crate::output::Answer;
+use countersign_app::jobs::Judging;
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
@@ -30,9 +31,11 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     let options = Options {
         folder,
         global,
-        external_runner: options.external_runner,
-        quality_gate: !options.no_quality_gate,
-        max_quality_attempts: options.max_quality_attempts,
+        judging: Judging {
+            runner: options.external_runner,
+            quality_gate: !options.no_quality_gate,
+            max_attempts: options.max_quality_attempts,
+        },
         wait_seconds: options.wait_seconds,
     };
     mcp::serve(options, way, cancel).await?;

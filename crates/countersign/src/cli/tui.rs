@@ -1,7 +1,7 @@
 //! `tui`: the screen of a run, beside it or without it.
 
 use super::arguments::TuiOptions;
-use super::run::At;
+use super::run::find;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::tui::{Left, Source, show};
@@ -15,8 +15,8 @@ pub async fn run(
     options: &TuiOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let at = At::find(global, &options.list)?;
-    let source = Source { project: &at.project, layout: &at.layout, engine: None };
+    let list = find(global, &options.list)?;
+    let source = Source { project: &list.project, layout: &list.layout, engine: None };
     match show(source, cancel.clone()).await? {
         Left::Quit | Left::Closed => Ok(Answer::new(Outcome::Passed, "", json!({}))),
         Left::Cancelled => Err(Failure::interrupted()),

@@ -1,6 +1,7 @@
 //! What `countersign mcp` was started with.
 
 use crate::cli::Global;
+use countersign_app::jobs::Judging;
 use std::path::PathBuf;
 
 /// The options of a server. They hold for its whole life; the configuration is read anew for each call.
@@ -10,12 +11,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// What every command takes.
     pub global: Global,
-    /// For workflows: who reviews, instead of whoever is configured. A configured name or a short form.
-    pub external_runner: Option<String>,
-    /// For workflows: whether the outputs of a step are judged before it counts as finished.
-    pub quality_gate: bool,
-    /// For workflows: the failing call of a step that stops it, instead of the configured one.
-    pub max_quality_attempts: Option<u32>,
+    /// For workflows: how steps are judged.
+    pub judging: Judging,
     /// For workflows: how long a call waits for reviewers before it answers that they are still at work.
     pub wait_seconds: u64,
 }

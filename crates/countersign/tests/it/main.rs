@@ -8,6 +8,7 @@ mod budget;
 mod change;
 mod choosing;
 mod crash;
+mod deciding;
 mod demo;
 mod dispute;
 mod doctor;

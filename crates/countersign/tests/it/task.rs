@@ -56,7 +56,7 @@ fn briefs(project: &Project) -> Vec<Value> {
 }
 
 /// The events of the door.
-fn events(project: &Project) -> Vec<(String, Value)> {
+pub fn events(project: &Project) -> Vec<(String, Value)> {
     let read = async {
         let ledger = Ledger::open_existing(&project.path(".countersign")).await.unwrap().unwrap();
         ledger.notes("service/events").await.unwrap()

@@ -18,9 +18,10 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
-use countersign_core::policy::{DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
+use countersign_core::policy::{Attempts, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Verb};
+use countersign_engine::config::Config;
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
@@ -59,6 +60,13 @@ pub struct Options {
     pub policy: Policy,
     /// Whether calls without a session mean the latest that was begun here: so for one client per process.
     pub one_client: bool,
+}
+
+/// The policy of steps: that of the project, but agents may override unless a file says otherwise, because this dialect
+/// has always had that way out.
+pub fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
+    let attempts = max_attempts.map_or(config.policy.attempts, Attempts::AtMost);
+    Policy { overrides: config.overrides().unwrap_or(Overrides::Allow), attempts, ..config.policy.clone() }
 }
 
 /// The jobs door, for one call or many.

@@ -11,4 +11,4 @@ pub mod overview;
 pub mod session;
 mod words;
 
-pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting};
+pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting, policy};

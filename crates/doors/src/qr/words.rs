@@ -1,5 +1,7 @@
 //! The document's text forms. Callers read them as they are; nothing foreign can forge a line of them.
 
+pub mod reconciliation;
+
 use super::item::{Item, Status};
 use super::loop_state::LoopState;
 use super::next::{Here, why_stopped};

@@ -4,12 +4,12 @@
 use super::config::ReviewPolicy;
 use super::course::Course;
 use super::happening::{Happening, Stage};
-use super::heard::{Heard, said, word};
+use super::heard::{said, word};
 use super::judging::{self, Judged};
 use super::log::Log;
 use super::prompt_files;
 use super::repo::Place;
-use super::run::{Run, RunError, Said};
+use super::run::{Question, Run, RunError, Said};
 use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
 use super::task_prompt::{TaskPrompt, task_prompt};
@@ -18,6 +18,7 @@ use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::review::{State, Verb};
 use countersign_engine::engine::EngineError;
+use countersign_engine::ledger::Stored;
 use countersign_engine::shell::{self as step, Came, Command, End};
 use countersign_engine::worker::Errand;
 use countersign_engine::yaml::Problems;
@@ -29,16 +30,28 @@ pub(super) const TROUBLE_BYTES: usize = 8 * 1024;
 /// What is kept of test results between runs.
 const TESTS_BYTES: usize = 16 * 1024;
 
-/// What an attempt came to.
-pub enum Attempted {
-    /// It may be merged: exactly this tree.
-    Ready(Ready),
+/// Why an attempt goes no further.
+pub(super) enum Halt {
     /// It did not go through.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// A person has to decide first.
     Awaits(ReviewId),
     /// The run is to stop; what was done so far is kept.
     Stopped,
+    /// The run breaks off.
+    Broken(RunError),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl<E: Into<RunError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
 }
 
 /// Work that may be merged.
@@ -101,60 +114,36 @@ impl Failure {
     pub(super) fn for_good(code: ErrorCode, error: impl Into<String>, outcome: Outcome) -> Self {
         Self { code, error: error.into(), outcome, again: Again::No, review: None }
     }
-
-    fn with(self, review: Reviewed) -> Self {
-        Self { review: Some(review), ..self }
-    }
-}
-
-/// Whether a stage lets the attempt go on.
-pub(super) enum Passed {
-    On,
-    Not(Box<Attempted>),
-}
-
-fn failed(failure: Failure) -> Passed {
-    Passed::Not(Box::new(Attempted::Failed(failure)))
 }
 
 impl Run {
     /// Takes an attempt as far as it goes.
-    pub(super) async fn attempt(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        log: &Log,
-    ) -> Result<Attempted, RunError> {
+    pub(super) async fn attempt(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Ready, Halt> {
         if course.stage == Stage::Agent {
-            if let Passed::Not(end) = self.agent(task, course, log).await? {
-                return Ok(*end);
-            }
+            self.agent(task, course, log).await?;
             course.stage = Stage::Tests;
             self.keep(&task.id, course).await?;
         }
         if matches!(course.stage, Stage::Tests | Stage::Lint) {
-            if let Passed::Not(end) = self.checks(task, course, log).await? {
-                return Ok(*end);
-            }
+            self.checks(task, course, log).await?;
             course.stage = Stage::Review;
             self.keep(&task.id, course).await?;
         }
-        if self.stops.wanted() {
-            return Ok(Attempted::Stopped);
-        }
+        self.goes_on()?;
         match self.review(task, course, log).await {
-            Err(RunError::Engine(EngineError::Interrupted)) => Ok(Attempted::Stopped),
+            Err(Halt::Broken(RunError::Engine(EngineError::Interrupted))) => Err(Halt::Stopped),
             reviewed => reviewed,
         }
     }
 
-    async fn agent(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
-        if self.stops.wanted() {
-            return Ok(Passed::Not(Box::new(Attempted::Stopped)));
-        }
-        if let Some(failure) = self.budget_reached(task, course).await? {
-            return Ok(failed(failure));
-        }
+    /// Whether another step may begin.
+    fn goes_on(&self) -> Result<(), Halt> {
+        if self.stop.is_cancelled() { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    async fn agent(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
+        self.goes_on()?;
+        self.within_budget(task, course).await?;
         self.stage(task, Stage::Agent);
         log.heading(&format!("agent ({})", self.worker.name()));
         let template = self.template()?;
@@ -175,7 +164,7 @@ impl Run {
             environment: &self.environment,
             tap: Some(log.tap()),
         };
-        let worked = self.worker.work(&self.guard, errand, &self.stops.hard).await;
+        let worked = self.worker.work(&self.guard, errand, &self.never).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
         // In a worktree of its own it has its own copy, and the list is written by other tasks meanwhile.
         if !matches!(course.place, Place::Worktree { .. }) {
@@ -183,11 +172,7 @@ impl Run {
         }
         self.count(course, &worked);
         course.said = Some(said(&worked));
-        Ok(match word(&worked) {
-            Heard::Complete => Passed::On,
-            Heard::Stopped => Passed::Not(Box::new(Attempted::Stopped)),
-            Heard::Failed(failure) => failed(failure),
-        })
+        word(&worked)
     }
 
     /// The list of tasks is not the agent's: what it did to it is put back, and kept beside.
@@ -199,7 +184,7 @@ impl Run {
         let kept = self.layout.logs().join(format!("{}-tasks.md", task.id));
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
-        self.say(Happening::Warning(format!(
+        self.say(&Happening::Warning(format!(
             "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
             self.layout.tasks_name(),
             task.id,
@@ -209,18 +194,11 @@ impl Run {
     }
 
     /// Tests, then lint; what lint mends itself is tested again.
-    pub(super) async fn checks(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        log: &Log,
-    ) -> Result<Passed, RunError> {
-        if let Passed::Not(end) = self.tests(task, course, log).await? {
-            return Ok(Passed::Not(end));
-        }
+    async fn checks(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
+        self.tests(task, course, log).await?;
         let Some(lint) = self.settings.commands.lint.clone() else {
             course.lint = None;
-            return Ok(Passed::On);
+            return Ok(());
         };
         self.stage(task, Stage::Lint);
         let mut came = self.command(course, log, "lint", &lint).await?;
@@ -236,40 +214,31 @@ impl Run {
             }
             End::Passed => {
                 course.lint = Some(String::new());
-                Ok(Passed::On)
+                Ok(())
             }
-            End::Cancelled => Ok(Passed::Not(Box::new(Attempted::Stopped))),
+            End::Cancelled => Err(Halt::Stopped),
             End::Failed(_) if !self.settings.lint_blocking => {
                 let lines = format!("`{lint}` is not content:\n{}", came.output.trim());
                 course.lint = Some(countersign_core::text::cut(&lines, TESTS_BYTES).to_owned());
-                Ok(Passed::On)
+                Ok(())
             }
             End::Failed(_) | End::TimedOut => {
                 let trouble = came.trouble(&format!("`{lint}`"), TROUBLE_BYTES);
-                Ok(failed(Failure::of_work(ErrorCode::LintFailure, trouble)))
+                Err(Failure::of_work(ErrorCode::LintFailure, trouble).into())
             }
         }
     }
 
-    async fn tests(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Passed, RunError> {
-        if self.stops.wanted() {
-            return Ok(Passed::Not(Box::new(Attempted::Stopped)));
-        }
+    async fn tests(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
+        self.goes_on()?;
         let Some(test) = self.settings.commands.test.clone() else {
             course.tests = None;
-            return Ok(Passed::On);
+            return Ok(());
         };
         self.stage(task, Stage::Tests);
         let came = self.command(course, log, "tests", &test).await?;
         course.tests = Some(countersign_core::text::cut(&came.output, TESTS_BYTES).to_owned());
-        Ok(match came.end {
-            End::Passed => Passed::On,
-            End::Cancelled => Passed::Not(Box::new(Attempted::Stopped)),
-            End::Failed(_) | End::TimedOut => {
-                let trouble = came.trouble(&format!("`{test}`"), TROUBLE_BYTES);
-                failed(Failure::of_work(ErrorCode::TestFailure, trouble))
-            }
-        })
+        tested(&came, &format!("`{test}`"))
     }
 
     pub(super) async fn command(
@@ -287,21 +256,21 @@ impl Run {
             environment: &self.environment,
             tap: Some(log.tap()),
         };
-        let came = step::run(&self.guard, command, &self.stops.hard).await;
+        let came = step::run(&self.guard, command, &self.never).await;
         came.map_err(RunError::io(format!("`{line}` could not be run")))
     }
 
-    async fn review(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Attempted, RunError> {
+    async fn review(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Ready, Halt> {
         self.stage(task, Stage::Review);
         let mut stale = None;
         for _ in 0..FIXES_MAX {
             let Some(change) = self.change(course).await? else {
                 let words = "the agent said that it is done and changed nothing";
-                return Ok(Attempted::Failed(Failure::of_work(ErrorCode::TaskFailed, words)));
+                return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
             if !self.settings.review {
                 let review = Reviewed { status: ReviewStatus::Skipped, findings: None, id: None };
-                return Ok(Attempted::Ready(Ready { tree: change.tree.unwrap_or_default(), review }));
+                return Ok(Ready { tree: change.tree.unwrap_or_default(), review });
             }
             log.heading("review");
             let judged = self.judge(task, course, change).await?;
@@ -314,9 +283,7 @@ impl Run {
                 }
                 course.fixed = true;
                 stale = Some(Reviewed::of(&judged, ReviewStatus::Error));
-                if let Passed::Not(end) = self.checks(task, course, log).await? {
-                    return Ok(*end);
-                }
+                self.checks(task, course, log).await?;
                 self.keep(&task.id, course).await?;
                 self.stage(task, Stage::Review);
                 continue;
@@ -324,7 +291,7 @@ impl Run {
             return self.concluded(task, course, judged, log).await;
         }
         let words = "the files changed again and again while they were judged";
-        Ok(Attempted::Failed(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }))
+        Err(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }.into())
     }
 
     async fn concluded(
@@ -333,7 +300,7 @@ impl Run {
         course: &mut Course,
         mut judged: Judged,
         log: &Log,
-    ) -> Result<Attempted, RunError> {
+    ) -> Result<Ready, Halt> {
         let review = &judged.stored.review;
         let verdict = judging::verdict_words(review, course.fixed);
         log.write(format!("{} {verdict}\n", review.id).as_bytes());
@@ -341,107 +308,90 @@ impl Run {
             log.write(format!("{findings}\n").as_bytes());
         }
         let issues = judging::issues(review, judged.fixed);
-        self.say(Happening::Judged { task: task.id.clone(), verdict, issues });
+        self.say(&Happening::Judged { task: task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
             course.stage = Stage::Person;
             self.keep(&task.id, course).await?;
-            match self.person(task, course, &mut judged).await? {
-                Passed::On => {}
-                Passed::Not(end) => return Ok(*end),
-            }
+            judged.stored = self.person(task, course, &judged).await?;
         }
         self.meant(course, &judged).await
     }
 
-    /// A person has the last word: here, elsewhere, or later.
-    async fn person(&self, task: &Task, course: &Course, judged: &mut Judged) -> Result<Passed, RunError> {
+    /// A person has the last word: here, elsewhere, or later. Gives the review as it stands then.
+    async fn person(&self, task: &Task, course: &Course, judged: &Judged) -> Result<Stored, Halt> {
         self.stage(task, Stage::Person);
-        let awaits = Passed::Not(Box::new(Attempted::Awaits(judged.review().clone())));
+        let awaits = Err(Halt::Awaits(judged.review().clone()));
         if self.settings.human == HumanGate::Queue {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
-            let decided = judged.engine.until_decided(judged.review(), &self.stops.soft).await;
+            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            let decided = judged.engine.until_decided(judged.review(), &self.stop).await;
             return match decided {
-                Ok(stored) => {
-                    judged.stored = stored;
-                    Ok(Passed::On)
-                }
-                Err(EngineError::Interrupted) => Ok(awaits),
-                Err(error) => Err(error.into()),
+                Err(EngineError::Interrupted) => awaits,
+                decided => Ok(decided?),
             };
         }
         if self.settings.human == HumanGate::Later {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
         }
         if self.settings.human != HumanGate::Terminal {
-            return Ok(awaits);
+            return awaits;
         }
         let shown = judging::shown(task, &judged.stored.review, course.fixed);
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
         let folder = self.repo.folder(&course.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
-        let said = self.people.ask(&shown, &diff, &files).await;
-        match said.map_err(RunError::io("the terminal cannot be used"))? {
-            Said::Nobody => Ok(awaits),
+        let (engine, stored) = (&judged.engine, &judged.stored);
+        let question = Question { shown: &shown, diff: &diff, files: &files, engine, stored };
+        match self.people.ask(question).await.map_err(RunError::Person)? {
+            Said::Nobody => awaits,
             Said::Interrupted => {
-                self.stops.soft.cancel();
-                Ok(awaits)
+                self.stop.cancel();
+                awaits
             }
-            Said::Decided { verb, by, reason } => {
-                let digest = judged.stored.review.digest().cloned();
-                let Some(digest) = digest else { return Ok(awaits) };
-                let decided = judged.engine.decide_about(judged.review(), digest, verb, by, reason).await;
-                judged.stored = decided?;
-                Ok(Passed::On)
-            }
+            Said::Decided(stored) => Ok(*stored),
         }
     }
 
     /// What the end of a review means for the task.
-    async fn meant(&self, course: &Course, judged: &Judged) -> Result<Attempted, RunError> {
+    async fn meant(&self, course: &Course, judged: &Judged) -> Result<Ready, Halt> {
         let outcome = judged.outcome();
         let ready = |status| {
             let tree = judged.change.tree.clone().unwrap_or_default();
-            Attempted::Ready(Ready { tree, review: Reviewed::of(judged, status) })
+            Ok(Ready { tree, review: Reviewed::of(judged, status) })
         };
         let is_advisory = self.settings.review_policy == ReviewPolicy::Advisory;
-        Ok(match outcome {
-            Outcome::Passed if course.fixed => ready(ReviewStatus::Fixed),
-            Outcome::Passed | Outcome::Overridden => ready(ReviewStatus::Passed),
-            Outcome::Skipped => ready(ReviewStatus::Skipped),
-            Outcome::AwaitingPerson => Attempted::Awaits(judged.review().clone()),
+        let words = || judging::verdict_words(&judged.stored.review, course.fixed);
+        let (failure, status) = match outcome {
+            Outcome::Passed if course.fixed => return ready(ReviewStatus::Fixed),
+            Outcome::Passed | Outcome::Overridden => return ready(ReviewStatus::Passed),
+            Outcome::Skipped => return ready(ReviewStatus::Skipped),
+            Outcome::AwaitingPerson => return Err(Halt::Awaits(judged.review().clone())),
             Outcome::NeedsWork => {
                 judged.engine.delivered(&judged.ticket).await?;
                 match sent_back(judged) {
-                    None if is_advisory => ready(ReviewStatus::Failed),
-                    person => Attempted::Failed(needs_work(judged, person)),
+                    None if is_advisory => return ready(ReviewStatus::Failed),
+                    person => (needs_work(judged, person), ReviewStatus::Failed),
                 }
             }
-            Outcome::NoVerdict(_) if is_advisory => ready(ReviewStatus::Error),
-            Outcome::NoVerdict(why) => {
-                let words = judging::verdict_words(&judged.stored.review, course.fixed);
-                Attempted::Failed(no_verdict(&words, why).with(Reviewed::of(judged, ReviewStatus::Error)))
-            }
+            Outcome::NoVerdict(_) if is_advisory => return ready(ReviewStatus::Error),
+            Outcome::NoVerdict(why) => (no_verdict(&words(), why), ReviewStatus::Error),
             Outcome::BudgetReached => {
-                let words = judging::verdict_words(&judged.stored.review, course.fixed);
-                let failure = Failure::for_good(ErrorCode::BudgetExceeded, words, outcome);
-                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Error)))
+                (Failure::for_good(ErrorCode::BudgetExceeded, words(), outcome), ReviewStatus::Error)
             }
             Outcome::Stopped(Stop::Rejected) => {
                 let reason = judged.stored.review.decisions.last().map(|decision| decision.reason.clone());
                 let words = format!("a person rejected it: {}", reason.unwrap_or_default());
-                let failure = Failure::for_good(ErrorCode::ReviewRejected, words, outcome);
-                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Rejected)))
+                (Failure::for_good(ErrorCode::ReviewRejected, words, outcome), ReviewStatus::Rejected)
             }
             outcome => {
                 let words = format!("the review is over: {outcome}");
-                let failure = Failure::for_good(review_failed(), words, outcome);
-                Attempted::Failed(failure.with(Reviewed::of(judged, ReviewStatus::Failed)))
+                (Failure::for_good(review_failed(), words, outcome), ReviewStatus::Failed)
             }
-        })
+        };
+        Err(Failure { review: Some(Reviewed::of(judged, status)), ..failure }.into())
     }
 
     pub(super) fn stage(&self, task: &Task, stage: Stage) {
-        self.say(Happening::Stage { task: task.id.clone(), stage });
+        self.say(&Happening::Stage { task: task.id.clone(), stage });
     }
 
     /// The project's own prompt for tasks.
@@ -450,6 +400,17 @@ impl Run {
             prompt_files::find(&self.layout.prompts(), prompt_files::Kind::Task, Some(self.worker.name()));
         let found = found.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
         Ok(found.map(|template| template.text))
+    }
+}
+
+/// What tests came to; `what` names them in what the next attempt is told.
+pub(super) fn tested(came: &Came, what: &str) -> Result<(), Halt> {
+    match came.end {
+        End::Passed => Ok(()),
+        End::Cancelled => Err(Halt::Stopped),
+        End::Failed(_) | End::TimedOut => {
+            Err(Failure::of_work(ErrorCode::TestFailure, came.trouble(what, TROUBLE_BYTES)).into())
+        }
     }
 }
 
@@ -466,13 +427,13 @@ fn sent_back(judged: &Judged) -> Option<String> {
 }
 
 fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
-    let review = Reviewed::of(judged, ReviewStatus::Failed);
-    let found = review.findings.clone().unwrap_or_else(|| "nothing was found".to_owned());
+    let found = judging::findings_text(&judged.stored.review, judged.fixed);
+    let found = found.unwrap_or_else(|| "nothing was found".to_owned());
     let (error, again) = match person {
         Some(reason) => (format!("a person sent it back: {reason}\n{found}"), Again::Granted),
         None => (format!("the review found:\n{found}"), Again::Yes),
     };
-    Failure { again, ..Failure::of_work(review_failed(), error) }.with(review)
+    Failure { again, ..Failure::of_work(review_failed(), error) }
 }
 
 fn no_verdict(words: &str, why: NoVerdict) -> Failure {

@@ -1,6 +1,6 @@
 //! What agents cost, and whether another one may begin.
 
-use super::attempt::Failure;
+use super::attempt::{Failure, Halt};
 use super::course::Course;
 use super::run::{Run, RunError};
 use super::state::ErrorCode;
@@ -30,12 +30,8 @@ impl Run {
         let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// Why no agent may begin, where the budget says so.
-    pub(super) async fn budget_reached(
-        &self,
-        task: &Task,
-        course: &Course,
-    ) -> Result<Option<Failure>, RunError> {
+    /// Whether the budget lets another agent begin.
+    pub(super) async fn within_budget(&self, task: &Task, course: &Course) -> Result<(), Halt> {
         let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
         let spent = self.spent_microusd.load(Ordering::Relaxed);
         let words = if spent == UNKNOWN_COST && of_run.or(of_task).is_some() {
@@ -45,9 +41,9 @@ impl Run {
         } else if of_task.is_some() && of_task <= Some(self.spent_on(task, course).await?) {
             "the budget of the task is used up"
         } else {
-            return Ok(None);
+            return Ok(());
         };
-        Ok(Some(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached)))
+        Err(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached).into())
     }
 
     /// What all attempts at a task have cost.

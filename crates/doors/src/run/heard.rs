@@ -1,22 +1,12 @@
 //! What an agent means by how it ended: done, not done and why, or in no state to do anything.
 
-use super::attempt::{Failure, TROUBLE_BYTES};
+use super::attempt::{Failure, Halt, TROUBLE_BYTES};
 use super::markers::{TaskWord, task_word};
 use super::state::ErrorCode;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_engine::process::How;
 use countersign_engine::programs::{Kind, Problem};
 use countersign_engine::worker::Worked;
-
-/// What an agent means.
-pub(super) enum Heard {
-    /// It is done.
-    Complete,
-    /// Nobody wants to know any more.
-    Stopped,
-    /// It did not go through.
-    Failed(Failure),
-}
 
 /// What it said, as far as anything can be read.
 pub(super) fn said(worked: &Worked) -> String {
@@ -26,24 +16,24 @@ pub(super) fn said(worked: &Worked) -> String {
     }
 }
 
-/// What it means by that.
-pub(super) fn word(worked: &Worked) -> Heard {
+/// Whether it means by that that it is done.
+pub(super) fn word(worked: &Worked) -> Result<(), Halt> {
     if worked.ended.how == How::Cancelled {
-        return Heard::Stopped;
+        return Err(Halt::Stopped);
     }
-    let spoken = task_word(&said(worked));
-    match (&worked.said, spoken) {
-        (_, Some(TaskWord::Failed(why))) => Heard::Failed(Failure::of_work(ErrorCode::TaskFailed, why)),
+    let failure = match (&worked.said, task_word(&said(worked))) {
+        (_, Some(TaskWord::Failed(why))) => Failure::of_work(ErrorCode::TaskFailed, why),
         (_, Some(TaskWord::Blocked(why))) => {
-            Heard::Failed(Failure::for_good(ErrorCode::TaskBlocked, why, Outcome::NeedsWork))
+            Failure::for_good(ErrorCode::TaskBlocked, why, Outcome::NeedsWork)
         }
-        (Ok(_), Some(TaskWord::Complete)) => Heard::Complete,
-        (Ok(_), None) => Heard::Failed(Failure::of_work(
+        (Ok(_), Some(TaskWord::Complete)) => return Ok(()),
+        (Ok(_), None) => Failure::of_work(
             ErrorCode::Unknown,
             "the agent ended without saying TASK_COMPLETE on a line of its own",
-        )),
-        (Err(problem), _) => Heard::Failed(trouble(problem, worked)),
-    }
+        ),
+        (Err(problem), _) => trouble(problem, worked),
+    };
+    Err(failure.into())
 }
 
 /// Why an agent did not come to an end of its own.

@@ -134,7 +134,7 @@ impl Run {
         });
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
-            self.say(Happening::Warning(format!(
+            self.say(&Happening::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
                 task.id,
                 gate_files.join(", ")
@@ -155,7 +155,7 @@ impl Run {
         prepared.submission.asks_person =
             self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
-        let stored = engine.wait(&ticket, &self.stops.hard).await?;
+        let stored = engine.wait(&ticket, &self.never).await?;
         Ok(Judged { engine, ticket, stored, change, fixed: course.fixed })
     }
 
@@ -194,13 +194,6 @@ impl Run {
             ("PREVIOUS_ERRORS", below),
         ];
         Ok(Some(prompt_files::render(&template.text, &values).text))
-    }
-
-    /// The latest review of a task.
-    pub async fn latest(&self, task: &str) -> Result<Option<Review>, RunError> {
-        let latest = self.engine.ledger().latest_for(&self.subject(task)).await;
-        let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
-        Ok(latest.map(|stored| stored.review))
     }
 
     /// What stays the same over all attempts at a task.

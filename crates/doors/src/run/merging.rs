@@ -1,6 +1,6 @@
 //! Merging what may be merged: exactly the judged tree, on the real tip of the main branch, one at a time.
 
-use super::attempt::{Again, Failure, Ready};
+use super::attempt::{Again, Failure, Halt, Ready, tested};
 use super::course::{Course, Merging};
 use super::happening::{Happening, Stage};
 use super::homecoming::Advanced;
@@ -11,41 +11,30 @@ use super::state::ErrorCode;
 use super::taking_up::{Conflict, Updated};
 use super::tasks::Task;
 use countersign_core::ids::ReviewId;
-use countersign_engine::shell::End;
 
 /// How often the main branch may move under a merge.
 const MOVES_MAX: u32 = 20;
 /// How many conflicts with what others merged meanwhile cost a task none of its attempts.
 const CONFLICTS_MAX: u32 = 20;
 
-/// What a merge came to.
-pub enum Merged {
-    /// It is there: the commit, where there is one.
-    Yes(Option<String>),
-    /// It cannot be merged as it is.
-    No(Failure),
-    /// The run is to stop.
-    Stopped,
-}
-
 impl Run {
-    /// Commits and merges a task.
+    /// Commits and merges a task: the commit, where there is one.
     pub(super) async fn merge(
         &self,
         task: &Task,
         course: &mut Course,
         ready: &Ready,
         log: &Log,
-    ) -> Result<Merged, RunError> {
+    ) -> Result<Option<String>, Halt> {
         if !self.settings.commit {
-            return Ok(Merged::Yes(None));
+            return Ok(None);
         }
         self.stage(task, Stage::Merge);
         let message = format!("{}: {}", task.id, task.name);
         if course.place == Place::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
             let commit = self.repo.commit(&course.place, &ready.tree, None, &message).await?;
-            return Ok(Merged::Yes(Some(commit)));
+            return Ok(Some(commit));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
         // Whoever merges at the same time would merge into something else than it tested.
@@ -62,15 +51,16 @@ impl Run {
                     Updated::Conflict(conflict) => {
                         course.base = tip;
                         course.forgive_conflict(CONFLICTS_MAX);
-                        return Ok(Merged::No(conflicting(&self.repo.main, &conflict)));
+                        return Err(conflicting(&self.repo.main, &conflict).into());
                     }
-                    Updated::Refused(words) => return Ok(Merged::No(in_the_way(&self.repo.main, &words))),
+                    Updated::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
                 };
                 course.base = tip;
-                match self.tested(course, log).await? {
-                    Tested::Passed => {}
-                    Tested::Failed(failure) => return Ok(Merged::No(failure)),
-                    Tested::Stopped => return Ok(Merged::Stopped),
+                // What nobody has tested yet is tested before it is merged.
+                if let Some(test) = &self.settings.commands.test {
+                    let came = self.command(course, log, "tests after the main branch moved", test).await?;
+                    let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
+                    tested(&came, &what)?;
                 }
                 tips = self.repo.tips(&course.place).await?;
             }
@@ -79,13 +69,13 @@ impl Run {
             course.merging = Some(Merging::of(&joined.commit, &ready.review));
             self.keep(&task.id, course).await?;
             match self.repo.advance(&course.place, &joined).await? {
-                Advanced::Yes => return Ok(Merged::Yes(Some(joined.commit))),
+                Advanced::Yes => return Ok(Some(joined.commit)),
                 Advanced::Moved => {}
-                Advanced::Refused(words) => return Ok(Merged::No(in_the_way(&self.repo.main, &words))),
+                Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
             }
         }
         let words = format!("`{}` was moved by somebody else again and again", self.repo.main);
-        Ok(Merged::No(Failure::of_work(ErrorCode::Unknown, words)))
+        Err(Failure::of_work(ErrorCode::Unknown, words).into())
     }
 
     /// What others put on the main branch was not judged here, and is not kept quiet: it may have been the agent.
@@ -94,30 +84,10 @@ impl Run {
         if !commits.is_empty() {
             let words =
                 format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
-            self.say(Happening::Warning(words));
+            self.say(&Happening::Warning(words));
         }
         Ok(())
     }
-
-    /// What nobody has tested yet is tested before it is merged.
-    async fn tested(&self, course: &Course, log: &Log) -> Result<Tested, RunError> {
-        let Some(test) = &self.settings.commands.test else { return Ok(Tested::Passed) };
-        let came = self.command(course, log, "tests after the main branch moved", test).await?;
-        Ok(match came.end {
-            End::Passed => Tested::Passed,
-            End::Cancelled => Tested::Stopped,
-            End::Failed(_) | End::TimedOut => {
-                let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
-                Tested::Failed(Failure::of_work(ErrorCode::TestFailure, came.trouble(&what, 8 * 1024)))
-            }
-        })
-    }
-}
-
-enum Tested {
-    Passed,
-    Failed(Failure),
-    Stopped,
 }
 
 /// How a merge names its review, for whoever reads the history.

@@ -1,5 +1,6 @@
 //! The run door: a list of tasks, each done by an agent, judged, and merged only when it passed.
 
+mod again;
 pub mod attempt;
 pub mod branch;
 mod budget;

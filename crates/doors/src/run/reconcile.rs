@@ -65,7 +65,7 @@ impl Run {
             task.status.word(),
             self.layout.tasks_name()
         );
-        self.say(Happening::Warning(words));
+        self.say(&Happening::Warning(words));
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }
 

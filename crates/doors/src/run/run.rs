@@ -10,8 +10,8 @@ use super::settings::Settings;
 use super::state::{State, StateError};
 use super::task_file::{TaskFile, TaskFileError};
 use countersign_core::outcome::Outcome;
-use countersign_core::review::{Actor, Verb};
 use countersign_engine::engine::{Engine, EngineError};
+use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::worker::Worker;
 use countersign_engine::workspace::ChangeError;
@@ -23,18 +23,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio_util::sync::CancellationToken;
 
-/// Everything a run needs.
-pub struct Run {
+/// What a run is made of.
+pub struct RunParts {
     /// The engine of the project.
     pub engine: Engine,
     /// The guard of every program.
     pub guard: GuardProgram,
     /// Where the files are.
     pub layout: Layout,
-    /// What became of each task.
-    pub state: State,
-    /// The list of tasks.
-    pub tasks: TaskFile,
     /// The repository.
     pub repo: Repo,
     /// Who works.
@@ -45,63 +41,78 @@ pub struct Run {
     pub judges: Arc<dyn Judges>,
     /// Who decides.
     pub people: Arc<dyn People>,
-    /// The environment of whoever works.
-    pub environment: Vec<(OsString, OsString)>,
     /// Who hears what happens.
-    pub tell: Arc<dyn Fn(Happening) + Send + Sync>,
-    /// When to stop.
-    pub stops: Stops,
+    pub listeners: Vec<Listener>,
+    /// Stops the run after the step that is under way.
+    pub stop: CancellationToken,
     /// The time, local and without a zone.
     pub now: fn() -> String,
+}
+
+/// Hears what happens in a run.
+pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
+
+/// A run: its parts, and what it keeps of its tasks.
+pub struct Run {
+    parts: RunParts,
+    /// What became of each task.
+    pub(super) state: State,
+    /// The list of tasks.
+    pub(super) tasks: TaskFile,
+    /// The environment of whoever works.
+    pub(super) environment: Vec<(OsString, OsString)>,
     /// Only one merges at a time.
-    pub merging: tokio::sync::Mutex<()>,
+    pub(super) merging: tokio::sync::Mutex<()>,
     /// What was spent in this run.
-    pub spent_microusd: AtomicU64,
+    pub(super) spent_microusd: AtomicU64,
+    /// A step that is under way is not stopped.
+    pub(super) never: CancellationToken,
 }
 
-/// When to stop: after the step that is under way, or now.
-#[derive(Clone, Debug, Default)]
-pub struct Stops {
-    /// After the step that is under way.
-    pub soft: CancellationToken,
-    /// Now.
-    pub hard: CancellationToken,
-}
+impl std::ops::Deref for Run {
+    type Target = RunParts;
 
-impl Stops {
-    /// Whether no new step is to begin.
-    pub fn wanted(&self) -> bool {
-        self.soft.is_cancelled() || self.hard.is_cancelled()
+    fn deref(&self) -> &RunParts {
+        &self.parts
     }
 }
 
 /// What a person said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// A decision.
-    Decided {
-        /// Which.
-        verb: Verb,
-        /// Who.
-        by: Actor,
-        /// Why.
-        reason: String,
-    },
+pub enum Said<T> {
+    /// There is a decision.
+    Decided(T),
     /// There is nobody to ask.
     Nobody,
     /// They want everything to stop.
     Interrupted,
 }
 
+/// What a person is asked about: a change that was judged and waits for a decision.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// What they see first.
+    pub shown: &'a Shown,
+    /// The change.
+    pub diff: &'a str,
+    /// The files that changed.
+    pub files: &'a [PathBuf],
+    /// The engine of the review.
+    pub engine: &'a Engine,
+    /// The review.
+    pub stored: &'a Stored,
+}
+
+/// Why a person could not be asked, or the decision was not taken.
+pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A person who is asked: the review as it stands once there is a decision.
+pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
+
 /// People at a terminal.
 pub trait People: Send + Sync {
-    /// Asks what becomes of a task. `diff` is the change; `files` are those that changed.
-    fn ask<'a>(
-        &'a self,
-        shown: &'a Shown,
-        diff: &'a str,
-        files: &'a [PathBuf],
-    ) -> Pin<Box<dyn Future<Output = io::Result<Said>> + Send + 'a>>;
+    /// Asks what becomes of a task, and has the decision recorded: the review as it stands then.
+    fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
     /// Asks whether to go on after a task failed for good.
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
@@ -136,6 +147,9 @@ pub enum RunError {
         /// What the system says.
         error: io::Error,
     },
+    /// The person at the terminal.
+    #[error(transparent)]
+    Person(PersonError),
     /// Somebody's uncommitted work is in the way.
     #[error("there are changes that are not committed: {}", listed(.0))]
     Dirty(Vec<String>),
@@ -159,7 +173,7 @@ impl RunError {
         match self {
             Self::Engine(error) => error.outcome(),
             Self::Change(error) => error.outcome(),
-            Self::State(_) | Self::Io { .. } => Outcome::Internal,
+            Self::State(_) | Self::Io { .. } | Self::Person(_) => Outcome::Internal,
             Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
                 Outcome::Usage
             }
@@ -177,8 +191,21 @@ fn listed(files: &[String]) -> String {
 }
 
 impl Run {
-    pub(super) fn say(&self, happening: Happening) {
-        (self.tell)(happening);
+    /// A run of the tasks in the files of its parts.
+    pub async fn open(parts: RunParts) -> Result<Self, RunError> {
+        Ok(Self {
+            state: State::open(&parts.layout).await?,
+            tasks: TaskFile::new(&parts.layout),
+            environment: std::env::vars_os().collect(),
+            merging: tokio::sync::Mutex::new(()),
+            spent_microusd: AtomicU64::new(0),
+            never: CancellationToken::new(),
+            parts,
+        })
+    }
+
+    pub(super) fn say(&self, happening: &Happening) {
+        self.listeners.iter().for_each(|listener| listener(happening));
     }
 
     /// Keeps how far a task is.

@@ -102,7 +102,7 @@ impl Run {
             let end = match ended {
                 Ok(end) => end,
                 Err(error) => {
-                    self.stops.soft.cancel();
+                    self.stop.cancel();
                     while running.join_next().await.is_some() {}
                     return Err(error);
                 }
@@ -231,7 +231,7 @@ impl Run {
     }
 
     fn stop_wanted(&self) -> Option<String> {
-        if self.stops.wanted() {
+        if self.stop.is_cancelled() {
             return Some("it was interrupted".to_owned());
         }
         self.layout.stop().exists().then(|| "somebody asked for it with `countersign stop`".to_owned())
@@ -282,7 +282,7 @@ impl Run {
             results.left.insert(task.id.clone(), left);
         }
         for (task, left) in &results.left {
-            self.say(Happening::Warning(format!("{task} did not run: {}", left.why)));
+            self.say(&Happening::Warning(format!("{task} did not run: {}", left.why)));
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! One task from its beginning to its end: attempts until it is merged, fails for good, waits for a person, or the run
 //! is to stop.
 
-use super::attempt::{Again, Attempted, Failure, Ready, Reviewed};
+use super::attempt::{Again, Failure, Halt, Reviewed};
 use super::branch::branch_name;
 use super::course::Course;
 use super::happening::Happening;
 use super::log::Log;
-use super::merging::{self, Merged};
+use super::merging;
 use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{Attempt, ErrorCode, TaskState};
@@ -69,22 +69,19 @@ impl Run {
         loop {
             let log = Log::open(&self.layout.logs(), &task.id, course.attempt);
             let log = log.map_err(RunError::io("the log cannot be written"))?;
-            self.say(Happening::Began {
+            self.say(&Happening::Began {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: course.attempt,
                 of: self.settings.max_retries + course.allowance,
             });
             let started = Instant::now();
-            let attempted = match self.attempt(task, &mut course, &log).await? {
-                Attempted::Ready(ready) => self.delivered(task, &mut course, ready, &log, started).await?,
-                other => Ended::from(other),
-            };
-            let failure = match attempted {
-                Ended::Done(end) => return Ok(end),
-                Ended::Awaits(review) => return self.awaits(task, &course, review).await,
-                Ended::Stopped => return Ok(TaskEnd::Stopped),
-                Ended::Failed(failure) => failure,
+            let failure = match self.to_main(task, &mut course, &log, started).await {
+                Ok(end) => return Ok(end),
+                Err(Halt::Awaits(review)) => return self.awaits(task, &course, review).await,
+                Err(Halt::Stopped) => return Ok(TaskEnd::Stopped),
+                Err(Halt::Broken(error)) => return Err(error),
+                Err(Halt::Failed(failure)) => *failure,
             };
             let again = match failure.again {
                 Again::Yes => {
@@ -96,7 +93,7 @@ impl Run {
             let state = if again { TaskState::Running } else { TaskState::Failed };
             self.record(task, &course, started, Err(&failure), &state).await?;
             let error = in_a_line(&failure.error);
-            self.say(Happening::Failed { task: task.id.clone(), error, again });
+            self.say(&Happening::Failed { task: task.id.clone(), error, again });
             if !again {
                 return self.failed(task, &course, failure).await;
             }
@@ -133,37 +130,26 @@ impl Run {
         Ok(Course::new(base, place))
     }
 
-    /// Gives a task that is tried again all its attempts back; what it has done so far stays.
-    pub async fn rewind(&self, task: &str) -> Result<(), RunError> {
-        let Some(course) = Course::load(&self.state, task).await? else { return Ok(()) };
-        let first = course.attempt;
-        let course = Course { allowance: first.saturating_sub(1), ..course };
-        self.keep(task, &course).await
-    }
-
-    /// What may be merged is merged, and then recorded: the ledger has its verdict already.
-    async fn delivered(
+    /// An attempt up to the main branch: what may be merged is merged, and then recorded. The ledger has its verdict
+    /// already.
+    async fn to_main(
         &self,
         task: &Task,
         course: &mut Course,
-        ready: Ready,
         log: &Log,
         started: Instant,
-    ) -> Result<Ended, RunError> {
-        if self.stops.hard.is_cancelled() {
-            return Ok(Ended::Stopped);
-        }
-        let commit = match self.merge(task, course, &ready, log).await? {
-            Merged::Yes(commit) => commit,
-            Merged::No(failure) => {
-                return Ok(Ended::Failed(Failure { review: Some(ready.review), ..failure }));
+    ) -> Result<TaskEnd, Halt> {
+        let ready = self.attempt(task, course, log).await?;
+        let commit = match self.merge(task, course, &ready, log).await {
+            Err(Halt::Failed(failure)) => {
+                return Err(Failure { review: Some(ready.review), ..*failure }.into());
             }
-            Merged::Stopped => return Ok(Ended::Stopped),
+            merged => merged?,
         };
         self.record(task, course, started, Ok(&ready.review), &TaskState::Success).await?;
         let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
         self.done(task, commit.clone(), &review).await?;
-        Ok(Ended::Done(TaskEnd::Done { commit, review, review_id }))
+        Ok(TaskEnd::Done { commit, review, review_id })
     }
 
     /// What follows once a task is merged and recorded.
@@ -175,12 +161,12 @@ impl Run {
     ) -> Result<(), RunError> {
         self.tasks.set(&task.id, Status::Done, &(self.now)())?;
         Course::forget(&self.state, &task.id).await?;
-        self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
+        self.say(&Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
         Ok(())
     }
 
     async fn awaits(&self, task: &Task, course: &Course, review: ReviewId) -> Result<TaskEnd, RunError> {
-        self.say(Happening::Awaits { task: task.id.clone(), review: review.clone() });
+        self.say(&Happening::Awaits { task: task.id.clone(), review: review.clone() });
         self.shelve(task, course, "awaits a person").await?;
         self.tasks.set(&task.id, Status::Review, &(self.now)())?;
         Ok(TaskEnd::Awaits { review })
@@ -243,9 +229,8 @@ impl Run {
     /// Waits before the next attempt; false where the run is to stop.
     async fn pause(&self) -> bool {
         tokio::select! {
-            () = tokio::time::sleep(self.settings.retry_delay) => !self.stops.wanted(),
-            () = self.stops.soft.cancelled() => false,
-            () = self.stops.hard.cancelled() => false,
+            () = tokio::time::sleep(self.settings.retry_delay) => !self.stop.is_cancelled(),
+            () = self.stop.cancelled() => false,
         }
     }
 }
@@ -256,24 +241,6 @@ pub fn in_a_line(error: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let next = lines.next().filter(|_| first.ends_with(':')).map(|next| format!(" {}", next.trim()));
     visible_line(&format!("{first}{}", next.unwrap_or_default())).into_owned()
-}
-
-/// What an attempt came to, after what may be merged was.
-enum Ended {
-    Done(TaskEnd),
-    Failed(Failure),
-    Awaits(ReviewId),
-    Stopped,
-}
-
-impl From<Attempted> for Ended {
-    fn from(attempted: Attempted) -> Self {
-        match attempted {
-            Attempted::Failed(failure) => Self::Failed(failure),
-            Attempted::Awaits(review) => Self::Awaits(review),
-            Attempted::Ready(_) | Attempted::Stopped => Self::Stopped,
-        }
-    }
 }
 
 #[cfg(test)]

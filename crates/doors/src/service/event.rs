@@ -4,13 +4,14 @@ use super::task::{Notification, Task, TaskStatus};
 use super::tasks::Tasks;
 use countersign_core::answer::ReviewResult;
 use countersign_engine::ledger::{Ledger, LedgerError, Note};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The stream of the ledger that has them all.
 pub const STREAM: &str = "service/events";
 
 /// The record of a review.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskReview {
     /// The review in the ledger; none where it did not come to one.
     pub id: Option<String>,
@@ -19,6 +20,7 @@ pub struct TaskReview {
     /// The failing review this is or would be, from 1.
     pub attempt: u32,
     /// Its result.
+    #[schemars(with = "String")]
     pub result: ReviewResult,
     /// What it found.
     pub issues: Vec<String>,

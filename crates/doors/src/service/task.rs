@@ -1,10 +1,11 @@
 //! A task, how it stands, and what a review makes of that.
 
 use countersign_core::answer::ReviewResult;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a task stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
     /// Nobody works on it.
@@ -88,7 +89,7 @@ pub struct Handling {
 }
 
 /// What people are told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
     /// In a few words.
     pub title: String,

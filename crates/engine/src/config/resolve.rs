@@ -6,12 +6,12 @@ use super::notify::NotifyConfig;
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
-use super::service::ServiceConfig;
+use super::service::{ServiceConfig, Trigger};
 use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
 use crate::programs::Program;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
-use countersign_core::policy::{OnNoVerdict, Policy};
+use countersign_core::policy::{OnNoVerdict, Overrides, Policy};
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
 
@@ -55,6 +55,16 @@ impl Config {
     /// Every setting with its origin.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
+    }
+
+    /// Who may override, where a file says so.
+    pub fn overrides(&self) -> Option<Overrides> {
+        self.says("policy.overrides").then_some(self.policy.overrides)
+    }
+
+    /// When tasks are reviewed, where a file says so.
+    pub fn trigger(&self) -> Option<Trigger> {
+        self.says("review.trigger").then_some(self.service.trigger)
     }
 
     /// Whether a file says something about a setting, whatever that is.

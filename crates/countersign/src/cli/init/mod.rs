@@ -31,7 +31,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     if !options.agent.is_empty() {
         let mut answer = agents::run(global, options, printer)?;
         if options.hook && !options.remove && !options.dry_run {
-            answer.warnings.extend(super::hook::installed(global).await);
+            answer.warnings.extend(countersign_app::hook::installed(global.config.as_deref()).await);
         }
         return Ok(answer);
     }

@@ -1,6 +1,6 @@
 //! State files for `countersign validate`.
 
-use super::place::configured;
+use countersign_app::qr::configured;
 use countersign_doors::qr::file::{FileError, read};
 use countersign_doors::qr::{Phase, StateDir};
 use countersign_engine::config::{Config, Diagnostic};

@@ -1,6 +1,8 @@
 //! What can be typed for task runs.
 
 use clap::Args;
+use countersign_app::run::{How, Request};
+use countersign_doors::run::schedule::Which;
 
 const RUN_HELP: &str = "\
 Examples:
@@ -86,6 +88,43 @@ pub struct HowOptions {
     /// Who judges: a configured name, claude, codex, gemini, opencode, command:PROGRAM, text:COMMAND or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
+}
+
+impl From<HowOptions> for How {
+    fn from(options: HowOptions) -> Self {
+        let HowOptions { hitl_review, hitl_queue, no_review, no_tests, no_commit, no_branch, .. } = options;
+        let HowOptions { max_retries, budget_usd, reviewer, .. } = options;
+        Self {
+            hitl_review,
+            hitl_queue,
+            no_review,
+            no_tests,
+            no_commit,
+            no_branch,
+            max_retries,
+            budget_usd,
+            reviewer,
+        }
+    }
+}
+
+impl From<RunOptions> for Request {
+    fn from(options: RunOptions) -> Self {
+        let which = match (options.tasks, options.milestone) {
+            (tasks, _) if !tasks.is_empty() => Which::These(tasks),
+            (_, Some(name)) => Which::Milestone(name),
+            _ if options.all => Which::All,
+            _ => Which::Next,
+        };
+        Self {
+            which,
+            retry: None,
+            parallel: options.parallel,
+            max_concurrent: options.max_concurrent,
+            on_screen: options.tui,
+            how: options.how.into(),
+        }
+    }
 }
 
 const RETRY_HELP: &str = "\

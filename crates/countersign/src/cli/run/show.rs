@@ -1,21 +1,21 @@
 //! What a run says: a line for everything that happens, and its results.
 
 use crate::output::{Printer, Reader, bold, dim};
+use countersign_app::answer::v1::run::{Results, TaskState};
+use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
 use countersign_doors::run::happening::{Happening, Stage};
 use countersign_doors::run::human::issue_line;
-use countersign_doors::run::schedule::{Left, Results};
-use countersign_doors::run::task::{TaskEnd, in_a_line};
-use serde_json::{Value, json};
+use countersign_doors::run::task::in_a_line;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Tells people and the progress file what happens.
-pub fn teller(printer: Printer, progress: PathBuf, on_screen: bool) -> impl Fn(Happening) + Send + Sync {
+/// Tells people, where they read lines, and the progress file what happens.
+pub fn listener(printer: Printer, progress: PathBuf, in_lines: bool) -> impl Fn(&Happening) + Send + Sync {
     move |happening| {
-        let line = words(&happening);
-        if on_screen {
+        let line = words(happening);
+        if in_lines {
             printer.note(&line);
         }
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&progress);
@@ -52,8 +52,7 @@ fn words(happening: &Happening) -> String {
             format!("{task}: {}{again}", visible_line(error))
         }
         Happening::Done { task, review, commit } => {
-            let commit = commit.as_deref().and_then(|commit| commit.get(..12)).unwrap_or("not committed");
-            format!("{task}: done, {commit} (review: {})", visible_line(review))
+            format!("{task}: done, {} (review: {})", short(commit.as_deref()), visible_line(review))
         }
         Happening::Warning(words) => format!("warning: {}", visible_line(words)),
     }
@@ -70,29 +69,38 @@ fn stage_words(stage: Stage) -> &'static str {
     }
 }
 
+fn short(commit: Option<&str>) -> &str {
+    commit.and_then(|commit| commit.get(..12)).unwrap_or("not committed")
+}
+
 /// The results for people.
-pub fn results_text(results: &Results) -> String {
+pub fn results(results: &Results) -> String {
     let mut out = String::new();
-    for (task, end) in &results.ends {
-        let line = match end {
-            TaskEnd::Done { commit, review, .. } => {
-                let commit = commit.as_deref().and_then(|commit| commit.get(..12)).unwrap_or("not committed");
-                format!("done     {commit} (review: {})", visible_line(review))
+    for result in &results.tasks {
+        let line = match result.state {
+            TaskState::Success => {
+                let review = visible_line(result.review_status.as_deref().unwrap_or_default());
+                format!("done     {} (review: {review})", short(result.commit.as_deref()))
             }
-            TaskEnd::Failed { code, error, .. } => {
-                format!("failed   {}: {}", code.word(), in_a_line(error))
+            TaskState::Failed => {
+                let code = result.error_code.as_deref().unwrap_or_default();
+                format!("failed   {code}: {}", in_a_line(result.error.as_deref().unwrap_or_default()))
             }
-            TaskEnd::Awaits { review } => Reader::of_command().person_decides(review.as_str(), || {
-                format!(
-                    "waits    for a person: countersign approve|reject|fix|skip {task} --reason TEXT  ({review})"
-                )
-            }),
-            TaskEnd::Stopped => "stopped  the next run goes on from here".to_owned(),
+            TaskState::AwaitingPerson => {
+                let review = result.review.as_ref().map(ReviewId::as_str).unwrap_or_default();
+                Reader::of_command().person_decides(review, || {
+                    let task = &result.task;
+                    format!(
+                        "waits    for a person: countersign approve|reject|fix|skip {task} --reason TEXT  ({review})"
+                    )
+                })
+            }
+            TaskState::Stopped => "stopped  the next run goes on from here".to_owned(),
         };
-        let _ = writeln!(out, "{}  {line}", bold(task));
+        let _ = writeln!(out, "{}  {line}", bold(&result.task));
     }
-    for (task, left) in &results.left {
-        let _ = writeln!(out, "{}  {}", bold(task), dim(&format!("not run  {}", left.why)));
+    for left in &results.not_run {
+        let _ = writeln!(out, "{}  {}", bold(&left.task), dim(&format!("not run  {}", left.why)));
     }
     if let Some(why) = &results.stopped {
         let _ = writeln!(out, "stopped: {}", visible_line(why));
@@ -101,30 +109,4 @@ pub fn results_text(results: &Results) -> String {
         out.push_str("nothing to do: no task can run\n");
     }
     out
-}
-
-/// The results for programs.
-pub fn results_json(results: &Results) -> Value {
-    let end = |(task, end): (&String, &TaskEnd)| {
-        let (state, commit, review, review_id, code, error) = match end {
-            TaskEnd::Done { commit, review, review_id } => {
-                ("success", commit.clone(), Some(review.clone()), review_id.clone(), None, None)
-            }
-            TaskEnd::Failed { code, error, .. } => {
-                ("failed", None, None, None, Some(code.word().to_owned()), Some(error.clone()))
-            }
-            TaskEnd::Awaits { review } => ("awaiting_person", None, None, Some(review.clone()), None, None),
-            TaskEnd::Stopped => ("stopped", None, None, None, None, None),
-        };
-        json!({
-            "task": task, "state": state, "outcome": end.outcome().name(), "commit": commit, "review_status": review,
-            "review": review_id, "error_code": code, "error": error,
-        })
-    };
-    let left = |(task, left): (&String, &Left)| json!({ "task": task, "why": left.why, "outcome": left.outcome.name() });
-    json!({
-        "tasks": results.ends.iter().map(end).collect::<Vec<_>>(),
-        "not_run": results.left.iter().map(left).collect::<Vec<_>>(),
-        "stopped": results.stopped,
-    })
 }

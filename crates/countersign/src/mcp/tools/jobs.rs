@@ -2,18 +2,15 @@
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
-use countersign_app::author;
+use countersign_app::Failure;
 use countersign_app::project::Project;
 use countersign_app::resident::Followed;
-use countersign_app::{Code, Failure};
 use countersign_core::answer::Row;
 use countersign_core::ids::Token;
-use countersign_core::outcome::{NoVerdict, Outcome, Stop};
-use countersign_core::policy::{Attempts, Overrides, Policy};
+use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
-use countersign_doors::jobs::{self as door, FinishedCall, Jobs, Judged, Refusal, StartCall, Waiting};
-use countersign_engine::config::{Config, Origin};
+use countersign_doors::jobs::{FinishedCall, Jobs, Refusal, StartCall, Waiting};
 use countersign_engine::engine::{Engine, SelfReviewResults, Ticket};
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
@@ -22,9 +19,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
-
-/// The reviewer of a door without a runner.
-const SELF: &str = "self";
 
 const CHANGES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 
@@ -220,7 +214,7 @@ async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
     let jobs = open(&call).await?;
     let started =
         jobs.start_workflow(StartCall { goal, job_name, workflow_name, session_id, agent_id }).await;
-    Reply::new(&started.map_err(failure)?)
+    Reply::new(&started?)
 }
 
 async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
@@ -236,7 +230,7 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
         agent_id: given.agent_id,
     };
     let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options().wait_seconds) };
-    let answered = jobs.finished_step(handed_in, &waiting).await.map_err(failure)?;
+    let answered = jobs.finished_step(handed_in, &waiting).await?;
     let reply = Reply::new(&answered.answer)?;
     Ok(reply.delivered(async move {
         // Not noted means that the same call gets the same answer once more, which does no harm.
@@ -250,14 +244,14 @@ async fn abort_workflow(mut call: Call) -> Result<Reply, Failure> {
     let AbortWorkflow { explanation, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
     let aborted = jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&aborted.map_err(failure)?)
+    Reply::new(&aborted?)
 }
 
 async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
     let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
     let went = jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&went.map_err(failure)?)
+    Reply::new(&went?)
 }
 
 fn results(given: SelfReview) -> SelfReviewResults {
@@ -275,42 +269,15 @@ fn results(given: SelfReview) -> SelfReviewResults {
     }
 }
 
-/// The project as the workflows of this server see it: with their runner, or with the author as reviewer.
+/// The project as the workflows of this server see it, with the client as the author of the work.
 fn project(call: &Call) -> Result<Project, Failure> {
-    let reviewer = call.server.options().external_runner.clone().unwrap_or_else(|| SELF.to_owned());
-    let mut project = call.server.project_for(Some(reviewer))?;
-    project.author = author::of_client(&call.client).or(project.author);
-    project.all_at_once = true;
-    Ok(project)
+    Ok(call.by_client(call.server.options().judging.project(&call.server)?))
 }
 
 async fn open(call: &Call) -> Result<Jobs, Failure> {
-    let project = project(call)?;
-    let server = &call.server;
+    let (project, server) = (project(call)?, &call.server);
     let engine = server.engine(&project).await?;
-    let options = server.options();
-    let judged = match (options.quality_gate, &options.external_runner) {
-        (false, _) => Judged::ByNobody,
-        (true, Some(_)) => Judged::ByReviewers,
-        (true, None) => Judged::BySelf,
-    };
-    let policy = policy(&project.config, options.max_quality_attempts);
-    let options = door::Options { judged, policy, one_client: server.has_one_client() };
-    Ok(Jobs::new(engine, project.root.clone(), options, server.jobs(&project)))
-}
-
-/// The policy of the project, but agents may override here unless a file says otherwise: this dialect has always
-/// had that way out.
-fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
-    let mut policy = config.policy.clone();
-    let overrides = config.settings().iter().find(|setting| setting.name == "policy.overrides");
-    if overrides.is_none_or(|setting| setting.origin == Origin::Default) {
-        policy.overrides = Overrides::Allow;
-    }
-    if let Some(most) = max_attempts {
-        policy.attempts = Attempts::AtMost(most);
-    }
-    policy
+    Ok(server.options().judging.open(&project, engine, server.jobs(&project), server.has_one_client()))
 }
 
 /// Waits for reviewers as long as clients do, and tells them how far it is.
@@ -339,27 +306,5 @@ impl Waiting for Patient<'_> {
                 Err(failure) => Err(Refusal::NoVerdict(failure.message)),
             }
         })
-    }
-}
-
-/// A refusal as the client sees it.
-fn failure(refusal: Refusal) -> Failure {
-    let words = refusal.to_string();
-    match refusal {
-        Refusal::NotTaken(_) => {
-            Failure { code: Code::NotTaken, ..Failure::usage(words) }.hint("nothing was changed")
-        }
-        Refusal::NoVerdict(_) => Failure {
-            code: Code::NoVerdict,
-            outcome: Outcome::NoVerdict(NoVerdict::Unavailable),
-            ..Failure::usage(words)
-        },
-        Refusal::Blocked(_) => Failure {
-            code: Code::Blocked,
-            outcome: Outcome::Stopped(Stop::AttemptsUsedUp),
-            ..Failure::usage(words)
-        },
-        Refusal::Cancelled => Failure::interrupted(),
-        Refusal::Engine(error) => error.into(),
     }
 }

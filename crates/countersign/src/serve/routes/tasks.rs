@@ -1,14 +1,15 @@
 //! Tasks: those of the plan and those added, and the reviews of their work.
 
 use super::WAIT;
-use crate::cli::task;
-use crate::output::Answer;
+use crate::cli::task::words;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use crate::serve::shapes::{self, OneTask};
 use countersign_app::Failure;
+use countersign_app::answer::v1;
+use countersign_app::task::{self, Begun, Ready, Reviewed, When};
 use countersign_app::tasks::tasks_in;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -18,8 +19,6 @@ use countersign_engine::engine::Engine;
 use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
-use task::{Begun, Ready, Reviewed, When};
 use tokio::sync::oneshot;
 
 const BASE: Parameter = Parameter {
@@ -158,13 +157,13 @@ struct AddTask {
 async fn list(call: Call) -> Result<Reply, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.reply(StatusCode::OK, &task::listed(&project, plan::FILE, ledger).await?))
+    Ok(call.reply(StatusCode::OK, &words::listed(&task::list(&project, plan::FILE, ledger).await?)))
 }
 
 async fn show(call: Call) -> Result<Reply, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.reply(StatusCode::OK, &task::shown(&project, plan::FILE, ledger, call.id()).await?))
+    Ok(call.reply(StatusCode::OK, &words::shown(&task::show(&project, plan::FILE, ledger, call.id()).await?)))
 }
 
 /// The tasks, to be written to.
@@ -175,24 +174,26 @@ async fn tasks(call: &Call) -> Result<Tasks, Failure> {
 async fn add(mut call: Call) -> Result<Reply, Refusal> {
     let AddTask { title, id, scope, acceptance } = call.body()?;
     let new = NewTask { title, scope, acceptance };
-    let answer = task::added(&tasks(&call).await?, id, &new).await?;
-    let location = answer.json["task"]["id"].as_str().map(|id| format!("/v1/tasks/{id}"));
-    Ok(call.reply(StatusCode::CREATED, &answer).at(location.unwrap_or_default()))
+    let answer = task::add(&tasks(&call).await?, id, &new).await?;
+    let location = format!("/v1/tasks/{}", answer.task.id);
+    Ok(call.reply(StatusCode::CREATED, &words::moved(&answer, "added")).at(location))
 }
 
 async fn start(call: Call) -> Result<Reply, Refusal> {
-    Ok(call.reply(StatusCode::OK, &task::started(&tasks(&call).await?, call.id()).await?))
+    Ok(call.reply(
+        StatusCode::OK,
+        &words::moved(&task::start(&tasks(&call).await?, call.id()).await?, "started"),
+    ))
 }
 
 async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
     let base = call.resident.base(call.parameters.text("base")).await?;
     let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
     let ready = match task::begin(base, tasks, call.id(), None, when).await? {
-        Begun::Answered(answer) => return Ok(call.reply(StatusCode::OK, &answer)),
+        Begun::Answered(did, answer) => return Ok(call.reply(StatusCode::OK, &words::did(did, &answer))),
         Begun::Ready(ready) => *ready,
     };
-    let under_way = task::words::moved(&ready.task().clone(), "is being reviewed");
-    let pending = pending(&call, &ready, under_way);
+    let pending = pending(&call, &ready);
     if ready.is_under_way() {
         return Ok(pending);
     }
@@ -204,9 +205,9 @@ async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
         () = call.gone.cancelled() => return Ok(pending),
     };
     match ended {
-        Ok(Ok(Ok(Reviewed { answer, ticket, .. }))) => {
-            let reply = call.reply(StatusCode::OK, &answer);
-            Ok(match ticket {
+        Ok(Ok(Ok(reviewed))) => {
+            let reply = call.reply(StatusCode::OK, &words::finished(&reviewed));
+            Ok(match reviewed.ticket {
                 None => reply,
                 Some(ticket) => reply.delivered(async move {
                     if let Err(error) = engine.delivered(&ticket).await {
@@ -221,9 +222,10 @@ async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
     }
 }
 
-fn pending(call: &Call, ready: &Ready, mut answer: Answer) -> Reply {
-    answer.json["task"]["review_running"] = json!(true);
-    call.pending(ready.warnings(), &answer.json)
+fn pending(call: &Call, ready: &Ready) -> Reply {
+    let mut answer = v1::task::OneTask::new(ready.task());
+    answer.task.review_running = true;
+    call.pending(ready.warnings(), &words::moved(&answer, "is being reviewed").json)
 }
 
 /// Has a review performed, whether or not anybody waits for it.

@@ -8,6 +8,7 @@ pub mod input;
 pub mod words;
 
 use countersign_core::ids::Subject;
+use countersign_core::policy::Policy;
 use countersign_engine::programs::Program;
 use input::Stopping;
 
@@ -20,6 +21,12 @@ pub enum Hook {
     Codex,
     /// `AfterAgent` of Gemini CLI.
     Gemini,
+}
+
+/// The policy of reviews on sessions: an agent that was told what to fix and comes back with the same files will not fix
+/// it.
+pub fn of_sessions(policy: &mut Policy) {
+    policy.unchanged_stops = true;
 }
 
 impl Hook {

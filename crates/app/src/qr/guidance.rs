@@ -1,58 +1,57 @@
 //! `qr fix`: instructions for the failures that block, by a reviewer where one is configured.
 
-use super::arguments::FixOptions;
 use super::ask::Asked;
-use super::decompose::prompt;
-use super::place::Place;
-use super::{Failure, json};
-use crate::output::{Answer, Printer};
+use super::{Answered, Place, Preview, Watch};
+use crate::Failure;
+use crate::answer::v1::qr::{FailedItem, Fix, Phase};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::asking::AskError;
 use countersign_doors::qr::words::{self, blocking_failures};
 use countersign_doors::qr::{Item, State};
 use countersign_engine::engine::Judge;
-use serde_json::Value;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 /// Instructions by item, and what went wrong where they are not a reviewer's.
-pub struct Guidance {
+pub(super) struct Guidance {
     fixes: HashMap<String, String>,
-    pub warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 impl Guidance {
     /// What to do about an item.
-    pub fn fix(&self, item: &Item) -> String {
+    pub(super) fn fix(&self, item: &Item) -> String {
         self.fixes.get(&item.id).cloned().unwrap_or_else(|| words::fix_of(item))
     }
 }
 
-/// Prints instructions.
-pub async fn run(
+/// Instructions, or only what whoever words them is told.
+pub async fn fix(
     place: &Place,
-    options: &FixOptions,
-    printer: &Printer,
+    artifacts: &[PathBuf],
+    prompt: bool,
+    watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
+) -> Result<Preview<Fix>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let state = place.dir.require(phase)?.state;
-    if options.print_prompt {
-        let asked = Asked::open(place, &options.ask, false).await?;
+    if prompt {
+        let asked = Asked::open(place, artifacts, false).await?;
         let materials = asked.materials()?;
         let question = asked.about(&materials).fixing(&state);
-        return Ok(prompt(&asked.engine.consultation_words(&question), &here.fixed()));
+        return Ok(Preview::prompt(asked.engine.consultation_words(&question), here.fixed()));
     }
     let guidance = match !blocking_failures(&state, policy).is_empty() && is_asked(place)? {
-        true => by_reviewer(&Asked::open(place, &options.ask, true).await?, &state, printer, cancel).await?,
+        true => by_reviewer(&Asked::open(place, artifacts, true).await?, &state, watch, cancel).await?,
         false => Guidance { fixes: HashMap::new(), warnings: vec![] },
     };
     let fix = |item: &Item| guidance.fix(item);
     let text = words::fix_guidance(&state, policy, &here, fix);
-    let mut json = json::state(&state, policy, &here);
-    json["fixes"] = Value::Array(json::failures(&state, policy, fix));
-    Ok(Answer { warnings: guidance.warnings, ..Answer::new(Outcome::Passed, text, json) })
+    let fixes = FailedItem::all(&state, policy, fix);
+    let answer = Fix { phase: Phase::new(&state, policy, &here), fixes };
+    Ok(Preview::Answer(Answered::new(Outcome::Passed, text, answer).warn(guidance.warnings)))
 }
 
 /// Whether a reviewer is named who can be asked. One that just happens to be installed is not: the findings say
@@ -67,15 +66,15 @@ fn is_asked(place: &Place) -> Result<bool, Failure> {
 }
 
 /// Instructions from a reviewer. Without any the findings have to do: no instruction is a verdict.
-pub async fn by_reviewer(
+pub(super) async fn by_reviewer(
     asked: &Asked,
     state: &State,
-    printer: &Printer,
+    watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<Guidance, Failure> {
     let materials = asked.materials()?;
     let asking = asked.about(&materials);
-    match printer.progress().during(&asked.engine, asking.fixes(state, cancel)).await {
+    match watch.during(&asked.engine, asking.fixes(state, cancel)).await {
         Ok(fixes) => Ok(Guidance { fixes, warnings: vec![] }),
         Err(AskError::NoAnswer(failed)) => {
             let words = format!(

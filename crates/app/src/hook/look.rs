@@ -1,35 +1,34 @@
 //! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
 
-use crate::cli::{Failure, Global};
-use countersign_app::author;
-use countersign_app::change;
-use countersign_app::project::{self, Project};
+use super::Note;
+use crate::Failure;
+use crate::author;
+use crate::change;
+use crate::project::{self, Project};
 use countersign_engine::config::{self, FILE_NAME, Flags};
 use countersign_engine::git::{Anchor, Git, Standpoint};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
 
-/// What there is to judge.
-pub enum Looked {
-    Unchanged,
-    Changed(Box<Work>),
-}
-
 /// Work since the last pass, and the project as it is judged in it.
-pub struct Work {
-    pub base: change::Base,
-    pub change: Change,
-    pub wanted: ChangeWanted,
-    pub at: Standpoint,
+pub(super) struct Work {
+    pub(super) base: change::Base,
+    pub(super) change: Change,
+    pub(super) wanted: ChangeWanted,
+    at: Standpoint,
     /// What passed last.
-    pub anchor: Option<Anchor>,
+    anchor: Option<Anchor>,
     /// What a person should know: the configuration in the files cannot be used.
-    pub broken: Option<String>,
+    pub(super) broken: Option<String>,
 }
 
-/// Looks at the project around a folder.
-pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
-    let flags = Flags { config: global.config.clone(), reviewer: None };
+/// Looks at the project around a folder; none where nothing changed.
+pub(super) async fn look(
+    here: PathBuf,
+    config: Option<PathBuf>,
+    note: Note,
+) -> Result<Option<Work>, Failure> {
+    let flags = Flags { config, reviewer: None };
     let environment = project::gate_environment();
     let gathered = config::gather_readable(&here, &flags, &environment)?;
     let root = Root::new(&gathered.root).map_err(|error| {
@@ -41,15 +40,15 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
     let known = git.anchored(&at).await.map_err(no_repository)?;
     let tree = known.anchor.as_ref().map(|anchor| &anchor.tree);
     if at.is_clean && tree.is_some() && tree == known.head_tree.as_ref() {
-        return Ok(Looked::Unchanged);
+        return Ok(None);
     }
     let (commit, anchor) = match known.anchor {
         Some(anchor) => (git.since(&at, Some(&anchor)).await?, Some(anchor)),
-        None => begin(&git, &at).await?,
+        None => begin(&git, &at, note).await?,
     };
     let wanted = ChangeWanted { base: commit.clone(), ..ChangeWanted::default() };
     let change = match workspace::change(&root, &wanted).await {
-        Err(ChangeError::Empty { .. }) => return Ok(Looked::Unchanged),
+        Err(ChangeError::Empty { .. }) => return Ok(None),
         change => change?,
     };
     let judged_by = git.judged_by(anchor.as_ref()).await?;
@@ -64,13 +63,13 @@ pub async fn look(here: PathBuf, global: &Global) -> Result<Looked, Failure> {
         broken =
             Some(format!("{FILE_NAME} in the working tree is broken and was not used: {}", words.trim()));
     }
-    Ok(Looked::Changed(Box::new(Work { base, change, wanted, at, anchor, broken })))
+    Ok(Some(Work { base, change, wanted, at, anchor, broken }))
 }
 
 /// Keeps where work begins, where nothing is known yet. A person who installs the hook has seen the files of the gate as
 /// they are.
-pub async fn begin_here(global: &Global) -> Result<(), Failure> {
-    let flags = Flags { config: global.config.clone(), reviewer: None };
+pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
+    let flags = Flags { config, reviewer: None };
     let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
     let root = Root::new(&gathered.root).map_err(|error| Failure::usage(error.to_string()))?;
     let git = Git::at(root.path());
@@ -99,12 +98,12 @@ pub async fn begin_here(global: &Global) -> Result<(), Failure> {
 
 /// The first look at a branch. Where it began is kept, so that what an agent commits from now on is seen, also on the
 /// branch everybody starts from.
-async fn begin(git: &Git, at: &Standpoint) -> Result<(Option<String>, Option<Anchor>), Failure> {
+async fn begin(git: &Git, at: &Standpoint, note: Note) -> Result<(Option<String>, Option<Anchor>), Failure> {
     let usual = git.since(at, None).await?;
     match git.begin_at(at, usual.as_deref()).await {
         Ok(anchor) => Ok((Some(anchor.commit.clone()), Some(anchor))),
         Err(error) => {
-            super::note(&error.to_string());
+            note(&error.to_string());
             Ok((usual, None))
         }
     }
@@ -116,7 +115,7 @@ fn no_repository(error: countersign_engine::git::GitError) -> Failure {
 
 impl Work {
     /// Keeps what was judged as what passed last, if the files are still that. The next stop begins there.
-    pub async fn passed(&self, review: &str) -> Result<(), Failure> {
+    pub(super) async fn passed(&self, review: &str) -> Result<(), Failure> {
         let wanted = ChangeWanted { keeps_tree: true, ..self.wanted.clone() };
         let now = workspace::change(&self.base.project.root, &wanted).await?;
         let Some(tree) = now.tree.filter(|_| now.fingerprint == self.change.fingerprint) else {

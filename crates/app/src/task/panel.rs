@@ -1,7 +1,7 @@
 //! Who reviews a task in free words, who reads what they say, and which words the reviewer gets.
 
-use crate::cli::Failure;
-use countersign_app::project::Project;
+use crate::Failure;
+use crate::project::Project;
 use countersign_core::cost::Price;
 use countersign_doors::service::command::{
     COMMANDS_FOLDER, MAX_COMMAND_BYTES, REVIEW_TASK, REVIEW_TASK_WORDS, ReviewCommand, expand, file_of,

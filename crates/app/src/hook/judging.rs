@@ -1,34 +1,34 @@
 //! The review of what an agent changed: by the rules of the base, as a loop on its session.
 
+use super::Note;
 use super::look::Work;
-use super::note;
-use crate::cli::Failure;
-use crate::cli::task::session_log;
-use countersign_app::Code;
-use countersign_app::author::OWN_CALL;
-use countersign_app::change::gate_words;
-use countersign_app::notify::{self, Told};
-use countersign_app::project::{self, Project};
-use countersign_app::wanted::{Wanted, Words};
+use crate::author::OWN_CALL;
+use crate::change::gate_words;
+use crate::notify::{self, Told};
+use crate::project::{self, Project};
+use crate::task::session_log;
+use crate::wanted::{Wanted, Words};
+use crate::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
 use countersign_doors::service::context::{Known, Surroundings};
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
 use countersign_doors::service::hook::words;
+use countersign_doors::service::hook::{self, Hook};
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{planned, read_plan};
 use countersign_engine::config::{ServiceConfig, Trigger};
-use countersign_engine::engine::{Engine, EngineError, Handed, Prepared, Ticket, self_review_file};
+use countersign_engine::engine::{Engine, EngineError, Handed, Planner, Prepared, Ticket, self_review_file};
 use countersign_engine::ledger::Stored;
 use tokio_util::sync::CancellationToken;
 
 /// A stop that was judged.
 pub struct Judged {
+    /// What the program is told.
     pub say: Say,
     /// None where there is no review.
     engine: Option<Engine>,
@@ -65,10 +65,11 @@ impl Judged {
 }
 
 /// Judges; none where this project does not want it.
-pub async fn judge(
+pub(super) async fn judge(
     hook: Hook,
     stopping: &Stopping,
     mut work: Work,
+    note: Note,
     cancel: &CancellationToken,
 ) -> Result<Option<Judged>, Failure> {
     if let Some(why) = unwanted(&work.base.project) {
@@ -77,14 +78,14 @@ pub async fn judge(
     }
     let project = &mut work.base.project;
     project.author = hook.program().facts().vendor.or(project.author);
-    // An agent that was told what to mend and comes back with the same files will not mend it.
-    project.config.policy.unchanged_stops = true;
-    let Some(prepared) = prepare(hook, stopping, &work, cancel).await? else {
+    hook::of_sessions(&mut project.config.policy);
+    let planner = project.planner(None)?;
+    let Some(prepared) = prepare(hook, stopping, &work, &planner, note, cancel).await? else {
         // Nobody judges it, so a person has to.
         let say = gate(&work).map(Say::Tell);
         return Ok(say.map(|say| Judged::of(say, None, work)));
     };
-    let engine = work.base.project.engine(work.base.project.planner(None)?).await?;
+    let engine = work.base.project.engine(planner).await?;
     if let Some(failed) = written_to(&engine, stopping, &prepared).await? {
         // Nobody is asked again about work that failed.
         let on_no_verdict = work.base.project.config.on_no_verdict;
@@ -100,7 +101,7 @@ pub async fn judge(
         ticket => ticket?,
     };
     let stored = engine.wait(&ticket, cancel).await?;
-    let say = concluded(&engine, &ticket, &stored, &work).await?;
+    let say = concluded(&engine, &ticket, &stored, &work, note).await?;
     let told = told(hook, &work, &ticket, &stored, &say);
     Ok(Some(Judged { ticket: Some(ticket), told, ..Judged::of(say, Some(engine), work) }))
 }
@@ -112,9 +113,9 @@ pub fn unwanted(project: &Project) -> Option<String> {
         return Some("`review.enabled` is false: the hook reviews nothing".to_owned());
     }
     // Who installed the hook and says nothing else wants it.
-    let other = service.trigger != Trigger::SessionIdle && project.config.says("review.trigger");
-    other.then(|| {
-        let trigger = service.trigger.word();
+    let other = project.config.trigger().filter(|trigger| *trigger != Trigger::SessionIdle);
+    other.map(|trigger| {
+        let trigger = trigger.word();
         format!("`review.trigger` is {trigger}: the hook reviews only under session_idle")
     })
 }
@@ -124,10 +125,12 @@ async fn prepare(
     hook: Hook,
     stopping: &Stopping,
     work: &Work,
+    planner: &Planner,
+    note: Note,
     cancel: &CancellationToken,
 ) -> Result<Option<Prepared>, Failure> {
     let project = &work.base.project;
-    let sections = sections(project, stopping, cancel).await?;
+    let sections = sections(project, stopping, note, cancel).await?;
     let wanted = Wanted {
         paths: vec![],
         change: Some(Handed::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
@@ -145,7 +148,7 @@ async fn prepare(
         },
     };
     let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
-    let prepared = match wanted.prepare(project, &project.planner(None)?, &mut warnings).await {
+    let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
             note("no rule is for any of the files that changed: nothing is judged");
             return Ok(None);
@@ -161,6 +164,7 @@ async fn prepare(
 async fn sections(
     project: &Project,
     stopping: &Stopping,
+    note: Note,
     cancel: &CancellationToken,
 ) -> Result<Sections, Failure> {
     let mut settings: ServiceConfig = project.config.service.clone();
@@ -211,7 +215,13 @@ async fn written_to(
 }
 
 /// What the program is told, and what is kept of a pass.
-async fn concluded(engine: &Engine, ticket: &Ticket, stored: &Stored, work: &Work) -> Result<Say, Failure> {
+async fn concluded(
+    engine: &Engine,
+    ticket: &Ticket,
+    stored: &Stored,
+    work: &Work,
+    note: Note,
+) -> Result<Say, Failure> {
     let outcome = ticket.outcome(stored);
     let review = &stored.review;
     let self_review = match outcome == Outcome::AwaitingPerson && review.waits_for_self_review() {

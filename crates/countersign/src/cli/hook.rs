@@ -4,26 +4,18 @@
 //! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
 //! installed with a mistake in its command, it ends with exit code 1, which holds nobody; it never ends with 2.
 
-mod guarded;
-mod judging;
-mod look;
-mod own_call;
-mod tries;
-
 use super::arguments::{HookOptions, HookProgram};
+use super::init::names_hook;
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
-use countersign_app::project::{self, Project};
+use countersign_app::hook::{self as stops, Stop, Tries};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, NotRead, Stopping};
-use look::Looked;
 use std::io::Read;
-use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
-use tries::Tries;
 
 /// The exit code of a hook that failed: every program takes it for an error that holds nobody.
 pub const FAILED: u8 = 1;
@@ -52,8 +44,8 @@ pub async fn run(
         Ok(stopping) => Ok(stopping),
     };
     let known = stopping.as_ref().ok();
-    let place = guarded::place(hook, known);
-    if own_call::is_real(place.as_deref()).await {
+    let place = stops::place(hook, known, names_hook);
+    if stops::is_real(place.as_deref(), note).await {
         return Ok(silent());
     }
     let Some(place) = place else {
@@ -61,7 +53,10 @@ pub async fn run(
     };
     let tries = Tries::of(hook, known, &place);
     let ended = match stopping {
-        Ok(stopping) => answered(hook, stopping, place, global.clone(), cancel.clone()).await,
+        Ok(stopping) => {
+            let config = global.config.clone();
+            answered(Stop { hook, stopping, place, config }, cancel.clone()).await
+        }
         Err(failure) => Err(failure),
     };
     match ended {
@@ -72,29 +67,9 @@ pub async fn run(
 }
 
 /// Looks at the work, judges it and says what comes of it.
-async fn answered(
-    hook: Hook,
-    stopping: Stopping,
-    place: PathBuf,
-    global: Global,
-    cancel: CancellationToken,
-) -> Result<(), Failure> {
-    let until = cancel.clone();
-    let judged = caught(async move {
-        for name in project::ignored_by_gates() {
-            note(&format!(
-                "{name} is ignored: a hook takes configuration and reviewers from the project alone"
-            ));
-        }
-        let Looked::Changed(work) = look::look(place, &global).await? else { return Ok(None) };
-        let broken = work.broken.clone();
-        broken.iter().for_each(|words| note(words));
-        let mut judged = judging::judge(hook, &stopping, *work, &until).await?;
-        if let (Some(judged), Some(words)) = (&mut judged, broken) {
-            judged.say = judged.say.clone().also(&format!("Countersign: {}", visible_line(&words)));
-        }
-        Ok(judged)
-    });
+async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {
+    let (hook, until) = (stop.hook, cancel.clone());
+    let judged = caught(async move { stops::stopped(stop, note, &until).await });
     let Some(judged) = judged.await? else { return Ok(()) };
     let written = write_out(&judged.say.output(hook));
     // A program that was gone, or told to stop, has not heard it: the next call gets the same answer.
@@ -147,20 +122,6 @@ fn nothing_here() -> Failure {
         "this is not a git repository, and no countersign.yml is here: there is nothing a hook looks at",
     )
     .hint("a hook looks at what changed, and needs a git repository")
-}
-
-/// The hook was installed: what an agent commits from now on is seen. What keeps it from reviewing is said.
-pub async fn installed(global: &Global) -> Vec<String> {
-    let begun = look::begin_here(global).await.err().map(|failure| {
-        format!(
-            "it is not known where work begins, so the first call of the hook decides: {}",
-            failure.message
-        )
-    });
-    let unwanted =
-        Project::find(global.config.as_deref(), None).ok().and_then(|project| judging::unwanted(&project));
-    let unwanted = unwanted.map(|why| format!("{why}: write `review: {{trigger: session_idle}}`"));
-    begun.into_iter().chain(unwanted).collect()
 }
 
 /// The end of a hook that has said what there was to say.

@@ -1,15 +1,18 @@
 //! A review of a task, from what was asked for to its answer, for whoever waits for it.
 
-use super::{panel, words};
-use crate::cli::Failure;
-use crate::output::Answer;
-use countersign_app::change;
-use countersign_app::notify::{self, About, Told};
-use countersign_app::project::{self, Project};
-use countersign_app::tasks::now;
-use countersign_app::wanted::built_in_rules;
+use super::panel;
+use crate::Failure;
+use crate::answer::v1::task::OneTask;
+use crate::author::OWN_CALL;
+use crate::change;
+use crate::notify::{self, About, Told};
+use crate::project::{self, Project};
+use crate::reader::Reader;
+use crate::tasks::now;
+use crate::wanted::built_in_rules;
 use countersign_core::outcome::Outcome;
 use countersign_core::rule::Rule;
+use countersign_core::text::visible_line;
 use countersign_doors::service::pipeline::{Finished, Reviewing, free_rule, refuse_stopped};
 use countersign_doors::service::plan;
 use countersign_doors::service::task::{Home, Task, TaskStatus, completed, no_verdict, person_needed};
@@ -31,10 +34,31 @@ pub enum When {
 
 /// What comes of asking for a review.
 pub enum Begun {
-    /// Nobody needs to be asked.
-    Answered(Answer),
+    /// No reviewer needs to be asked.
+    Answered(Did, Box<OneTask>),
     /// It can be performed.
     Ready(Box<Ready>),
+}
+
+/// What was done where no reviewer needs to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// Nothing: the task is complete already.
+    Nothing,
+    /// The task waits until a review is asked for, because of this trigger.
+    Waits(Trigger),
+    /// The task is complete, because reviews are switched off.
+    Completed,
+}
+
+impl Did {
+    /// How that ends.
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Nothing | Self::Completed => Outcome::Passed,
+            Self::Waits(_) => Outcome::AwaitingPerson,
+        }
+    }
 }
 
 /// A review that can be performed.
@@ -50,7 +74,12 @@ pub struct Ready {
 
 /// What came of a review.
 pub struct Reviewed {
-    pub answer: Answer,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The task now, with its review.
+    pub answer: OneTask,
+    /// What to know beside the answer.
+    pub warnings: Vec<String>,
     /// What to note once the answer reached somebody.
     pub ticket: Option<Ticket>,
     /// What people are told, once the answer is out: telling may take a while.
@@ -82,19 +111,20 @@ pub async fn begin(
     let settings = &base.project.config.service;
     match (when, task.status) {
         (When::Triggered, TaskStatus::Complete) => {
-            return Ok(Begun::Answered(words::moved(&task, "is complete already")));
+            return Ok(Begun::Answered(Did::Nothing, Box::new(OneTask::new(&task))));
         }
         (_, TaskStatus::Skipped) => return Err(super::is_skipped(&task)),
         _ => {}
     }
     if when == When::Triggered && settings.enabled && settings.trigger != Trigger::ScriptCompletion {
         tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
-        return Ok(Begun::Answered(words::waits(&task, settings.trigger)));
+        let next = vec![format!("countersign task review {}", visible_line(&task.id))];
+        let answer = OneTask { next, ..OneTask::new(&task) };
+        return Ok(Begun::Answered(Did::Waits(settings.trigger), Box::new(answer)));
     }
     if !settings.enabled {
         tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
-        let words = "is complete: reviews are switched off (`review.enabled`)";
-        return Ok(Begun::Answered(words::moved(&task, words)));
+        return Ok(Begun::Answered(Did::Completed, Box::new(OneTask::new(&task))));
     }
     // Said at once, also to those who do not wait for the end.
     refuse_stopped(&tasks, &task).await?;
@@ -167,7 +197,7 @@ impl Ready {
         let Self { base, tasks, task, rules, session_log, warnings, .. } = self;
         let project = &base.project;
         let mut environment: Vec<_> = std::env::vars_os().collect();
-        environment.push(("COUNTERSIGN_CALL".into(), "task".into()));
+        environment.push((OWN_CALL.into(), "task".into()));
         let reviewing = Reviewing {
             engine: engine.clone(),
             rules,
@@ -182,9 +212,50 @@ impl Ready {
             now,
         };
         let finished = reviewing.review(task, cancel).await?;
-        let answer = Answer { warnings, ..words::finished(&finished) };
+        let (outcome, answer) = (finished.outcome, answer(&finished));
         let telling = told(&finished).map(|told| Telling { project: base.project, told });
-        Ok(Reviewed { answer, ticket: finished.judged.map(|(ticket, _)| ticket), telling })
+        let ticket = finished.judged.map(|(ticket, _)| ticket);
+        Ok(Reviewed { outcome, answer, warnings, ticket, telling })
+    }
+}
+
+/// The task now, with its review and what to do.
+fn answer(finished: &Finished) -> OneTask {
+    let Finished { task, happened, max_revisions, .. } = finished;
+    OneTask {
+        review: Some(happened.review.clone()),
+        max_revisions: Some(*max_revisions),
+        notification: happened.notification.clone(),
+        next: next(finished),
+        ..OneTask::new(task)
+    }
+}
+
+fn next(finished: &Finished) -> Vec<String> {
+    let Finished { task, happened, outcome, judged, .. } = finished;
+    let id = visible_line(&task.id);
+    match task.status {
+        TaskStatus::InProgress => {
+            let found = judged.as_ref().and_then(|(_, stored)| stored.review.findings().pop());
+            let dispute = found.map(|found| {
+                format!("or, where it is wrong: countersign dispute {} --evidence TEXT", found.id)
+            });
+            let mend = ["mend what was found".to_owned(), format!("then countersign task done {id}")];
+            mend.into_iter().chain(dispute).collect()
+        }
+        TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
+            vec![Reader::of_command().person_decides(&id, || {
+                format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")
+            })]
+        }
+        TaskStatus::AwaitingReview => vec![format!("countersign task review {id}")],
+        TaskStatus::Blocked => {
+            let id = happened.review.id.clone().unwrap_or_default();
+            vec![Reader::of_command().person_decides(&id, || {
+                format!("a person decides: countersign unblock {id} --reason TEXT, or approve")
+            })]
+        }
+        _ => vec![],
     }
 }
 

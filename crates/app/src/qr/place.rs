@@ -1,40 +1,48 @@
 //! Where a `qr` command works: its project, its state directory, its phase.
 
-use super::arguments::QrCommand;
-use super::{Failure, Global};
-use countersign_app::author;
-use countersign_app::project::Project;
+use crate::Failure;
+use crate::author;
+use crate::project::Project;
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
 use countersign_engine::config::Config;
 use countersign_engine::ledger::Ledger;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a loop keeps its state if nobody says where, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
+
+/// What names a place.
+#[derive(Debug, Default)]
+pub struct Where {
+    /// The state directory, where one is named.
+    pub state_dir: Option<PathBuf>,
+    /// The phase, where one is named.
+    pub phase: Option<Phase>,
+    /// Who is asked, where that is said.
+    pub reviewer: Option<String>,
+    /// For commands that can keep their state where they like: what they look at.
+    pub own: Option<Vec<PathBuf>>,
+}
 
 /// What the commands share.
 pub struct Place {
     /// The project around here.
     pub project: Project,
     /// Where the state files are.
-    pub dir: StateDir,
+    pub(super) dir: StateDir,
     typed: String,
     phase: Option<Phase>,
 }
 
 impl Place {
     /// The place that flags, the environment or the project's file name.
-    pub fn find(
-        global: &Global,
-        given: Option<PathBuf>,
-        phase: Option<Phase>,
-        command: &QrCommand,
-    ) -> Result<Self, Failure> {
-        let project = Project::find(global.config.as_deref(), command.reviewer().cloned())?;
-        let given = given.filter(|path| !path.as_os_str().is_empty());
-        let own = || command.has_own_state_dir().then(|| own_state_dir(&project, command.artifacts()));
+    pub fn find(config: Option<&Path>, given: Where) -> Result<Self, Failure> {
+        let Where { state_dir, phase, reviewer, own } = given;
+        let project = Project::find(config, reviewer)?;
+        let given = state_dir.filter(|path| !path.as_os_str().is_empty());
+        let own = || own.as_deref().map(|artifacts| own_state_dir(&project, artifacts));
         let (path, typed) = match given.or_else(|| configured(&project.config)).or_else(own) {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {
@@ -47,7 +55,7 @@ impl Place {
     }
 
     /// Makes the state directory if it is ours rather than one somebody named.
-    pub fn make_own(&self) -> Result<(), Failure> {
+    pub(super) fn make_own(&self) -> Result<(), Failure> {
         if self.dir.path().starts_with(self.project.ledger_dir().join(OWN_STATE_DIR)) {
             self.dir.create()?;
         }
@@ -62,17 +70,17 @@ impl Place {
     }
 
     /// What blocks when, and where a loop ends.
-    pub fn policy(&self) -> &GatePolicy {
+    pub(super) fn policy(&self) -> &GatePolicy {
         &self.project.config.qr.gate
     }
 
     /// The names for commands in answers.
-    pub fn here(&self, phase: Phase) -> Here {
+    pub(super) fn here(&self, phase: Phase) -> Here {
         Here { state_dir: self.typed.clone(), phase, for_agent: author::is_agent() }
     }
 
     /// The door, for commands that change something.
-    pub async fn door(&self) -> Result<Qr, Failure> {
+    pub(super) async fn door(&self) -> Result<Qr, Failure> {
         self.phase()?;
         if !self.dir.path().is_dir() {
             return Err(countersign_doors::qr::FileError::NoFolder(self.dir.path().to_owned()).into());
@@ -81,7 +89,7 @@ impl Place {
     }
 
     /// The door where there is a ledger, for commands that look.
-    pub async fn existing_door(&self) -> Result<Option<Qr>, Failure> {
+    pub(super) async fn existing_door(&self) -> Result<Option<Qr>, Failure> {
         let ledger = self.project.existing_ledger().await?;
         ledger.map(|ledger| self.door_with(ledger)).transpose()
     }

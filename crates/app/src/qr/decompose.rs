@@ -1,50 +1,62 @@
 //! `qr decompose` by a reviewer, or the prompt for those who think themselves.
 
-use super::arguments::DecomposeOptions;
 use super::ask::Asked;
-use super::place::Place;
-use super::{Failure, change, json};
-use crate::output::{Answer, Printer};
-use countersign_app::author::actor;
+use super::{Answered, Place, Preview, Watch, change};
+use crate::Failure;
+use crate::answer::v1::qr::Phase;
+use crate::author::actor;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, ActorKind, Channel};
-use countersign_doors::qr::{QrError, State, given, words};
-use serde_json::json;
+use countersign_doors::qr::{QrError, State, words};
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
+/// Where items come from.
+pub struct Items {
+    /// What is looked at.
+    pub artifacts: Vec<PathBuf>,
+    /// The caller's own, with the file they are from.
+    pub given: Option<(PathBuf, String)>,
+    /// Whether they take the place of those there are.
+    pub again: bool,
+    /// Whether only the prompt is wanted.
+    pub prompt: bool,
+}
+
 /// Makes items: from the caller, from a reviewer, or not at all where only the prompt is wanted.
-pub async fn run(
+pub async fn items(
     place: &Place,
-    options: &DecomposeOptions,
-    printer: &Printer,
+    wanted: &Items,
+    watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
+) -> Result<Preview<Phase>, Failure> {
     let phase = place.phase()?;
-    if let Some(items) = &options.items {
-        if !options.ask.artifact.is_empty() {
+    if let Some((path, text)) = &wanted.given {
+        if !wanted.artifacts.is_empty() {
             // Kept in mind for whoever verifies.
-            Asked::open(place, &options.ask, false).await?;
+            Asked::open(place, &wanted.artifacts, false).await?;
         }
-        return change::decompose(place, items, options.again).await;
+        return Ok(Preview::Answer(change::decompose(place, (path, text), wanted.again).await?));
     }
-    let asked = Asked::open(place, &options.ask, !options.print_prompt).await?;
-    if options.print_prompt {
+    let asked = Asked::open(place, &wanted.artifacts, !wanted.prompt).await?;
+    if wanted.prompt {
         let materials = asked.materials()?;
         let question = asked.about(&materials).decomposition()?;
         let next = place.here(phase).command("decompose --items FILE");
         let next = format!("NEXT: Answer in the form above, then hand it in. Run: {next}");
-        return Ok(prompt(&asked.engine.consultation_words(&question), &next));
+        return Ok(Preview::prompt(asked.engine.consultation_words(&question), next));
     }
-    let state = decompose(&asked, options.again, printer, cancel).await?;
+    let state = decompose(&asked, wanted.again, watch, cancel).await?;
     let text = words::decompose_complete(&state, &place.here(phase));
-    Ok(Answer::new(Outcome::Passed, text, json::state(&state, place.policy(), &place.here(phase))))
+    let answer = Phase::new(&state, place.policy(), &place.here(phase));
+    Ok(Preview::Answer(Answered::new(Outcome::Passed, text, answer)))
 }
 
 /// Items from a reviewer, in the file.
-pub async fn decompose(
+pub(super) async fn decompose(
     asked: &Asked,
     again: bool,
-    printer: &Printer,
+    watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<State, Failure> {
     let again = again.then(actor);
@@ -58,17 +70,9 @@ pub async fn decompose(
     }
     let materials = asked.materials()?;
     let asking = asked.about(&materials);
-    let (items, reviewer) = printer.progress().during(&asked.engine, asking.decompose(cancel)).await?;
+    let (items, reviewer) = watch.during(&asked.engine, asking.decompose(cancel)).await?;
     Ok(asked
         .qr
         .decompose(items, again.as_ref(), &Actor::new(reviewer, ActorKind::Program, Channel::Gate))
         .await?)
-}
-
-/// A prompt as an answer.
-pub fn prompt((system_prompt, payload): &(String, String), next: &str) -> Answer {
-    let text = format!("{system_prompt}\n{payload}\n\n{next}\n");
-    let json =
-        json!({ "system_prompt": system_prompt, "payload": payload, "next": next, "form": given::FORM });
-    Answer::new(Outcome::Passed, text, json)
 }

@@ -1,45 +1,43 @@
 //! The commands that only look. What they answer is the file's; what the ledger knows beside it is said as a
 //! warning. `init` is here too; it makes a folder.
 
-use super::place::Place;
-use super::{Failure, json};
-use crate::output::Answer;
+use super::{Answered, Place};
+use crate::Failure;
+use crate::answer::v1::qr::{ByWord, Execute, ExecuteFailed, FailedItem, Init, Phase, Status};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::file::Loaded;
 use countersign_doors::qr::transition;
-use countersign_doors::qr::{Here, OnRecord, Phase, State, words};
-use serde_json::{Value, json};
+use countersign_doors::qr::{Here, OnRecord, Phase as Which, State, words};
 
 /// Makes the state directory.
-pub fn init(place: &Place) -> Result<Answer, Failure> {
+pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     let created = place.dir.create()?;
-    let here = place.here(Phase::PlanStructure);
-    let text = words::initialised(&here, created);
-    let json = json!({
-        "state_dir": place.dir.path().display().to_string(),
-        "created": created,
-        "next": here.command("execute"),
-    });
-    Ok(Answer::new(Outcome::Passed, text, json))
+    let here = place.here(Which::PlanStructure);
+    let state_dir = place.dir.path().display().to_string();
+    let answer = Init { state_dir, created, next: here.command("execute") };
+    Ok(Answered::new(Outcome::Passed, words::initialised(&here, created), answer))
 }
 
-/// The task of a phase, or what its fixer has to know.
-pub fn execute(place: &Place, qr_fail: bool) -> Result<Answer, Failure> {
+/// The task of a phase.
+pub fn execute(place: &Place) -> Result<Answered<Execute>, Failure> {
+    let phase = place.phase()?;
+    let here = place.here(phase);
+    let answer = Execute { phase: phase.name(), task: words::task(phase), next: here.execute() };
+    Ok(Answered::new(Outcome::Passed, words::execute(&here), answer))
+}
+
+/// What the fixer of a phase that failed has to know.
+pub fn execute_failed(place: &Place) -> Result<Answered<ExecuteFailed>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
-    if !qr_fail {
-        let json = json!({ "phase": phase.name(), "task": words::task(phase), "next": here.execute() });
-        return Ok(Answer::new(Outcome::Passed, words::execute(&here), json));
-    }
     let state = place.dir.require(phase)?.state;
-    let text = words::execute_failed(&state, policy, &here);
-    let mut json = json::state(&state, policy, &here);
-    json["failures"] = Value::Array(json::failures(&state, policy, words::fix_of));
-    Ok(Answer::new(Outcome::Passed, text, json))
+    let failures = FailedItem::all(&state, policy, words::fix_of);
+    let answer = ExecuteFailed { phase: Phase::new(&state, policy, &here), failures };
+    Ok(Answered::new(Outcome::Passed, words::execute_failed(&state, policy, &here), answer))
 }
 
 /// One bit, from the disk and nothing else.
-pub async fn gate(place: &Place) -> Result<Answer, Failure> {
+pub async fn gate(place: &Place) -> Result<Answered<Phase>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let Some(found) = place.dir.read(phase)? else { return Ok(nothing(place, &here)) };
@@ -47,22 +45,21 @@ pub async fn gate(place: &Place) -> Result<Answer, Failure> {
     let state = found.state;
     let outcome = transition::gate(&state, policy).end.outcome();
     let text = words::gate_answer(&state, policy, &here);
-    Ok(Answer { warnings, ..Answer::new(outcome, text, json::state(&state, policy, &here)) })
+    Ok(Answered::new(outcome, text, Phase::new(&state, policy, &here)).warn(warnings))
 }
 
 /// A file that is not there has no items, and no items are no pass. It says which it is.
-fn nothing(place: &Place, here: &Here) -> Answer {
+fn nothing(place: &Place, here: &Here) -> Answered<Phase> {
     let (state, policy) = (State::new(here.phase, vec![]), place.policy());
     let is_dir = place.dir.path().is_dir();
     let next = if is_dir { here.decompose() } else { here.init() };
-    let mut json = json::state(&state, policy, here);
-    json["next"] = Value::String(next.clone());
     let outcome = transition::gate(&state, policy).end.outcome();
-    Answer::new(outcome, words::gate_without_file(here, is_dir, &next), json)
+    let text = words::gate_without_file(here, is_dir, &next);
+    Answered::new(outcome, text, Phase { next, ..Phase::new(&state, policy, here) })
 }
 
 /// The overview, worked out now.
-pub async fn status(place: &Place) -> Result<Answer, Failure> {
+pub async fn status(place: &Place) -> Result<Answered<Status>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
     let found = place.dir.require(phase)?;
@@ -70,9 +67,9 @@ pub async fn status(place: &Place) -> Result<Answer, Failure> {
     let state = found.state;
     let by_word = on.by_word(&state);
     let text = words::overview(&state, policy, &here, &by_word);
-    let mut json = json::state(&state, policy, &here);
-    json["by_word"] = by_word.iter().map(|(id, by)| json!({ "id": id, "by": by })).collect();
-    Ok(Answer { warnings, ..Answer::new(Outcome::Passed, text, json) })
+    let by_word = by_word.into_iter().map(|(id, by)| ByWord { id: id.to_owned(), by }).collect();
+    let answer = Status { phase: Phase::new(&state, policy, &here), by_word };
+    Ok(Answered::new(Outcome::Passed, text, answer).warn(warnings))
 }
 
 /// What the ledger knows about a state, and what of it is worth a warning. Looking makes no ledger.

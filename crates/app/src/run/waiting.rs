@@ -1,38 +1,34 @@
 //! Tasks that wait for a person: somebody is told, while the run goes on.
 
-use countersign_app::notify::{self, About, Told};
-use countersign_app::project::Project;
+use crate::notify::{self, About, Told};
+use crate::project::Project;
 use countersign_core::ids::ReviewId;
 use countersign_doors::run::happening::Happening;
-use countersign_doors::run::run::Run;
+use countersign_doors::run::run::Listener;
 use countersign_doors::service::task::person_needed;
 use countersign_engine::ledger::Ledger;
 use std::collections::HashSet;
-use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// The tasks of a run that wait, as they begin to.
-pub struct Waiting(UnboundedReceiver<(String, ReviewId)>);
+pub(super) struct Waiting(UnboundedReceiver<(String, ReviewId)>);
 
 impl Waiting {
-    /// Listens to a run, beside whoever listens already.
-    pub fn of(run: &mut Run) -> Self {
+    /// With the listener that hears of them. Whoever stopped the run knows what waits.
+    pub(super) fn listen(stopped: CancellationToken) -> (Self, Listener) {
         let (sender, receiver) = unbounded_channel();
-        let (before, stopped) = (run.tell.clone(), run.stops.soft.clone());
-        run.tell = Arc::new(move |happening| {
-            // Whoever stopped the run knows what waits.
-            if let (Happening::Awaits { task, review }, false) = (&happening, stopped.is_cancelled()) {
+        let listener = move |happening: &Happening| {
+            if let (Happening::Awaits { task, review }, false) = (happening, stopped.is_cancelled()) {
                 // Nobody listens any more where the run is over.
                 let _ = sender.send((task.clone(), review.clone()));
             }
-            before(happening);
-        });
-        Self(receiver)
+        };
+        (Self(receiver), Box::new(listener))
     }
 
     /// Tells people during a run; the run does not wait for that, but its end does.
-    pub async fn told_during<T>(
+    pub(super) async fn told_during<T>(
         mut self,
         project: &Project,
         ledger: &Ledger,

@@ -1,6 +1,5 @@
 //! Whether there is anything a hook looks at, from files alone: what is broken is still there.
 
-use crate::cli::init::names_hook;
 use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::input::Stopping;
 use countersign_engine::config::FILE_NAME;
@@ -11,18 +10,18 @@ use std::path::{Path, PathBuf};
 const SIGNS: [&str; 3] = [".git", FILE_NAME, ".countersign"];
 
 /// Where the project is looked for: the one the session belongs to, wherever the agent went. A folder that is gone or
-/// unknown does not hide the project the program itself runs in. None where there is nothing to look at.
-pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
+/// unknown does not hide the project the program itself runs in. None where there is nothing to look at. `names_hook` says whether settings of an agent program in a folder name our hook.
+pub fn place(hook: Hook, stopping: Option<&Stopping>, names_hook: fn(&Path) -> bool) -> Option<PathBuf> {
     let named = hook.project_variable().and_then(std::env::var_os).map(PathBuf::from);
     let folder = stopping.map(|stopping| stopping.folder.clone());
     let own = std::env::current_dir().ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let mut places = [named, folder, own].into_iter().flatten().filter(|place| place.is_absolute());
-    places.find(|place| is_guarded(place, home.as_deref()))
+    places.find(|place| is_guarded(place, home.as_deref(), names_hook))
 }
 
 /// Whether a folder or one above it has a sign of a project, or of a hook that was installed for it.
-fn is_guarded(folder: &Path, home: Option<&Path>) -> bool {
+fn is_guarded(folder: &Path, home: Option<&Path>, names_hook: fn(&Path) -> bool) -> bool {
     folder.ancestors().any(|folder| {
         let sign = SIGNS.iter().any(|sign| may_be_there(&folder.join(sign)));
         // The user's own settings are for every folder below their home, and say nothing about one of them.
@@ -42,6 +41,11 @@ fn may_be_there(path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn names_hook(folder: &Path) -> bool {
+        let settings = std::fs::read_to_string(folder.join(".claude/settings.json"));
+        settings.is_ok_and(|text| text.contains("countersign hook claude"))
+    }
+
     #[test]
     fn a_project_is_known_by_what_lies_there_however_broken_it_is() {
         let outer = tempfile::tempdir().unwrap();
@@ -50,7 +54,7 @@ mod tests {
             let folder = home.join(name);
             std::fs::create_dir_all(&folder).unwrap();
             lay(&folder);
-            is_guarded(&folder.join("deep/and/gone"), Some(&home))
+            is_guarded(&folder.join("deep/and/gone"), Some(&home), names_hook)
         };
         let settings = |text: &'static str| {
             move |folder: &Path| {

@@ -1,8 +1,7 @@
 //! What the commands share that ask reviewers: who is asked, about which files, under which modules.
 
-use super::Failure;
-use super::arguments::AskOptions;
-use super::place::Place;
+use super::Place;
+use crate::Failure;
 use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
 use countersign_core::text::visible_line;
@@ -28,12 +27,12 @@ pub struct Asked {
 
 impl Asked {
     /// Opens what is needed. Where only a prompt is printed, nobody has to be there to be asked.
-    pub async fn open(place: &Place, options: &AskOptions, somebody: bool) -> Result<Self, Failure> {
+    pub async fn open(place: &Place, artifacts: &[PathBuf], somebody: bool) -> Result<Self, Failure> {
         let project = &place.project;
         let modules = Modules::of(&project.root.path().join(FOLDER))?;
         let engine = project.engine(planner(place, somebody)?).await?;
         let qr = place.door().await?;
-        let named = files(place, &options.artifact)?;
+        let named = files(place, artifacts)?;
         let mut known = asking::remembered(&qr).await?;
         if !named.is_empty() && named != known.paths {
             known.paths = named;

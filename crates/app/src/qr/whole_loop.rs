@@ -1,13 +1,11 @@
 //! `qr loop`: decompose, verify, fix, and again, until the gate passes or the loop ends with its reason.
 
-use super::arguments::LoopOptions;
 use super::ask::Asked;
-use super::place::Place;
-use super::{Failure, decompose, guidance, verify};
-use crate::output::{Answer, Printer};
-use countersign_app::Code;
-use countersign_app::author::actor;
-use countersign_app::project::guard_program;
+use super::{Answered, Place, Watch, decompose, guidance, verify};
+use crate::answer::v1::qr::Verified;
+use crate::author::{OWN_CALL, actor};
+use crate::project::guard_program;
+use crate::{Code, Failure};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::GateEnd;
 use countersign_core::text::{cut_front_words, visible_line};
@@ -15,7 +13,7 @@ use countersign_doors::qr::asking::{self, Remembered};
 use countersign_doors::qr::transition::gate;
 use countersign_doors::qr::{State, words};
 use countersign_engine::process::{self, Call, Ended, How};
-use serde_json::json;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -25,46 +23,54 @@ const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// How much of a fixer's last words is shown.
 const QUOTED_BYTES: usize = 400;
 
+/// What a loop is about, and who fixes.
+pub struct Loop {
+    /// What is looked at.
+    pub artifacts: Vec<PathBuf>,
+    /// The command line of the fixer.
+    pub fixer: String,
+    /// How long it may take, each time.
+    pub fixer_timeout_seconds: u32,
+}
+
 /// Runs the loop.
-pub async fn run(
+pub async fn until_passed(
     place: &Place,
-    options: &LoopOptions,
-    printer: &Printer,
+    wanted: &Loop,
+    watch: &impl Watch,
     cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
+) -> Result<Answered<Verified>, Failure> {
     let phase = place.phase()?;
     place.dir.create()?;
-    let asked = Asked::open(place, &options.ask, true).await?;
-    let fixer = place.project.words(&options.fixer);
+    let asked = Asked::open(place, &wanted.artifacts, true).await?;
+    let fixer = place.project.words(&wanted.fixer);
     if fixer.is_empty() {
         return Err(Failure::usage("--fixer names no program").hint("for example --fixer 'claude -p'"));
     }
     match place.dir.read(phase)?.map(|known| known.state).filter(|state| !state.items.is_empty()) {
         None => {
-            printer.note(&format!("{phase}: breaking it into items"));
-            let state = decompose::decompose(&asked, true, printer, cancel).await?;
-            printer.note(&format!("{phase}: {} items", state.items.len()));
+            watch.note(&format!("{phase}: breaking it into items"));
+            let state = decompose::decompose(&asked, true, watch, cancel).await?;
+            watch.note(&format!("{phase}: {} items", state.items.len()));
         }
         Some(_) => look_again(&asked).await?,
     }
     let mut fixes: u32 = 0;
     loop {
         let looked_at = asked.materials()?.digest();
-        let verified = verify::verify(&asked, &[], printer, cancel).await?;
+        let verified = verify::all(&asked, &[], watch, cancel).await?;
         let known = Remembered { paths: asked.paths.clone(), verified: Some(looked_at) };
         asking::remember(&asked.qr, &known).await?;
         let state = &verified.state;
-        printer.note(&format!("{phase}, round {}: {}", state.iteration, words::counts(state)));
+        watch.note(&format!("{phase}, round {}: {}", state.iteration, words::counts(state)));
         let end = gate(state, place.policy()).end;
         if end != GateEnd::Fail || !verified.unruled.is_empty() {
-            let mut answer = verify::answer(place, &verified);
-            answer.json.insert("fixes".to_owned(), json!(fixes));
-            return Ok(answer);
+            return Ok(verify::answer(place, &verified, Some(fixes)));
         }
-        fix(place, &asked, options, &fixer, state, printer, cancel).await?;
+        fix(place, &asked, wanted, &fixer, state, watch, cancel).await?;
         fixes += 1;
         let (state, _) = asked.qr.fixed(&[], &actor()).await?;
-        printer.note(&format!("{phase}: fixes applied, round {} begins", state.iteration));
+        watch.note(&format!("{phase}: fixes applied, round {} begins", state.iteration));
     }
 }
 
@@ -84,14 +90,14 @@ async fn look_again(asked: &Asked) -> Result<(), Failure> {
 async fn fix(
     place: &Place,
     asked: &Asked,
-    options: &LoopOptions,
+    wanted: &Loop,
     fixer: &[String],
     state: &State,
-    printer: &Printer,
+    watch: &impl Watch,
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    let guidance = guidance::by_reviewer(asked, state, printer, cancel).await?;
-    printer.warn(&guidance.warnings);
+    let guidance = guidance::by_reviewer(asked, state, watch, cancel).await?;
+    watch.warn(&guidance.warnings);
     let here = place.here(state.phase);
     let text = words::fix_guidance(state, place.policy(), &here, |item| guidance.fix(item));
     // What comes next is this loop's business.
@@ -100,18 +106,18 @@ async fn fix(
     let mut call = Call::new(program);
     call.args = args.iter().map(Into::into).collect();
     call.cwd = place.project.root.path().to_owned();
-    call.env = vec![("COUNTERSIGN_CALL".into(), "qr-loop".into())];
+    call.env = vec![(OWN_CALL.into(), "qr-loop".into())];
     call.stdin = (text.join("\n").trim_end().to_owned() + "\n").into_bytes();
-    call.timeout = Duration::from_secs(options.fixer_timeout_seconds.into());
+    call.timeout = Duration::from_secs(wanted.fixer_timeout_seconds.into());
     call.stdout_limit_bytes = FIXER_OUTPUT_BYTES_MAX;
     call.stderr_tail_bytes = STDERR_TAIL_BYTES;
-    printer.note(&format!("{}: {} is mending it", state.phase, visible_line(program)));
+    watch.note(&format!("{}: {} is mending it", state.phase, visible_line(program)));
     let ended = process::run(&guard_program()?, call, cancel).await;
     let ended = ended.map_err(|error| Failure::internal(format!("the fixer could not be run: {error}")))?;
     match ended.how {
         How::Exited(0) => Ok(()),
         How::Cancelled => Err(Failure::interrupted()),
-        _ => Err(failed(program, &ended, options.fixer_timeout_seconds)),
+        _ => Err(failed(program, &ended, wanted.fixer_timeout_seconds)),
     }
 }
 

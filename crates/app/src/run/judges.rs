@@ -1,14 +1,14 @@
 //! What a task's change is judged by: the configuration as of its base.
 
-use crate::cli::{Failure, Global};
-use countersign_app::change;
-use countersign_app::project::{self, Project};
-use countersign_app::wanted::built_in_rules;
+use crate::Failure;
+use crate::change;
+use crate::project::{self, Project};
+use crate::wanted::built_in_rules;
 use countersign_doors::run::judging::{Judges, Judging};
 use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;
 use countersign_engine::git::{Git, GitError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -26,15 +26,16 @@ pub struct ReviewCommand {
 
 /// Finds rules and reviewers for a base.
 pub struct AsOfBase {
-    pub global: Global,
+    /// The configuration that was named.
+    named: Option<PathBuf>,
     /// Who judges, where that is said on the command line or in the settings of the run.
-    pub reviewer: Option<String>,
+    reviewer: Option<String>,
     /// The command of a reviewer from the settings of the run, for where nothing else says who judges.
-    pub command: Option<ReviewCommand>,
+    command: Option<ReviewCommand>,
     /// How long a review may take, of a reviewer about whom nothing else is said.
-    pub timeout: Duration,
+    timeout: Duration,
     /// What the project's files were when the run began.
-    pub gathered: Gathered,
+    gathered: Gathered,
     /// The configuration that was read last, by its id: it is the same from task to task, mostly.
     read: Mutex<Option<(String, Vec<u8>)>>,
 }
@@ -42,14 +43,14 @@ pub struct AsOfBase {
 impl AsOfBase {
     /// What the project's files are now.
     pub fn gather(
-        global: &Global,
+        named: Option<PathBuf>,
         reviewer: Option<String>,
         command: Option<ReviewCommand>,
         timeout: Duration,
     ) -> Result<Self, Failure> {
-        let flags = Flags { config: global.config.clone(), reviewer: reviewer.clone() };
+        let flags = Flags { config: named.clone(), reviewer: reviewer.clone() };
         let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
-        Ok(Self { global: global.clone(), reviewer, command, timeout, gathered, read: Mutex::default() })
+        Ok(Self { named, reviewer, command, timeout, gathered, read: Mutex::default() })
     }
 
     /// The configuration as of a commit; none where it has none.
@@ -68,7 +69,7 @@ impl AsOfBase {
 
     async fn find(&self, base: &str, folder: &Path) -> Result<Judging, Failure> {
         let environment = project::environment();
-        let flags = Flags { config: self.global.config.clone(), reviewer: self.reviewer.clone() };
+        let flags = Flags { config: self.named.clone(), reviewer: self.reviewer.clone() };
         let mut gathered = Gathered { root: folder.to_owned(), ..self.gathered.clone() };
         if flags.config.is_none() && environment.config.is_none() {
             let bytes = self.configuration(&Git::at(folder), base).await;

@@ -1,8 +1,9 @@
 //! Whether this hook runs below a call of ours. Who works there is judged by the process that started it. A variable alone
 //! says nothing: an agent can set it.
 
-use countersign_app::author::OWN_CALL;
-use countersign_app::project::{gate_environment, ledger_dir};
+use super::Note;
+use crate::author::OWN_CALL;
+use crate::project::{gate_environment, ledger_dir};
 use countersign_core::ids::CallId;
 use countersign_engine::config;
 use countersign_engine::ledger::Ledger;
@@ -12,11 +13,11 @@ use std::path::Path;
 
 /// Whether the call that the variable names is really under way above this process: its guard is an ancestor, and the
 /// ledger has a question to a reviewer as asked, not answered, and performed by a living process.
-pub async fn is_real(place: Option<&Path>) -> bool {
+pub async fn is_real(place: Option<&Path>, note: Note) -> bool {
     let Some(mark) = std::env::var_os(OWN_CALL) else { return false };
     let real = is_below_guard(OWN_CALL, &mark) && is_on_record(&mark, place).await;
     if !real {
-        super::note(&format!("{OWN_CALL} is ignored: this hook does not run below that call of countersign"));
+        note(&format!("{OWN_CALL} is ignored: this hook does not run below that call of countersign"));
     }
     real
 }

@@ -1,0 +1,145 @@
+//! What `run`, `retry`, `output` and `stop` answer.
+
+use countersign_core::ids::ReviewId;
+use countersign_doors::run::schedule::{self, Left};
+use countersign_doors::run::task::TaskEnd;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Results {
+    /// How each task ended.
+    pub tasks: Vec<TaskResult>,
+    /// Tasks that were meant and did not run.
+    pub not_run: Vec<NotRun>,
+    /// Why the run stopped before its time.
+    pub stopped: Option<String>,
+}
+
+/// How a task ended, for now.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TaskResult {
+    /// Its id.
+    pub task: String,
+    /// In a word.
+    pub state: TaskState,
+    /// What it means for the run.
+    pub outcome: &'static str,
+    /// The commit on the main branch.
+    pub commit: Option<String>,
+    /// What became of its review.
+    pub review_status: Option<String>,
+    /// The review.
+    #[schemars(with = "Option<String>")]
+    pub review: Option<ReviewId>,
+    /// Why it failed, in a word.
+    pub error_code: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// How a task ended, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// It is merged, or left in the files where nothing is committed.
+    Success,
+    /// It failed for good.
+    Failed,
+    /// It waits for a person.
+    AwaitingPerson,
+    /// The run stopped before; the next one goes on with it.
+    Stopped,
+}
+
+/// A task that was meant and did not run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NotRun {
+    /// Its id.
+    pub task: String,
+    /// Why.
+    pub why: String,
+    /// What that means for the run.
+    pub outcome: &'static str,
+}
+
+impl From<&schedule::Results> for Results {
+    fn from(results: &schedule::Results) -> Self {
+        let left = |(task, left): (&String, &Left)| NotRun {
+            task: task.clone(),
+            why: left.why.clone(),
+            outcome: left.outcome.name(),
+        };
+        Self {
+            tasks: results.ends.iter().map(|(task, end)| TaskResult::of(task, end)).collect(),
+            not_run: results.left.iter().map(left).collect(),
+            stopped: results.stopped.clone(),
+        }
+    }
+}
+
+impl TaskResult {
+    fn of(task: &str, end: &TaskEnd) -> Self {
+        let result = Self {
+            task: task.to_owned(),
+            state: TaskState::Stopped,
+            outcome: end.outcome().name(),
+            commit: None,
+            review_status: None,
+            review: None,
+            error_code: None,
+            error: None,
+        };
+        match end.clone() {
+            TaskEnd::Done { commit, review, review_id } => Self {
+                state: TaskState::Success,
+                commit,
+                review_status: Some(review),
+                review: review_id,
+                ..result
+            },
+            TaskEnd::Failed { code, error, .. } => Self {
+                state: TaskState::Failed,
+                error_code: Some(code.word().to_owned()),
+                error: Some(error),
+                ..result
+            },
+            TaskEnd::Awaits { review } => {
+                Self { state: TaskState::AwaitingPerson, review: Some(review), ..result }
+            }
+            TaskEnd::Stopped => result,
+        }
+    }
+}
+
+/// The order in which tasks would run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Order {
+    /// Their ids.
+    pub order: Vec<String>,
+}
+
+/// What agent, tests and reviewers wrote in an attempt at a task.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Output {
+    /// The task.
+    pub task: String,
+    /// The file it is kept in.
+    pub file: PathBuf,
+    /// How many attempts left some.
+    pub attempts: usize,
+    /// What they wrote.
+    pub text: String,
+}
+
+/// Whether a run was asked to stop.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Stop {
+    /// Whether one is under way.
+    pub stopping: bool,
+    /// Which one: its process, command and machine, in words. Left out where none is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+}

@@ -1,0 +1,69 @@
+//! What `task` answers.
+
+use countersign_doors::service::event::TaskReview;
+use countersign_doors::service::task::{self as door, Home, Notification, TaskStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// All tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Tasks {
+    /// Those of the plan, and those that were added.
+    pub tasks: Vec<Task>,
+    /// Tasks whose review is under way.
+    pub active_reviews: Vec<String>,
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Task {
+    /// What people type for it.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// What belongs to it.
+    pub scope: Option<String>,
+    /// When it is done.
+    pub acceptance: Option<String>,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// The file it is planned in; null where it was added by command.
+    pub plan: Option<String>,
+    /// Whether a review of it is under way.
+    pub review_running: bool,
+}
+
+impl Task {
+    /// A task as it stands.
+    pub fn new(task: &door::Task, review_running: bool) -> Self {
+        let plan = match &task.home {
+            Home::Plan { file } => Some(file.clone()),
+            Home::Ledger => None,
+        };
+        let door::Task { id, title, scope, acceptance, status, .. } = task.clone();
+        Self { id, title, scope, acceptance, status, plan, review_running }
+    }
+}
+
+/// One task.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OneTask {
+    /// The task.
+    pub task: Task,
+    /// Its last review.
+    pub review: Option<TaskReview>,
+    /// The failing review that blocks it, where one was held just now.
+    pub max_revisions: Option<u32>,
+    /// What people were told, where they are needed.
+    pub notification: Option<Notification>,
+    /// What to do now.
+    pub next: Vec<String>,
+}
+
+impl OneTask {
+    /// A task of which nothing else is known.
+    pub fn new(task: &door::Task) -> Self {
+        let task = Task::new(task, false);
+        Self { task, review: None, max_revisions: None, notification: None, next: vec![] }
+    }
+}

@@ -1,0 +1,44 @@
+//! Workflows: agents work through a job step by step, and every step is judged before the next begins.
+
+use crate::Failure;
+use crate::project::Project;
+use crate::resident::Resident;
+use countersign_doors::jobs::{Jobs, Judged, Memory, Options, policy};
+use countersign_engine::engine::Engine;
+use std::sync::Arc;
+
+/// The reviewer of a server without a runner: the author itself.
+const SELF: &str = "self";
+
+/// How steps are judged.
+#[derive(Clone, Debug)]
+pub struct Judging {
+    /// Who reviews, instead of whoever is configured: a configured name or a short form.
+    pub runner: Option<String>,
+    /// Whether the outputs of a step are judged before it counts as finished.
+    pub quality_gate: bool,
+    /// The failing call of a step that stops it, instead of the configured one.
+    pub max_attempts: Option<u32>,
+}
+
+impl Judging {
+    /// The project as workflows see it: with their runner, or with the author as reviewer, and with all reviews of a step
+    /// under way at once.
+    pub fn project(&self, resident: &Resident) -> Result<Project, Failure> {
+        let mut project =
+            resident.project_for(Some(self.runner.clone().unwrap_or_else(|| SELF.to_owned())))?;
+        project.all_at_once = true;
+        Ok(project)
+    }
+
+    /// The door.
+    pub fn open(&self, project: &Project, engine: Engine, memory: Arc<Memory>, one_client: bool) -> Jobs {
+        let judged = match (self.quality_gate, &self.runner) {
+            (false, _) => Judged::ByNobody,
+            (true, Some(_)) => Judged::ByReviewers,
+            (true, None) => Judged::BySelf,
+        };
+        let policy = policy(&project.config, self.max_attempts);
+        Jobs::new(engine, project.root.clone(), Options { judged, policy, one_client }, memory)
+    }
+}

@@ -1,0 +1,79 @@
+//! The commands that change a phase: under the lock of its file, and on record.
+
+use super::{Answered, Place};
+use crate::Failure;
+use crate::answer::v1::qr::{Fixed, Phase, Reset};
+use crate::author::actor;
+use countersign_core::outcome::Outcome;
+use countersign_doors::qr::transition::Ruling;
+use countersign_doors::qr::{State, given, scope_digest, words};
+use std::path::{Path, PathBuf};
+
+/// Takes items from the caller.
+pub(super) async fn decompose(
+    place: &Place,
+    (path, text): (&Path, &str),
+    again: bool,
+) -> Result<Answered<Phase>, Failure> {
+    let phase = place.phase()?;
+    let items = given::parse(path, text, phase).map_err(|problem| Failure::at(vec![problem]))?;
+    let door = place.door().await?;
+    let state = door.decompose(items, again.then(actor).as_ref(), &actor()).await?;
+    let text = words::decompose_complete(&state, &place.here(phase));
+    Ok(answer(place, &state, text))
+}
+
+/// Records what a verifier says.
+pub async fn record(
+    place: &Place,
+    id: &str,
+    ruling: &str,
+    finding: Option<&str>,
+) -> Result<Answered<Phase>, Failure> {
+    let phase = place.phase()?;
+    let ruling = Ruling::of(ruling, finding)?;
+    let door = place.door().await?;
+    let found = place.dir.require(phase)?.state;
+    let scope = found.item(id).map(|item| &item.scope);
+    let digest = scope.and_then(|scope| scope_digest::now(&door.root, scope));
+    let state = door.record(id, &ruling, digest, (false, &actor())).await?;
+    let text = words::recorded(&state, id, place.policy(), &place.here(phase));
+    Ok(answer(place, &state, text))
+}
+
+/// Takes a fix: the next round, with everything it may have touched open again.
+pub async fn fixed(place: &Place, files: &[PathBuf]) -> Result<Answered<Fixed>, Failure> {
+    let phase = place.phase()?;
+    let project = &place.project;
+    let relative = |path: &PathBuf| project.root.relative(&project.here, path);
+    let files: Result<Vec<String>, _> = files.iter().map(relative).collect();
+    let files = files.map_err(|problem| Failure::usage(problem.to_string()))?;
+    let door = place.door().await?;
+    let (state, fixed) = door.fixed(&files, &actor()).await?;
+    let text = words::fixes_applied(&state, &fixed, place.policy(), &place.here(phase));
+    let answer = answer(place, &state, text);
+    Ok(answer.map(|phase| Fixed { phase, next_round: fixed.next_round, reopened: fixed.reopened }))
+}
+
+/// Takes an item as it is.
+pub async fn accept(place: &Place, id: &str, reason: &str) -> Result<Answered<Phase>, Failure> {
+    let phase = place.phase()?;
+    let door = place.door().await?;
+    let state = door.accept(id, reason, &actor()).await?;
+    let text = words::accepted(&state, id, place.policy(), &place.here(phase));
+    Ok(answer(place, &state, text))
+}
+
+/// Begins a phase again.
+pub async fn reset(place: &Place) -> Result<Answered<Reset>, Failure> {
+    let phase = place.phase()?;
+    let removed = place.door().await?.reset(&actor()).await?;
+    let here = place.here(phase);
+    let answer = Reset { phase: phase.name(), removed, next: here.decompose() };
+    Ok(Answered::new(Outcome::Passed, words::reset(&here, removed), answer))
+}
+
+/// The change was made; that is these commands' success, whatever the gate says about it.
+fn answer(place: &Place, state: &State, text: String) -> Answered<Phase> {
+    Answered::new(Outcome::Passed, text, Phase::new(state, place.policy(), &place.here(state.phase)))
+}

@@ -1,0 +1,76 @@
+//! `qr reconcile`: is what was planned there, milestone by milestone.
+
+use super::ask::{Asked, files};
+use super::{Answered, Place, Watch};
+use crate::Failure;
+use crate::answer::v1::qr::{self as v1, Prompts, Question, Reconciled};
+use countersign_core::outcome::Outcome;
+use countersign_core::text::visible_line;
+use countersign_doors::qr::asking::{self, Asking, Milestone};
+use countersign_doors::qr::material::Materials;
+use countersign_doors::qr::words::reconciliation;
+use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
+
+/// What is compared.
+pub struct Compared {
+    /// The plan.
+    pub plan: PathBuf,
+    /// What was built; without any, the files each milestone names.
+    pub files: Vec<PathBuf>,
+}
+
+/// What is compared, opened.
+struct Opened {
+    asked: Asked,
+    plan: Materials,
+    built: Materials,
+}
+
+impl Opened {
+    async fn new(place: &Place, compared: &Compared, somebody: bool) -> Result<Self, Failure> {
+        place.make_own()?;
+        let asked = Asked::open(place, &[], somebody).await?;
+        let read = |typed: &[PathBuf]| {
+            let found = asking::read(&asked.engine.planner().root, &files(place, typed)?)?;
+            Materials::new(found).map_err(Failure::usage)
+        };
+        let (plan, built) = (read(std::slice::from_ref(&compared.plan))?, read(&compared.files)?);
+        Ok(Self { asked, plan, built })
+    }
+
+    fn asking(&self) -> Asking<'_> {
+        self.asked.about(&self.built)
+    }
+}
+
+/// Asks about each milestone of the plan.
+pub async fn reconcile(
+    place: &Place,
+    compared: &Compared,
+    watch: &impl Watch,
+    cancel: &CancellationToken,
+) -> Result<Answered<Reconciled>, Failure> {
+    let opened = Opened::new(place, compared, true).await?;
+    let here = place.here(place.phase()?);
+    let (asking, parts) = (opened.asking(), &opened.plan.plan.parts);
+    let milestones = watch.during(&opened.asked.engine, asking.reconcile(parts, cancel)).await?;
+    let outcome = Outcome::worst(milestones.iter().map(Milestone::outcome)).unwrap_or(Outcome::NeedsWork);
+    let again = format!("reconcile --plan {}", visible_line(&compared.plan.to_string_lossy()));
+    let next = reconciliation::next(&here, outcome, &again);
+    let text = reconciliation::complete(&milestones, outcome, &next);
+    let milestones = milestones.iter().map(v1::Milestone::from).collect();
+    Ok(Answered::new(outcome, text, Reconciled { milestones, next }))
+}
+
+/// What would be asked about each milestone.
+pub async fn reconcile_prompts(place: &Place, compared: &Compared) -> Result<Answered<Prompts>, Failure> {
+    let opened = Opened::new(place, compared, false).await?;
+    place.phase()?;
+    let questions = opened.asking().reconciliation(&opened.plan.plan.parts)?;
+    let question = |(system_prompt, payload)| Question { system_prompt, payload };
+    let words = questions.iter().map(|(_, one)| question(opened.asked.engine.consultation_words(one)));
+    let prompts: Vec<Question> = words.collect();
+    let all: Vec<_> = prompts.iter().map(|one| format!("{}\n{}", one.system_prompt, one.payload)).collect();
+    Ok(Answered::new(Outcome::Passed, all.join("\n\n") + "\n", Prompts { prompts }))
+}

@@ -1,0 +1,263 @@
+//! Tasks done by agents, where nothing merges unreviewed: `run`, `retry`, `output` and `stop`.
+
+mod judges;
+mod settings;
+mod waiting;
+
+pub use settings::How;
+
+use crate::Failure;
+use crate::answer::v1::run::{Output, Results, Stop};
+use crate::author;
+use crate::decide::{Action, Decide, decide};
+use crate::project::{Project, guard_program};
+use crate::run_project::RunProject;
+use countersign_core::outcome::Outcome;
+use countersign_doors::run::config::RunConfig;
+use countersign_doors::run::layout::Layout;
+use countersign_doors::run::lock::{self, Holder, LockError, RunLock};
+use countersign_doors::run::log;
+use countersign_doors::run::repo::Repo;
+use countersign_doors::run::run::{Listener, People, Run, RunParts};
+use countersign_doors::run::schedule::Which;
+use countersign_doors::run::settings::Settings;
+use countersign_doors::run::tasks::Task;
+use countersign_engine::engine::Engine;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use waiting::Waiting;
+
+/// What is to be run, and how.
+pub struct Request {
+    /// Which tasks.
+    pub which: Which,
+    /// Whether one task is let go on first that failed, was rejected, or is stuck.
+    pub retry: Option<Retry>,
+    /// Whether several run at once, each in a git worktree of its own.
+    pub parallel: bool,
+    /// How many at once.
+    pub max_concurrent: Option<u32>,
+    /// Whether a screen shows the run, so that no person is asked or told elsewhere.
+    pub on_screen: bool,
+    /// The switches.
+    pub how: How,
+}
+
+/// A task that is tried again.
+pub struct Retry {
+    /// Its id.
+    pub task: String,
+    /// Whether its branch is thrown away first.
+    pub fresh: bool,
+}
+
+/// A list of tasks, and how it is run.
+pub struct List {
+    /// The project.
+    pub project: Arc<Project>,
+    /// The files.
+    pub layout: Layout,
+    config: RunConfig,
+    warnings: Vec<String>,
+    /// The configuration that was named, instead of the one that is found.
+    named: Option<PathBuf>,
+}
+
+impl List {
+    /// Finds the list of tasks that is meant.
+    pub fn find(named: Option<&Path>, prefix: Option<&str>) -> Result<Self, Failure> {
+        let project = Arc::new(Project::find(named, None)?);
+        let RunProject { mut layout, settings } = RunProject::of(&project)?;
+        if let Some(prefix) = prefix {
+            let found = Layout::new(project.root.path(), prefix);
+            layout = found.map_err(|bad| Failure::usage(bad.to_string()))?;
+        }
+        if !layout.tasks().exists() {
+            let shown = layout.tasks_name();
+            return Err(Failure::usage(format!("there is no list of tasks: {shown} does not exist"))
+                .hint("docs/run.md shows its form; --prefix PREFIX names another one"));
+        }
+        let warnings = settings.warnings.iter().map(|warning| warning.message.clone()).collect();
+        Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
+    }
+
+    /// Checks what is asked for, before anything begins.
+    pub fn plan(self, request: Request) -> Result<Plan, Failure> {
+        let settings = self.settings(&request)?;
+        let mut warnings = self.warnings.clone();
+        warnings.extend(settings::ignored(&request, &settings).map(str::to_owned));
+        Ok(Plan { list: self, request, settings, warnings })
+    }
+
+    /// What agent, tests and reviewers wrote in an attempt at a task; without a number, in the last.
+    pub fn output(&self, task: &str, attempt: Option<u32>) -> Result<Output, Failure> {
+        let logs = self.layout.logs();
+        let all = log::all(&logs, task);
+        let file = match attempt {
+            Some(attempt) => Some(log::path(&logs, task, attempt)).filter(|file| file.exists()),
+            None => all.last().cloned(),
+        };
+        let Some(file) = file else {
+            return Err(Failure::usage(format!("there is no output of `{task}`"))
+                .hint(format!("{} attempts left some; `countersign status` lists the tasks", all.len())));
+        };
+        let bytes = std::fs::read(&file)
+            .map_err(|error| Failure::internal(format!("`{}` cannot be read: {error}", file.display())))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Output { task: task.to_owned(), file, attempts: all.len(), text })
+    }
+
+    /// Asks a run to stop after the tasks that are under way.
+    pub fn stop(&self) -> Result<Stop, Failure> {
+        let failed =
+            |error: std::io::Error| Failure::internal(format!("the run cannot be told to stop: {error}"));
+        let holder = lock::holder(&self.layout.lock()).map_err(failed)?;
+        if holder.is_some() {
+            std::fs::write(self.layout.stop(), "").map_err(failed)?;
+        }
+        Ok(Stop { stopping: holder.is_some(), holder })
+    }
+
+    fn lock(&self) -> Result<RunLock, Failure> {
+        let command: Vec<String> = std::env::args().skip(1).collect();
+        let holder = Holder {
+            pid: std::process::id(),
+            command: command.join(" "),
+            since: now(),
+            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        };
+        RunLock::take(&self.layout.lock(), &holder).map_err(|error| match error {
+            LockError::Held(_) => {
+                Failure::usage(error.to_string()).hint("wait for it, or end it with `countersign stop`")
+            }
+            LockError::Io { .. } => Failure::internal(error.to_string()),
+        })
+    }
+}
+
+/// A run that may begin.
+pub struct Plan {
+    /// The list.
+    pub list: List,
+    /// What people should know before it begins.
+    pub warnings: Vec<String>,
+    request: Request,
+    settings: Settings,
+}
+
+impl Plan {
+    /// The order in which tasks would run.
+    pub async fn order(self, people: Arc<dyn People>) -> Result<Vec<Task>, Failure> {
+        let run = self.open(people, vec![], CancellationToken::new()).await?;
+        Ok(run.order(&self.request.which).await?)
+    }
+
+    /// Begins: nobody else runs the list meanwhile. `cancel` stops it after the step that is under way.
+    pub async fn start(
+        self,
+        people: Arc<dyn People>,
+        listener: Listener,
+        cancel: &CancellationToken,
+    ) -> Result<UnderWay, Failure> {
+        let lock = self.list.lock()?;
+        let _ = std::fs::remove_file(self.list.layout.stop());
+        let (waiting, waits) = Waiting::listen(cancel.clone());
+        let run = Arc::new(self.open(people, vec![waits, listener], cancel.clone()).await?);
+        let Self { list, request, .. } = self;
+        if let Some(retry) = &request.retry {
+            release(&list.project, &run, retry).await?;
+        }
+        // Whoever is at the screen sees it.
+        let waiting = (!request.on_screen).then_some(waiting);
+        Ok(UnderWay { list, run, which: request.which, waiting, _lock: lock })
+    }
+
+    /// Everything a run needs.
+    async fn open(
+        &self,
+        people: Arc<dyn People>,
+        listeners: Vec<Listener>,
+        cancel: CancellationToken,
+    ) -> Result<Run, Failure> {
+        let project = &self.list.project;
+        let root = project.root.path();
+        let repo = Repo::open(root, self.list.config.main_branch.as_deref()).await;
+        let repo = repo.map_err(|error| Failure::usage(error.to_string()))?;
+        // Tasks are branches of a whole repository.
+        if !root.join(".git").exists() {
+            return Err(Failure::usage(format!("`{}` is not the root of a git repository", root.display()))
+                .hint("tasks are done on branches: run `git init`, or go to the root of the repository"));
+        }
+        let judges = self.list.judges(self.request.how.reviewer.clone())?;
+        let parts = RunParts {
+            engine: project.engine(project.planner(None)?).await?,
+            guard: guard_program()?,
+            layout: self.list.layout.clone(),
+            repo,
+            worker: self.list.worker()?,
+            settings: self.settings.clone(),
+            judges: Arc::new(judges),
+            people,
+            listeners,
+            stop: cancel,
+            now,
+        };
+        Ok(Run::open(parts).await?)
+    }
+}
+
+/// A run that has begun.
+pub struct UnderWay {
+    /// The list.
+    pub list: List,
+    run: Arc<Run>,
+    which: Which,
+    /// The tasks that wait, where people are told of them.
+    waiting: Option<Waiting>,
+    _lock: RunLock,
+}
+
+impl UnderWay {
+    /// The engine of its reviews.
+    pub fn engine(&self) -> Engine {
+        self.run.engine.clone()
+    }
+
+    /// Runs to the end. People are told meanwhile of tasks that wait.
+    pub async fn finish(self) -> Result<(Outcome, Results), Failure> {
+        let ran = self.run.run(&self.which);
+        let results = match self.waiting {
+            Some(waiting) => waiting.told_during(&self.list.project, self.run.engine.ledger(), ran).await?,
+            None => ran.await?,
+        };
+        let outcome = match self.run.stop.is_cancelled() {
+            true => Outcome::Interrupted,
+            false => results.outcome(),
+        };
+        Ok((outcome, Results::from(&results)))
+    }
+}
+
+/// Lets a task run again. What a person rejected, only a person does.
+async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Failure> {
+    let Retry { task, fresh } = retry;
+    let by = author::actor();
+    if run.was_rejected(task).await? && !by.may_decide() {
+        return Err(Failure::usage(format!(
+            "{task} was rejected by a person, and only a person tries it again"
+        ))
+        .hint(author::way_out()));
+    }
+    if let Some(review) = run.stopped_review(task).await? {
+        let reason = Some(format!("retry of {task}"));
+        let given = Decide { action: Action::Unblock, by, reason, about: review.digest().cloned() };
+        decide(project, &run.engine, &review.id, given).await?;
+    }
+    Ok(run.begin_again(task, *fresh).await?)
+}
+
+/// The time here, without a zone, as the state database has it.
+fn now() -> String {
+    jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
+}

@@ -1,0 +1,164 @@
+//! How a run works: the switches of a request over those of the configuration.
+
+use super::judges::{AsOfBase, ReviewCommand};
+use super::{List, Request};
+use crate::Failure;
+use countersign_doors::run::settings::{HumanGate, Settings};
+use countersign_engine::worker::Worker;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Said where a person cannot be asked, exactly so.
+const HITL_WARNING: &str =
+    "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
+
+/// Said where the settings want a person for every task, and the one at this terminal cannot be asked.
+const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
+     task waits for a person after its review; use --hitl-queue to decide while the run goes on";
+
+const HITL_WITHOUT_REVIEW: &str =
+    "`hitl_review: true` is in the settings, and without a review no task waits for a person";
+
+/// The switches of a run.
+#[derive(Clone, Debug, Default)]
+pub struct How {
+    /// A person decides about each task at this terminal.
+    pub hitl_review: bool,
+    /// A person decides from elsewhere while the task waits.
+    pub hitl_queue: bool,
+    /// Merge without a review.
+    pub no_review: bool,
+    /// Run no tests.
+    pub no_tests: bool,
+    /// Leave the work uncommitted in the files.
+    pub no_commit: bool,
+    /// Commit to the branch that is checked out.
+    pub no_branch: bool,
+    /// How many attempts a task has.
+    pub max_retries: Option<u32>,
+    /// The most all agents together may cost, in dollars.
+    pub budget_usd: Option<f64>,
+    /// Who judges.
+    pub reviewer: Option<String>,
+}
+
+/// What is said of switches that cannot be followed.
+pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<Item = &'static str> {
+    let flag = request.how.hitl_review && (request.parallel || request.on_screen);
+    let setting = match (settings.human, settings.review) {
+        (HumanGate::Later, true) => Some(HITL_SETTING_WARNING),
+        (HumanGate::Later, false) => Some(HITL_WITHOUT_REVIEW),
+        _ => None,
+    };
+    flag.then_some(HITL_WARNING).into_iter().chain(setting)
+}
+
+impl List {
+    /// The switches of the request over those of the configuration.
+    pub(super) fn settings(&self, request: &Request) -> Result<Settings, Failure> {
+        let (config, how) = (&self.config, &request.how);
+        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+        let mut commands = config.commands.clone();
+        commands.test = commands.test.filter(|_| config.run_tests && !how.no_tests);
+        commands.lint = commands.lint.filter(|_| config.run_lint);
+        let at_once = request.max_concurrent.unwrap_or(config.max_concurrent) as usize;
+        let settings = Settings {
+            max_retries: how.max_retries.unwrap_or(config.max_retries).max(1),
+            retry_delay: seconds(config.retry_delay_seconds),
+            task_timeout: 60 * seconds(config.task_timeout_minutes),
+            check_timeout: seconds(config.check_timeout_seconds),
+            max_consecutive_failures: config.max_consecutive_failures.max(1),
+            on_failure: config.on_task_failure,
+            commands,
+            lint_blocking: config.lint_blocking,
+            review: config.run_review && !how.no_review,
+            review_policy: config.review_policy,
+            human: self.human(request),
+            commit: config.auto_commit && !how.no_commit,
+            branch: config.create_git_branch && !how.no_branch,
+            at_once: request.parallel.then_some(at_once),
+            budget_microusd: micro(how.budget_usd.or(config.budget_usd))?,
+            task_budget_microusd: micro(config.task_budget_usd)?,
+            worktrees: self.worktrees(),
+        };
+        let worker = self.worker()?;
+        let reports = matches!(&worker, Worker::Program { program, .. } if program.facts().reports_cost);
+        if !reports && settings.budget_microusd.or(settings.task_budget_microusd).is_some() {
+            let words =
+                format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
+            return Err(Failure::usage(words).hint("use claude or opencode, or leave the budget away"));
+        }
+        if request.parallel && !(settings.branch && settings.commit) {
+            return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(
+                "leave --parallel away, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
+                 settings)",
+            ));
+        }
+        Ok(settings)
+    }
+
+    /// Where a person decides. At a terminal that several tasks or a screen have, the flag is ignored, as document 003 has
+    /// it; what the settings want for every task is not.
+    fn human(&self, request: &Request) -> HumanGate {
+        let setting = self.config.hitl_review;
+        let alone = !(request.parallel || request.on_screen);
+        match (request.how.hitl_queue, request.how.hitl_review || setting) {
+            (true, _) => HumanGate::Queue,
+            (false, true) if alone => HumanGate::Terminal,
+            (false, true) if setting => HumanGate::Later,
+            (false, _) => HumanGate::Off,
+        }
+    }
+
+    /// Where tasks that run at once have their worktrees: apart for each list, since another one may run too.
+    fn worktrees(&self) -> PathBuf {
+        let list = self.layout.tasks();
+        let list = list.file_stem().unwrap_or_default();
+        self.project.ledger_dir().join("worktrees").join(list)
+    }
+
+    pub(super) fn worker(&self) -> Result<Worker, Failure> {
+        let config = &self.config;
+        let words = self.words(&config.claude_command, config.command_template.as_deref());
+        Worker::from_words(&words, config.claude_model.clone())
+            .ok_or_else(|| Failure::usage("`claude_command` is empty: there is nobody to do the tasks"))
+    }
+
+    /// The words of a command line, in which files of the project are named from anywhere.
+    fn words(&self, command: &str, template: Option<&str>) -> Vec<String> {
+        let command: Vec<&str> = command.split_whitespace().collect();
+        let words = match template {
+            Some(template) => template
+                .split_whitespace()
+                .flat_map(|word| if word == "{cmd}" { command.clone() } else { vec![word] })
+                .collect(),
+            None => command,
+        };
+        let root = self.project.root.path();
+        let here = |word: &str| match word.contains('/') && root.join(word).is_file() {
+            true => root.join(word).to_string_lossy().into_owned(),
+            false => word.to_owned(),
+        };
+        words.into_iter().map(here).collect()
+    }
+
+    /// Who judges: by the configuration of the base, and by the settings where nobody else is configured.
+    pub(super) fn judges(&self, reviewer: Option<String>) -> Result<AsOfBase, Failure> {
+        let config = &self.config;
+        let command = config.review_command.as_deref().map(|command| ReviewCommand {
+            words: self.words(command, config.review_command_template.as_deref()),
+            model: config.review_model.clone(),
+        });
+        let timeout = Duration::from_secs(u64::from(config.review_timeout_minutes) * 60);
+        AsOfBase::gather(self.named.clone(), reviewer, command, timeout)
+    }
+}
+
+fn micro(usd: Option<f64>) -> Result<Option<u64>, Failure> {
+    match usd {
+        None => Ok(None),
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
+        Some(usd) if usd.is_finite() && usd > 0.0 && usd < 1e9 => Ok(Some((usd * 1e6).round() as u64)),
+        Some(usd) => Err(Failure::usage(format!("a budget of {usd} dollars is none"))),
+    }
+}

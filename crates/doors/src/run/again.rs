@@ -1,0 +1,45 @@
+//! A task that is tried again: what stands in its way, and a new beginning.
+
+use super::course::Course;
+use super::run::{Run, RunError};
+use super::state::{ErrorCode, TaskState};
+use super::tasks::Status;
+use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::review::Review;
+use countersign_engine::engine::EngineError;
+
+impl Run {
+    /// Whether a person rejected a task in its last attempt.
+    pub async fn was_rejected(&self, task: &str) -> Result<bool, RunError> {
+        if self.tasks.read()?.get(task).is_none() {
+            return Err(RunError::NoTask(task.to_owned()));
+        }
+        let attempts = self.state.attempts(task, 1).await?;
+        Ok(attempts.first().is_some_and(|(_, last)| last.error_code == Some(ErrorCode::ReviewRejected)))
+    }
+
+    /// The latest review of a task, where it is stopped and can go on.
+    pub async fn stopped_review(&self, task: &str) -> Result<Option<Review>, RunError> {
+        let latest = self.engine.ledger().latest_for(&self.subject(task)).await.map_err(EngineError::from)?;
+        let stopped = |review: &Review| matches!(review.standing(), Some(Outcome::Stopped(why)) if why != Stop::Withdrawn);
+        Ok(latest.map(|stored| stored.review).filter(stopped))
+    }
+
+    /// Lets a task run again, with all its attempts. What it has done so far stays, unless it begins afresh.
+    pub async fn begin_again(&self, task: &str, fresh: bool) -> Result<(), RunError> {
+        match Course::load(&self.state, task).await? {
+            Some(course) if fresh => self.repo.discard(&course.place).await?,
+            Some(course) => {
+                let allowance = course.attempt.saturating_sub(1);
+                self.keep(task, &Course { allowance, ..course }).await?;
+            }
+            None => {}
+        }
+        if fresh {
+            Course::forget(&self.state, task).await?;
+        }
+        let at = (self.now)();
+        self.state.set_status(task, &TaskState::Pending, &at).await?;
+        Ok(self.tasks.set(task, Status::Todo, &at)?)
+    }
+}
