@@ -24,7 +24,7 @@ pub mod tasks;
 pub mod time;
 pub mod wanted;
 
-pub use failure::{Code, Failure};
+pub use failure::{Code, Failure, name_a_reviewer};
 
 /// The version of the objects for programs.
 pub const SCHEMA: &str = "countersign/1";

@@ -163,7 +163,7 @@ impl Panelist {
     pub fn reads_files(&self) -> bool {
         match &self.judge {
             Judge::Command(_) | Judge::Marked(_) | Judge::Replay { .. } | Judge::SelfReview => true,
-            Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
+            Judge::Agent(agent) => self.sees_project || agent.program.reads_files,
             Judge::Service(_) => false,
             Judge::TwoCall(two) => two.reviewer.reads_files(),
         }
@@ -281,7 +281,7 @@ impl Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::Program;
+    use crate::programs::claude;
     use crate::reviewer::service::Api;
     use countersign_core::ids::ReviewId;
 
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(service.was_cut(15_001).unwrap().why, NoVerdict::TooLong);
         assert!(service.was_cut(u64::MAX).is_some());
         // What a program reports is the sum of as many requests as it liked to make.
-        let agent = panelist(Judge::Agent(Agent::new(Program::Claude, None, vec![])));
+        let agent = panelist(Judge::Agent(Agent::new(&claude::FACTS, None, vec![])));
         assert!(agent.was_cut(90_000).is_none());
     }
 }

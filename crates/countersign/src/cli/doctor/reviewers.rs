@@ -7,7 +7,7 @@ use super::{Asking, ask, surroundings};
 use crate::cli::Failure;
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
-use countersign_engine::programs::Program;
+use countersign_engine::programs::PROGRAMS;
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
@@ -62,7 +62,7 @@ impl Asking<'_> {
     /// An agent program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask` tells
     /// for sure.
     async fn agent(&self, what: String, agent: &Agent) -> Line {
-        let facts = agent.program.facts();
+        let facts = agent.program;
         let name = facts.name;
         let path = std::env::var_os("PATH");
         let Some(found) = installed::find(name, self.project.root.path(), path.as_deref()) else {
@@ -116,7 +116,9 @@ impl Asking<'_> {
             return Line::warn(what, format!("{words}: there is no `{script}` in the project"))
                 .hint("arguments that name files are from the project root");
         }
-        let known = found.file_name().is_some_and(|name| name.to_str().and_then(Program::named).is_some());
+        let known = found
+            .file_name()
+            .is_some_and(|name| name.to_str().and_then(|name| PROGRAMS.reviewer(name)).is_some());
         match known {
             false => Line::ok(what, words),
             true => match surroundings::version(&found, self.guard, self.cancel).await {

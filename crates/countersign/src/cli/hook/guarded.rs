@@ -1,9 +1,9 @@
 //! Whether there is anything a hook looks at, from files alone: what is broken is still there.
 
-use crate::cli::init::names_hook;
-use countersign_doors::service::hook::Hook;
+use countersign_app::init::agents::names_hook;
 use countersign_doors::service::hook::input::Stopping;
 use countersign_engine::config::FILE_NAME;
+use countersign_engine::programs::Hook;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const SIGNS: [&str; 3] = [".git", FILE_NAME, ".countersign"];
 /// Where the project is looked for: the one the session belongs to, wherever the agent went. A folder that is gone or
 /// unknown does not hide the project the program itself runs in. None where there is nothing to look at.
 pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
-    let named = hook.project_variable().and_then(std::env::var_os).map(PathBuf::from);
+    let named = hook.project_variable.and_then(std::env::var_os).map(PathBuf::from);
     let folder = stopping.map(|stopping| stopping.folder.clone());
     let own = std::env::current_dir().ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);

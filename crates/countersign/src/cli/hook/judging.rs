@@ -15,7 +15,6 @@ use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
 use countersign_doors::service::context::{Known, Surroundings};
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
 use countersign_doors::service::hook::words;
@@ -25,6 +24,7 @@ use countersign_doors::service::tasks::{planned, read_plan};
 use countersign_engine::config::{ServiceConfig, Trigger};
 use countersign_engine::engine::{Engine, EngineError, Handed, Prepared, Ticket};
 use countersign_engine::ledger::Stored;
+use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
 
 /// A stop that was judged.
@@ -76,7 +76,7 @@ pub async fn judge(
         return Ok(None);
     }
     let project = &mut work.base.project;
-    project.author = hook.program().facts().vendor.or(project.author);
+    project.author = hook.program.vendor.or(project.author);
     // An agent that was told what to mend and comes back with the same files will not mend it.
     project.config.policy.unchanged_stops = true;
     let Some(prepared) = prepare(hook, stopping, &work, cancel).await? else {
@@ -135,7 +135,7 @@ async fn prepare(
         each_file: false,
         guidance: None,
         notes: None,
-        subject: hook.subject(stopping),
+        subject: stopping.subject(hook),
         is_loop: true,
         fresh: false,
         words: Words {

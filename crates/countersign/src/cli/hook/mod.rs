@@ -10,15 +10,15 @@ mod look;
 mod own_call;
 mod tries;
 
-use super::arguments::{HookOptions, HookProgram};
+use super::arguments::HookOptions;
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use countersign_app::project::{self, Project};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, NotRead, Stopping};
+use countersign_engine::programs::Hook;
 use look::Looked;
 use std::io::Read;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub async fn run(
     options: &HookOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let hook = hook(options.program);
+    let hook = options.program;
     let stopping = match stopping(hook).await {
         Err(NotRead::OtherEvent(words)) => return Err(Failure::usage(words).hint(FOR_PROGRAMS)),
         Err(NotRead::NotUnderstood(words)) => Err(Failure::usage(words).hint(FOR_PROGRAMS)),
@@ -166,14 +166,6 @@ pub async fn installed(global: &Global) -> Vec<String> {
 /// The end of a hook that has said what there was to say.
 fn silent() -> Answer {
     Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
-}
-
-fn hook(program: HookProgram) -> Hook {
-    match program {
-        HookProgram::Claude => Hook::Claude,
-        HookProgram::Codex => Hook::Codex,
-        HookProgram::Gemini => Hook::Gemini,
-    }
 }
 
 fn read() -> Result<Vec<u8>, String> {

@@ -29,6 +29,7 @@ use countersign_doors::run::schedule::Which;
 use countersign_doors::run::settings::{HumanGate, Settings};
 use countersign_doors::run::state::State;
 use countersign_doors::run::task_file::TaskFile;
+use countersign_engine::programs::{PROGRAMS, listed};
 use countersign_engine::worker::Worker;
 use countersign_engine::yaml::FileBytes;
 use std::path::{Path, PathBuf};
@@ -244,11 +245,13 @@ impl At {
             worktrees: self.worktrees(),
         };
         let worker = self.worker()?;
-        let reports = matches!(&worker, Worker::Program { program, .. } if program.facts().reports_cost);
+        let reports = matches!(&worker, Worker::Program { program, .. } if program.reports_cost);
         if !reports && settings.budget_microusd.or(settings.task_budget_microusd).is_some() {
+            let reporting = PROGRAMS.reviewers().filter(|facts| facts.reports_cost).map(|facts| facts.name);
+            let reporting = listed(reporting, "or");
             let words =
                 format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
-            return Err(Failure::usage(words).hint("use claude or opencode, or leave the budget away"));
+            return Err(Failure::usage(words).hint(format!("use {reporting}, or leave the budget away")));
         }
         Ok(settings)
     }

@@ -5,7 +5,8 @@
 
 use super::edit::{Fault, cut, inline};
 use super::json_edit::{Content, WHITE, create_with, put, remove, spliced, walk};
-use super::json_scan::{Dialect, Kind, Node, end_of_line_comments, scan};
+use super::json_scan::{Kind, Node, end_of_line_comments, scan};
+use countersign_engine::programs::Dialect;
 use serde_json::Value;
 use std::ops::Range;
 

@@ -5,7 +5,8 @@
 //! that was there, while an object that we make has white space behind its brace.
 
 use super::edit::{Fault, Members, Standing, cut, inline};
-use super::json_scan::{Dialect, Kind, Member, Node, end_of_line_comments, scan};
+use super::json_scan::{Kind, Member, Node, end_of_line_comments, scan};
+use countersign_engine::programs::Dialect;
 use std::ops::Range;
 
 pub const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];

@@ -1,21 +1,13 @@
 //! JSON text → where everything in it stands. Nothing is interpreted more than an edit needs.
 
 use super::edit::Fault;
+use countersign_engine::programs::Dialect;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// Deeper than any settings file; a hostile one must not use up the stack.
 const MAX_DEPTH: usize = 128;
-
-/// What a program allows in its file beside JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
-    /// `// …` and `/* … */`
-    pub comments: bool,
-    /// A comma after the last member.
-    pub trailing_commas: bool,
-}
 
 /// A value and where it stands.
 #[derive(Debug)]
