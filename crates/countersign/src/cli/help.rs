@@ -42,3 +42,38 @@ fn filled(command: Command, programs: Programs) -> Command {
         })
         .mut_subcommands(|command| filled(command, programs))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::WITH_MADE_UP;
+
+    /// The long help of a command and all below it.
+    fn help(mut command: Command) -> String {
+        let own = command.render_long_help().to_string();
+        let below: Vec<Command> = command.get_subcommands().cloned().collect();
+        own + &below.into_iter().map(help).collect::<String>()
+    }
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_in_every_help_by_its_row() {
+        let (with, without) =
+            (help(filled(Arguments::command(), WITH_MADE_UP)), help(filled(Arguments::command(), PROGRAMS)));
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (with, without) = (flat(&with), flat(&without));
+        for before in [
+            "Who answers questions: ",
+            "Look at this reviewer only: a configured name, ",
+            "Who is asked: a configured name, auto (the first that answers), ",
+            "Let this agent start `countersign mcp` in this project: ",
+        ] {
+            assert!(with.contains(&format!("{before}claude, made-up, ")), "{before}");
+            assert!(without.contains(&format!("{before}claude, codex, gemini, opencode, ")), "{before}");
+        }
+        assert!(with.contains("Whose model wrote the work: claude or made-up."));
+        assert!(!with.contains("{programs}") && !with.contains("{agents}") && !with.contains("{authors}"));
+        let values: Vec<_> = hooks(WITH_MADE_UP).possible_values().unwrap().collect();
+        let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        assert_eq!(names, ["claude", "made-up"]);
+    }
+}

@@ -139,3 +139,36 @@ impl<'de> Visitor<'de> for Name {
         Ok(kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::{claude, made_up};
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error as Refused, StrDeserializer};
+
+    fn read(programs: Programs, word: &str) -> Result<WrittenUse, Refused> {
+        let deserializer: StrDeserializer<'_, Refused> = word.into_deserializer();
+        Name(programs).deserialize(deserializer)
+    }
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_known_to_the_configuration_by_its_row() {
+        const WITH_MADE_UP: Programs = Programs(&[&claude::PROGRAM, &made_up::PROGRAM]);
+        let programs = WITH_MADE_UP;
+        let kind = read(programs, "made-up").unwrap();
+        assert_eq!(kind, WrittenUse::Program(&made_up::FACTS));
+        assert!(kind.is_program() && kind.chooses_service() && kind.caps_cost());
+        let schema = WrittenUse::schema(programs).to_value().to_string();
+        assert!(schema.contains("The `made-up` program, held to answering."), "{schema}");
+        assert!(read(PROGRAMS, "made-up").unwrap_err().to_string().contains("unknown variant"));
+    }
+
+    #[test]
+    fn every_word_is_read_as_its_kind() {
+        for kind in WrittenUse::all(PROGRAMS) {
+            assert_eq!(read(PROGRAMS, kind.word()).unwrap(), kind);
+        }
+        assert!(read(PROGRAMS, "qwen").is_err(), "it has a row, and cannot be asked");
+    }
+}

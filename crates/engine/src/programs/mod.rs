@@ -13,6 +13,8 @@ mod facts;
 pub mod gemini;
 mod heard;
 mod hook;
+#[cfg(test)]
+pub(crate) mod made_up;
 mod marks;
 pub mod opencode;
 mod program;

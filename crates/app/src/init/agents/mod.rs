@@ -310,3 +310,39 @@ impl Drafts<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::WITH_MADE_UP;
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_told_of_us_by_its_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path()).unwrap();
+        let file = folder.path().join(".made-up.json");
+        let names = ["made-up".to_owned()];
+        assert_eq!(
+            chosen(PROGRAMS, &names, false).unwrap_err().outcome,
+            countersign_core::outcome::Outcome::Usage
+        );
+        let chosen = chosen(WITH_MADE_UP, &names, false).unwrap();
+        for (hook, entry, written) in
+            [(false, "mcp", "\"command\": \"countersign\""), (true, "hook", "countersign hook made-up")]
+        {
+            let of = |remove| {
+                let tell = Tell { hook, remove, ..Tell::default() };
+                let mut drafts = Drafts { root: &root, files: vec![] };
+                let told = plan(&chosen, &tell, &mut drafts).unwrap();
+                drafts.write().unwrap();
+                assert_eq!((told.len(), told[0].agent, told[0].entry), (1, "made-up", entry));
+                assert!(told[0].changes && told[0].next.contains("made-up"), "{told:?}");
+            };
+            of(false);
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(text.contains(written), "{text}");
+            of(true);
+            assert!(!file.exists());
+        }
+    }
+}
