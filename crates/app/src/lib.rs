@@ -8,12 +8,15 @@ pub mod answer;
 pub mod author;
 pub mod change;
 pub mod decide;
+pub mod doors;
 mod failure;
 pub mod feed;
 pub mod find;
 pub mod given;
 pub mod handing_in;
 pub mod init;
+#[cfg(test)]
+mod made_up;
 pub mod notify;
 mod panel;
 pub mod project;

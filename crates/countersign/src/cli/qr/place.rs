@@ -3,11 +3,11 @@
 use super::arguments::QrCommand;
 use super::{Failure, Global};
 use countersign_app::author;
+use countersign_app::doors::qr::configured;
 use countersign_app::project::Project;
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
-use countersign_engine::config::Config;
 use countersign_engine::ledger::Ledger;
 use std::path::PathBuf;
 
@@ -106,9 +106,4 @@ fn own_state_dir(project: &Project, artifacts: &[PathBuf]) -> PathBuf {
         parts.text(path);
     });
     project.ledger_dir().join(OWN_STATE_DIR).join(parts.digest().short())
-}
-
-/// The directory the project's file names, from its root.
-pub fn configured(config: &Config) -> Option<PathBuf> {
-    config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }

@@ -30,7 +30,7 @@ impl Stopping {
     /// stops after one prompt.
     pub fn subject(&self, hook: Hook) -> Subject {
         let parts = [hook.program.name, &self.session];
-        Subject::new("hook", parts.into_iter().chain(self.prompt.as_deref()))
+        Subject::new(super::DOOR, parts.into_iter().chain(self.prompt.as_deref()))
     }
 }
 

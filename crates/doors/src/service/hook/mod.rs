@@ -6,3 +6,6 @@
 pub mod answer;
 pub mod input;
 pub mod words;
+
+/// The first part of its subjects.
+pub const DOOR: &str = "hook";
