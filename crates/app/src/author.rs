@@ -4,7 +4,7 @@
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
 use countersign_engine::process::{Ancestor, ancestors};
-use countersign_engine::programs::{self, MARKS, Mark, Vendor};
+use countersign_engine::programs::{PROGRAMS, Programs, Vendor};
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -14,16 +14,6 @@ pub const OWN_CALL: &str = "COUNTERSIGN_CALL";
 /// Programs that run others by their file.
 const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 
-/// The names people give authors, and whose model they mean.
-const NAMES: [(&str, Vendor); 6] = [
-    ("claude", Vendor::Anthropic),
-    ("anthropic", Vendor::Anthropic),
-    ("codex", Vendor::OpenAi),
-    ("openai", Vendor::OpenAi),
-    ("gemini", Vendor::Google),
-    ("google", Vendor::Google),
-];
-
 /// Whether an agent started this process.
 pub fn is_agent() -> bool {
     mark().is_some()
@@ -32,7 +22,8 @@ pub fn is_agent() -> bool {
 /// What shows that an agent started this process: a variable, here or in a process above, or an agent program above.
 pub fn mark() -> Option<String> {
     let own = std::env::vars_os().collect::<Vec<_>>();
-    marked(&own).map(|words| format!("{words} is set")).or_else(|| above().iter().find_map(mark_of))
+    let own = marked(PROGRAMS, &own).map(|words| format!("{words} is set"));
+    own.or_else(|| above().iter().find_map(|ancestor| mark_of(PROGRAMS, ancestor)))
 }
 
 /// The processes above. A test of what people do may itself be started by an agent.
@@ -44,31 +35,32 @@ fn above() -> Vec<Ancestor> {
 }
 
 /// The mark among variables, in words.
-fn marked(variables: &[(OsString, OsString)]) -> Option<String> {
-    let mark = MARKS.iter().find(|mark| variables.iter().any(|(name, value)| mark.is(name, value)));
+fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<String> {
     let ours = || variables.iter().any(|(name, _)| name == OWN_CALL);
-    match mark {
-        Some(Mark { name, program, .. }) => Some(format!("{name}, a mark of {program},")),
+    match programs.marked(variables).next() {
+        Some((mark, program)) => {
+            Some(format!("{}, a mark of {},", mark.name, program.map_or("an agent", |program| program.name)))
+        }
         None => ours().then(|| format!("{OWN_CALL}, a mark of what countersign starts,")),
     }
 }
 
 /// What shows that a process above is one of an agent, or was started by one.
-fn mark_of(ancestor: &Ancestor) -> Option<String> {
+fn mark_of(programs: Programs, ancestor: &Ancestor) -> Option<String> {
     let pid = ancestor.pid;
-    if let Some(name) = program_name(&ancestor.args) {
+    if let Some(name) = program_name(programs, &ancestor.args) {
         return Some(format!("process {pid} above this one is {}", visible_line(name)));
     }
-    let words = marked(ancestor.variables.as_deref().unwrap_or_default())?;
+    let words = marked(programs, ancestor.variables.as_deref().unwrap_or_default())?;
     Some(format!("{words} is set in process {pid} above this one"))
 }
 
 /// The agent program that a command line is, by the name of its file.
-fn program_name(args: &[OsString]) -> Option<&'static str> {
+fn program_name(programs: Programs, args: &[OsString]) -> Option<&'static str> {
     let name = |word: &OsString| Path::new(word).file_name().and_then(OsStr::to_str).map(str::to_owned);
     let known = |name: String| {
         let name = name.strip_suffix(".js").unwrap_or(&name);
-        programs::NAMES.into_iter().find(|known| *known == name)
+        programs.named(name).map(|program| program.name)
     };
     let first = args.first().and_then(name)?;
     if INTERPRETERS.contains(&first.as_str()) {
@@ -108,22 +100,22 @@ pub fn user_name() -> String {
 /// Whose model started this process, where that is known.
 pub fn vendor() -> Option<Vendor> {
     let own = std::env::vars_os().collect::<Vec<_>>();
-    let set = |mark: &&Mark| own.iter().any(|(name, value)| mark.is(name, value));
-    MARKS.iter().filter(set).find_map(|mark| mark.vendor)
+    PROGRAMS.marked(&own).find_map(|(_, program)| program?.vendor)
 }
 
 /// Whose model somebody means.
 pub fn named(name: &str) -> Result<Vendor, String> {
-    let known = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    known
-        .map(|(_, vendor)| *vendor)
-        .ok_or_else(|| format!("known: {}", NAMES.map(|(name, _)| name).join(", ")))
+    let known = PROGRAMS.authors().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    known.map(|(_, vendor)| vendor).ok_or_else(|| {
+        let names: Vec<&str> = PROGRAMS.authors().map(|(name, _)| name).collect();
+        format!("known: {}", names.join(", "))
+    })
 }
 
 /// Whose model a client of ours runs, by the name it gives itself.
 pub fn of_client(name: &str) -> Option<Vendor> {
     let name = name.to_ascii_lowercase();
-    NAMES.iter().find(|(known, _)| name.contains(known)).map(|(_, vendor)| *vendor)
+    PROGRAMS.authors().find(|(known, _)| name.contains(known)).map(|(_, vendor)| vendor)
 }
 
 #[cfg(test)]
@@ -158,19 +150,20 @@ mod tests {
             "COPILOT_AGENT_SESSION_ID",
             "COUNTERSIGN_CALL",
         ] {
-            let found = marked(&variables(&[("HOME", "/h"), (name, "1")]));
+            let found = marked(PROGRAMS, &variables(&[("HOME", "/h"), (name, "1")]));
             assert!(found.is_some_and(|words| words.starts_with(name)), "{name}");
         }
         for (name, value) in
             [("AGENT", "ssh"), ("GIT_CONFIG_COUNT", "1"), ("CODEX_HOME", "/h"), ("PATH", "/codex")]
         {
-            assert_eq!(marked(&variables(&[(name, value)])), None, "{name}");
+            assert_eq!(marked(PROGRAMS, &variables(&[(name, value)])), None, "{name}");
         }
     }
 
     #[test]
     fn agent_programs_are_known_by_their_files() {
-        let of = |line: &str| program_name(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let of =
+            |line: &str| program_name(PROGRAMS, &line.split(' ').map(OsString::from).collect::<Vec<_>>());
         for (line, program) in [
             ("claude -p", Some("claude")),
             ("/opt/npm/bin/codex exec -", Some("codex")),
@@ -199,5 +192,16 @@ mod tests {
         ] {
             assert_eq!(of_client(client), vendor, "{client}");
         }
+    }
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_an_agent_by_its_row() {
+        let programs = crate::made_up::WITH_MADE_UP;
+        let found = marked(programs, &variables(&[("MADE_UP_SESSION", "7")]));
+        assert_eq!(found.as_deref(), Some("MADE_UP_SESSION, a mark of made-up,"));
+        let line = ["node", "/opt/made-up.js"].map(OsString::from);
+        assert_eq!(program_name(programs, &line), Some("made-up"));
+        assert!(programs.authors().any(|author| author == ("made-up", Vendor::Google)));
+        assert_eq!(marked(PROGRAMS, &variables(&[("MADE_UP_SESSION", "7")])), None);
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::Failure;
 use crate::author;
+use crate::doors::DOORS;
 use crate::project::Project;
-use crate::tasks;
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Actor, Refused, Verb};
@@ -91,7 +91,7 @@ pub async fn decide(
     };
     let stored = stored.map_err(|error| refused(error, person))?;
     if action != Action::Withdraw {
-        tasks::decided(project, engine.ledger(), &stored).await?;
+        DOORS.decided(project, engine.ledger(), &stored).await?;
     }
     Ok(stored)
 }

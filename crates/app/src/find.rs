@@ -1,27 +1,23 @@
-//! Which review is meant by what was typed or sent: an id, the beginning of one, a subject, or what a dialect calls it.
+//! Which review is meant by what was typed or sent: an id, the beginning of one, a subject, or what a door calls it.
 
+use crate::doors::DOORS;
 use crate::project::Project;
-use crate::tasks;
 use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_doors::jobs::overview::review_named;
 use countersign_engine::ledger::{Filter, Ledger};
 
-/// The review somebody means, also by its task.
+/// The review somebody means by an id or a unique beginning of it, by its subject, or by what a door calls it.
 pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
-    match tasks::review_of(project, ledger, typed).await? {
-        Some(id) => Ok(id),
-        None => find(ledger, typed).await,
+    if typed.contains('/')
+        && let Some(stored) = ledger.latest_for(&Subject::from_text(typed)).await?
+    {
+        return Ok(stored.review.id);
     }
-}
-
-/// The review somebody means by an id or a unique beginning of it, by its subject, or by what a dialect calls it.
-pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
+    if let Some(id) = DOORS.find(project, ledger, typed).await? {
+        return Ok(id);
+    }
     if typed.contains('/') {
-        return named(ledger, typed).await;
-    }
-    if let Some(review) = of_task(ledger, typed).await? {
-        return Ok(review);
+        return Err(not_found(typed));
     }
     match ledger.find(typed).await?.as_slice() {
         [only] => Ok(only.clone()),
@@ -30,38 +26,6 @@ pub async fn find(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
             let ids: Vec<&str> = several.iter().map(ReviewId::as_str).collect();
             Err(ambiguous(format!("`{typed}` is the beginning of several reviews"))
                 .hint(format!("type more of it: {}", ids.join(", "))))
-        }
-    }
-}
-
-/// By its subject, as `log` shows it, or as `SESSION/STEP` of a workflow.
-async fn named(ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
-    if let Some(stored) = ledger.latest_for(&Subject::from_text(typed)).await? {
-        return Ok(stored.review.id);
-    }
-    let found = review_named(ledger, typed).await;
-    found.map_err(|refusal| Failure::internal(refusal.to_string()))?.ok_or_else(|| not_found(typed))
-}
-
-/// By the id of a task, such as TASK-003: its latest review.
-async fn of_task(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
-    let is_id = typed.split_once('-').is_some_and(|(prefix, number)| {
-        let upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
-        prefix.starts_with(|c: char| c.is_ascii_uppercase())
-            && prefix.chars().all(upper)
-            && !number.is_empty()
-            && number.chars().all(|c| c.is_ascii_digit())
-    });
-    if !is_id {
-        return Ok(None);
-    }
-    match ledger.subjects_of("run", typed).await?.as_slice() {
-        [] => Ok(None),
-        [only] => Ok(ledger.latest_for(only).await?.map(|stored| stored.review.id)),
-        several => {
-            let all: Vec<&str> = several.iter().map(Subject::as_str).collect();
-            Err(ambiguous(format!("`{typed}` is a task of several lists"))
-                .hint(format!("name the one you mean: {}", all.join(", "))))
         }
     }
 }
@@ -78,7 +42,8 @@ pub fn no_ledger() -> Failure {
         .hint("begin with `countersign review PATHS…`")
 }
 
-fn ambiguous(message: String) -> Failure {
+/// What was typed means several reviews.
+pub(crate) fn ambiguous(message: String) -> Failure {
     Failure { code: Code::Ambiguous, ..Failure::usage(message) }
 }
 

@@ -1,6 +1,7 @@
 //! Handing work in to a server: files or a change, by criteria of one's own or the project's rules.
 
 use crate::Failure;
+use crate::doors;
 use crate::given::{at_most, bad_argument, filled};
 use crate::project::Project;
 use crate::resident::Resident;
@@ -38,8 +39,8 @@ impl Way {
     /// The first part of the subjects.
     fn door(self) -> &'static str {
         match self {
-            Self::Mcp => "mcp",
-            Self::Http => "http",
+            Self::Mcp => doors::MCP,
+            Self::Http => doors::HTTP,
         }
     }
 }

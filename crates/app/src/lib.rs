@@ -8,6 +8,7 @@ pub mod answer;
 pub mod author;
 pub mod change;
 pub mod decide;
+pub mod doors;
 mod failure;
 pub mod feed;
 pub mod find;
@@ -16,6 +17,8 @@ pub mod handing_in;
 pub mod hook;
 pub mod init;
 pub mod jobs;
+#[cfg(test)]
+mod made_up;
 pub mod notify;
 mod panel;
 pub mod project;
@@ -29,7 +32,7 @@ pub mod tasks;
 pub mod time;
 pub mod wanted;
 
-pub use failure::{Code, Failure};
+pub use failure::{Code, Failure, name_a_reviewer};
 
 /// The version of the objects for programs.
 pub const SCHEMA: &str = "countersign/1";

@@ -9,7 +9,7 @@ use countersign_engine::config::{
 };
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
-use countersign_engine::programs::{Api, Program, Vendor};
+use countersign_engine::programs::{Api, PROGRAMS, Vendor};
 use countersign_engine::reviewer::service::Key;
 use countersign_engine::reviewer::{Agent, Command, Marked, Service, replay};
 use countersign_engine::worker::Worker;
@@ -38,9 +38,9 @@ impl Project {
             // Without any configuration it is whatever is installed.
             None | Some(config::AUTO) if reviewers.is_empty() && self.config.file.is_none() => {
                 let path = std::env::var_os("PATH");
-                let installed = Program::ALL
-                    .map(|program| program.facts().name)
-                    .into_iter()
+                let installed = PROGRAMS
+                    .reviewers()
+                    .map(|facts| facts.name)
                     .filter(|name| installed::find(name, self.root.path(), path.as_deref()).is_some());
                 installed.map(|name| (name.to_owned(), self.short_form(name))).collect()
             }
@@ -92,16 +92,17 @@ impl Project {
         if let Some(file) = name.strip_prefix("replay:").filter(|file| !file.is_empty()) {
             return Ok(Some(self.replay(name, &self.here.join(file))?));
         }
-        if let Some(program) = Program::named(name) {
+        if let Some(program) = PROGRAMS.reviewer(name) {
             let program = ProgramReviewer::plain(program);
             return Ok(Some(self.asked(name, agent(&program), &program.asked)));
         }
         match name {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
-            _ => Err(Failure::usage(format!("`{name}` names nobody to ask")).hint(
-                "for example claude, codex, gemini, opencode, command:./judge.sh, or text:./review.sh",
-            )),
+            _ => Err(Failure::usage(format!("`{name}` names nobody to ask")).hint(format!(
+                "for example {}, command:./judge.sh, or text:./review.sh",
+                PROGRAMS.reviewer_names()
+            ))),
         }
     }
 
@@ -141,7 +142,7 @@ impl Project {
             Judge::Service(_) => SERVICE_CONCURRENCY,
             _ => PROGRAM_CONCURRENCY,
         };
-        let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program == Program::Claude);
+        let says_cost = matches!(&judge, Judge::Agent(agent) if agent.program.caps_cost);
         Panelist {
             window_tokens: asked.window_tokens.map(u64::from),
             price: asked.price,

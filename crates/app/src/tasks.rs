@@ -45,9 +45,6 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
 
 /// Moves a task after somebody has decided about its review.
 pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
-    if stored.review.subject.door() != "service" {
-        return Ok(());
-    }
     let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
     if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {
         after_decision(&tasks, &mut task, &stored.review, now()).await?;

@@ -3,6 +3,8 @@
 mod ask;
 mod cli;
 mod loopback;
+#[cfg(test)]
+mod made_up;
 mod mcp;
 mod output;
 mod serve;

@@ -3,7 +3,7 @@
 
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Heard, MARKS, Problem, Program, Usage, not_exited};
+use crate::programs::{Facts, Heard, PROGRAMS, Problem, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -24,7 +24,7 @@ pub enum Worker {
     /// An agent program, with what the user adds to its command line.
     Program {
         /// Which one.
-        program: Program,
+        program: &'static Facts,
         /// Where it is, or its name on the PATH.
         path: String,
         /// The model, where not its own choice.
@@ -76,9 +76,10 @@ impl Worker {
         let (first, more) = words.split_first()?;
         let name = Path::new(first).file_name().and_then(OsStr::to_str).unwrap_or(first);
         let templated = words.iter().any(|word| word.contains("{prompt"));
-        Some(match Program::named(name) {
+        Some(match PROGRAMS.reviewer(name) {
             Some(program) if !templated => {
-                let more = without_own(program, more);
+                let own = program.working.own;
+                let more = more.iter().filter(|word| !own.contains(&word.as_str())).cloned().collect();
                 Self::Program { program, path: first.clone(), model, more }
             }
             _ => Self::Command { argv: words.to_vec(), model },
@@ -88,7 +89,7 @@ impl Worker {
     /// How people call it.
     pub fn name(&self) -> &str {
         match self {
-            Self::Program { program, .. } => program.facts().name,
+            Self::Program { program, .. } => program.name,
             Self::Command { argv, .. } => argv.first().map_or("", String::as_str),
         }
     }
@@ -113,17 +114,18 @@ impl Worker {
         let mut call = match self {
             Self::Program { program, path, model, more } => {
                 let mut call = Call::new(path);
-                call.args = program.working().line(model.as_deref(), more);
+                call.args = program.working.line(model.as_deref(), more);
                 call.stdin = errand.prompt.as_bytes().to_vec();
                 call
             }
             Self::Command { argv, model } => command(argv, model.as_deref(), errand.prompt, private)?,
         };
         // A program that finds the marks of the session ours is started in takes itself for a part of it.
-        let kept = |(name, value): &&(OsString, OsString)| !MARKS.iter().any(|mark| mark.is(name, value));
+        let kept =
+            |(name, value): &&(OsString, OsString)| !PROGRAMS.marks().any(|(mark, _)| mark.is(name, value));
         call.env = errand.environment.iter().filter(kept).cloned().collect();
         if let Self::Program { program, .. } = self {
-            call.env.extend(program.working().set.iter().map(|(name, value)| (name.into(), value.into())));
+            call.env.extend(program.working.set.iter().map(|(name, value)| (name.into(), value.into())));
         }
         call.env.push(("COUNTERSIGN_CALL".into(), errand.mark.into()));
         call.only_env = true;
@@ -139,7 +141,7 @@ impl Worker {
     /// Programs write events; people read words.
     fn in_words(&self, tap: Tap) -> Tap {
         let Self::Program { program, .. } = self else { return tap };
-        let live = program.working().live;
+        let live = program.working.live;
         let rest: Mutex<Vec<u8>> = Mutex::default();
         Tap::new(move |piece| {
             let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +166,7 @@ impl Worker {
 
     fn hear(&self, ended: &Ended) -> Heard {
         match self {
-            Self::Program { program, .. } => (program.working().hear)(ended),
+            Self::Program { program, .. } => (program.working.hear)(ended),
             Self::Command { .. } => {
                 let text = String::from_utf8_lossy(&ended.stdout).into_owned();
                 let said = match &ended.how {
@@ -175,17 +177,6 @@ impl Worker {
             }
         }
     }
-}
-
-/// What existing configurations say on their own and we say ourselves.
-fn without_own(program: Program, more: &[String]) -> Vec<String> {
-    let own: &[&str] = match program {
-        Program::Claude => &["-p", "--print"],
-        Program::Codex => &["exec"],
-        Program::Gemini => &["-p"],
-        Program::Opencode => &["run"],
-    };
-    more.iter().filter(|word| !own.contains(&word.as_str())).cloned().collect()
 }
 
 fn command(argv: &[String], model: Option<&str>, prompt: &str, private: &Path) -> std::io::Result<Call> {
@@ -234,7 +225,7 @@ mod tests {
     fn a_known_program_works_in_its_own_form_and_anything_else_as_it_is_written() {
         let worker = Worker::from_words(&words("/opt/bin/claude -p --add-dir /x"), None).unwrap();
         let Worker::Program { program, path, more, .. } = &worker else { panic!("{worker:?}") };
-        assert_eq!((*program, path.as_str()), (Program::Claude, "/opt/bin/claude"));
+        assert_eq!((*program, path.as_str()), (&crate::programs::claude::FACTS, "/opt/bin/claude"));
         assert_eq!(more, &["--add-dir", "/x"]);
         for line in ["ollama run qwen", "claude -p {prompt}", "./agent.sh"] {
             let worker = Worker::from_words(&words(line), None).unwrap();

@@ -11,6 +11,7 @@ use countersign_engine::config::{Diagnostic, Problems};
 use countersign_engine::engine::EngineError;
 use countersign_engine::git::BaseProblem;
 use countersign_engine::ledger::LedgerError;
+use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::ChangeError;
 
 /// A failure with everything a person or a program needs.
@@ -123,6 +124,11 @@ impl From<BaseProblem> for Failure {
     }
 }
 
+/// The flag that names somebody to ask, for hints.
+pub fn name_a_reviewer() -> String {
+    format!("name one with --reviewer {} or command:PROGRAM", PROGRAMS.reviewer_names())
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let outcome = error.outcome();
@@ -133,9 +139,8 @@ impl From<EngineError> for Failure {
             EngineError::Plan(problem) => {
                 let failure = Self::new(outcome, Code::Plan, problem.to_string());
                 match problem {
-                    countersign_core::plan::PlanError::NoReviewer { .. } => failure.hint(
-                        "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM, or under `reviewers:` in countersign.yml",
-                    ),
+                    countersign_core::plan::PlanError::NoReviewer { .. } => failure
+                        .hint(format!("{}, or under `reviewers:` in countersign.yml", name_a_reviewer())),
                     _ => failure,
                 }
             }

@@ -1,8 +1,9 @@
 //! Whether there is anything a hook looks at, from files alone: what is broken is still there.
 
-use countersign_doors::service::hook::Hook;
+use crate::init::agents::names_hook;
 use countersign_doors::service::hook::input::Stopping;
 use countersign_engine::config::FILE_NAME;
+use countersign_engine::programs::Hook;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -10,18 +11,18 @@ use std::path::{Path, PathBuf};
 const SIGNS: [&str; 3] = [".git", FILE_NAME, ".countersign"];
 
 /// Where the project is looked for: the one the session belongs to, wherever the agent went. A folder that is gone or
-/// unknown does not hide the project the program itself runs in. None where there is nothing to look at. `names_hook` says whether settings of an agent program in a folder name our hook.
-pub fn place(hook: Hook, stopping: Option<&Stopping>, names_hook: fn(&Path) -> bool) -> Option<PathBuf> {
-    let named = hook.project_variable().and_then(std::env::var_os).map(PathBuf::from);
+/// unknown does not hide the project the program itself runs in. None where there is nothing to look at.
+pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
+    let named = hook.project_variable.and_then(std::env::var_os).map(PathBuf::from);
     let folder = stopping.map(|stopping| stopping.folder.clone());
     let own = std::env::current_dir().ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let mut places = [named, folder, own].into_iter().flatten().filter(|place| place.is_absolute());
-    places.find(|place| is_guarded(place, home.as_deref(), names_hook))
+    places.find(|place| is_guarded(place, home.as_deref()))
 }
 
 /// Whether a folder or one above it has a sign of a project, or of a hook that was installed for it.
-fn is_guarded(folder: &Path, home: Option<&Path>, names_hook: fn(&Path) -> bool) -> bool {
+fn is_guarded(folder: &Path, home: Option<&Path>) -> bool {
     folder.ancestors().any(|folder| {
         let sign = SIGNS.iter().any(|sign| may_be_there(&folder.join(sign)));
         // The user's own settings are for every folder below their home, and say nothing about one of them.
@@ -41,11 +42,6 @@ fn may_be_there(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn names_hook(folder: &Path) -> bool {
-        let settings = std::fs::read_to_string(folder.join(".claude/settings.json"));
-        settings.is_ok_and(|text| text.contains("countersign hook claude"))
-    }
-
     #[test]
     fn a_project_is_known_by_what_lies_there_however_broken_it_is() {
         let outer = tempfile::tempdir().unwrap();
@@ -54,7 +50,7 @@ mod tests {
             let folder = home.join(name);
             std::fs::create_dir_all(&folder).unwrap();
             lay(&folder);
-            is_guarded(&folder.join("deep/and/gone"), Some(&home), names_hook)
+            is_guarded(&folder.join("deep/and/gone"), Some(&home))
         };
         let settings = |text: &'static str| {
             move |folder: &Path| {

@@ -24,6 +24,7 @@ use countersign_doors::service::tasks::{planned, read_plan};
 use countersign_engine::config::{ServiceConfig, Trigger};
 use countersign_engine::engine::{Engine, EngineError, Handed, Planner, Prepared, Ticket, self_review_file};
 use countersign_engine::ledger::Stored;
+use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
 
 /// A stop that was judged.
@@ -77,7 +78,7 @@ pub(super) async fn judge(
         return Ok(None);
     }
     let project = &mut work.base.project;
-    project.author = hook.program().facts().vendor.or(project.author);
+    project.author = hook.program.vendor.or(project.author);
     hook::of_sessions(&mut project.config.policy);
     let planner = project.planner(None)?;
     let Some(prepared) = prepare(hook, stopping, &work, &planner, note, cancel).await? else {
@@ -138,7 +139,7 @@ async fn prepare(
         each_file: false,
         guidance: None,
         notes: None,
-        subject: hook.subject(stopping),
+        subject: stopping.subject(hook),
         is_loop: true,
         fresh: false,
         words: Words {

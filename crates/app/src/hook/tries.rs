@@ -2,8 +2,8 @@
 //! the project: in the user's state folder, else in the temporary one.
 
 use countersign_core::digest::Digest;
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::input::Stopping;
+use countersign_engine::programs::Hook;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -29,10 +29,10 @@ impl Tries {
     pub fn of(hook: Hook, stopping: Option<&Stopping>, place: &Path) -> Self {
         let name = |session: &str| {
             let place = place.to_string_lossy();
-            let parts = [hook.program().facts().name, &place, session].join("\0");
+            let parts = [hook.program.name, &place, session].join("\0");
             Digest::of(parts.as_bytes()).as_str().chars().take(NAME_LETTERS).collect::<String>()
         };
-        let session = stopping.map(|stopping| name(hook.subject(stopping).as_str()));
+        let session = stopping.map(|stopping| name(stopping.subject(hook).as_str()));
         let was_held = stopping.filter(|one| one.prompt.is_none()).map(|one| one.was_held);
         Self { folders: folders(), names: session.into_iter().chain([name("")]).collect(), was_held }
     }

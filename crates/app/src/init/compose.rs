@@ -4,13 +4,13 @@
 //! switches it on.
 
 use super::detect::Found;
-use countersign_engine::programs::Program;
+use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
 /// A reviewer that was named when the file was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
     /// An agent program.
-    Program(Program),
+    Program(&'static Facts),
     /// A program and its arguments.
     Command(Vec<String>),
     /// A file of recorded rulings.
@@ -31,15 +31,16 @@ const HEAD: &str = "\
 version: 1
 ";
 
+/// What stands there instead of a reviewer; the first and the other agent programs are filled in.
 const NOBODY: &str = "
-# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: claude`,
-# `codex`, `gemini` or `opencode` (as you are signed in), a service (`use: anthropic` or `openai`, also for models
+# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: {first}`,
+# {others} (as you are signed in), a service (`use: anthropic` or `openai`, also for models
 # on this machine), or `use: command` with a program of your own that reads a question as JSON and writes its
 # answer as JSON; `countersign doctor --ask` tries it. To have one, take the `#` away here and from the rule
 # `change` below.
 #reviewers:
 #  - name: main
-#    use: claude
+#    use: {first}
 ";
 
 const EMPTY: &str = "
@@ -110,7 +111,7 @@ pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     let mut out = HEAD.to_owned();
     match reviewer {
         Some(reviewer) => push_reviewer(&mut out, reviewer),
-        None => out.push_str(NOBODY),
+        None => out.push_str(&nobody()),
     }
     out.push_str("\nrules:");
     let begun = out.len();
@@ -124,10 +125,16 @@ pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     out
 }
 
+fn nobody() -> String {
+    let mut names = PROGRAMS.reviewers().map(|facts| facts.called.name);
+    let first = names.next().unwrap_or_default().trim_matches('`');
+    NOBODY.replace("{first}", first).replace("{others}", &listed(names, "or"))
+}
+
 fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
     out.push_str("\n# Who answers questions. `countersign doctor --ask` tries it.\nreviewers:\n");
     let (name, lines) = match reviewer {
-        Reviewer::Program(program) => ("main", program.facts().name.to_owned()),
+        Reviewer::Program(program) => ("main", program.name.to_owned()),
         Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
         Reviewer::Replay(file) => ("recorded", format!("replay\n    file: {}", quoted(file))),
         Reviewer::SelfReview => ("me", "self".to_owned()),

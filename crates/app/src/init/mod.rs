@@ -1,5 +1,7 @@
-//! A first `countersign.yml` for a project as it is: what is found in it, and the file in words.
+//! A first `countersign.yml` for a project as it is: what is found in it, and the file in words. And what agents are
+//! told of us in their settings.
 
+pub mod agents;
 pub mod compose;
 pub mod detect;
 mod patterns;

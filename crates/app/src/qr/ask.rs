@@ -1,7 +1,7 @@
 //! What the commands share that ask reviewers: who is asked, about which files, under which modules.
 
 use super::Place;
-use crate::Failure;
+use crate::{Failure, name_a_reviewer};
 use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
 use countersign_core::text::visible_line;
@@ -64,10 +64,8 @@ fn planner(place: &Place, somebody: bool) -> Result<Planner, Failure> {
     if somebody {
         panelists.retain(|panelist| !matches!(panelist.judge, Judge::SelfReview));
         if panelists.is_empty() {
-            return Err(Failure::usage("nobody is configured who could be asked").hint(
-                "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM; with --print-prompt \
-                 nobody is asked",
-            ));
+            return Err(Failure::usage("nobody is configured who could be asked")
+                .hint(format!("{}; with --print-prompt nobody is asked", name_a_reviewer())));
         }
     }
     project.planner_for(panelists)

@@ -2,11 +2,11 @@
 
 use crate::Failure;
 use crate::author;
+use crate::doors::qr::configured;
 use crate::project::Project;
 use countersign_core::digest::Parts;
 use countersign_core::policy::GatePolicy;
 use countersign_doors::qr::{Here, Phase, Qr, StateDir};
-use countersign_engine::config::Config;
 use countersign_engine::ledger::Ledger;
 use std::path::{Path, PathBuf};
 
@@ -114,9 +114,4 @@ fn own_state_dir(project: &Project, artifacts: &[PathBuf]) -> PathBuf {
         parts.text(path);
     });
     project.ledger_dir().join(OWN_STATE_DIR).join(parts.digest().short())
-}
-
-/// The directory the project's file names, from its root.
-pub fn configured(config: &Config) -> Option<PathBuf> {
-    config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }

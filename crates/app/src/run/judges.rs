@@ -103,7 +103,7 @@ fn program(judge: &Judge) -> Option<String> {
     match judge {
         Judge::Command(command) => command.argv.first().cloned(),
         Judge::Marked(marked) => Some(marked.worker.name().to_owned()),
-        Judge::Agent(agent) => Some(agent.program.facts().name.to_owned()),
+        Judge::Agent(agent) => Some(agent.program.name.to_owned()),
         Judge::Service(_)
         | Judge::Replay { .. }
         | Judge::TwoCall(_)

@@ -4,6 +4,7 @@ use super::judges::{AsOfBase, ReviewCommand};
 use super::{List, Request};
 use crate::Failure;
 use countersign_doors::run::settings::{HumanGate, Settings};
+use countersign_engine::programs::{PROGRAMS, listed};
 use countersign_engine::worker::Worker;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -82,11 +83,13 @@ impl List {
             worktrees: self.worktrees(),
         };
         let worker = self.worker()?;
-        let reports = matches!(&worker, Worker::Program { program, .. } if program.facts().reports_cost);
+        let reports = matches!(&worker, Worker::Program { program, .. } if program.reports_cost);
         if !reports && settings.budget_microusd.or(settings.task_budget_microusd).is_some() {
+            let reporting = PROGRAMS.reviewers().filter(|facts| facts.reports_cost).map(|facts| facts.name);
+            let reporting = listed(reporting, "or");
             let words =
                 format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
-            return Err(Failure::usage(words).hint("use claude or opencode, or leave the budget away"));
+            return Err(Failure::usage(words).hint(format!("use {reporting}, or leave the budget away")));
         }
         if request.parallel && !(settings.branch && settings.commit) {
             return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(

@@ -1,7 +1,7 @@
 //! Who reviews a task in free words, who reads what they say, and which words the reviewer gets.
 
-use crate::Failure;
 use crate::project::Project;
+use crate::{Failure, name_a_reviewer};
 use countersign_core::cost::Price;
 use countersign_doors::service::command::{
     COMMANDS_FOLDER, MAX_COMMAND_BYTES, REVIEW_TASK, REVIEW_TASK_WORDS, ReviewCommand, expand, file_of,
@@ -9,12 +9,8 @@ use countersign_doors::service::command::{
 use countersign_engine::config::ServiceConfig;
 use countersign_engine::engine::{Judge, Panelist, TwoCall};
 use countersign_engine::git::Git;
-use countersign_engine::programs::Program;
 use countersign_engine::reviewer::Command;
 use std::path::PathBuf;
-
-/// The model of `claude` that reads reviews.
-const LIGHT_MODEL: &str = "haiku";
 
 /// Everybody who may review, each with somebody who reads the review.
 pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panelist>, Failure> {
@@ -42,9 +38,8 @@ pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panel
         panel.push(wrapped(reviewer, parser, name.clone(), words.clone()));
     }
     if panel.is_empty() {
-        return Err(Failure::usage("nobody is configured who could review a task in free words").hint(
-            "name one with --reviewer claude, codex, gemini, opencode or command:PROGRAM, or under `reviewers:` in countersign.yml",
-        ));
+        return Err(Failure::usage("nobody is configured who could review a task in free words")
+            .hint(format!("{}, or under `reviewers:` in countersign.yml", name_a_reviewer())));
     }
     Ok(panel)
 }
@@ -91,9 +86,7 @@ fn parser(
             .hint("name one under `reviewers:` in countersign.yml, and in `review.parser`"));
     };
     let light = match &own.judge {
-        Judge::Agent(agent) if agent.program == Program::Claude && agent.base_url.is_none() => {
-            Some(LIGHT_MODEL)
-        }
+        Judge::Agent(agent) if agent.base_url.is_none() => agent.program.light_model,
         _ => None,
     };
     Ok(with_model(Panelist { sees_project: false, ..own }, model.or(light)))

@@ -1,13 +1,14 @@
 //! What can be typed.
 
 use super::dispute::DisputeOptions;
+use super::help::hooks;
 use super::notify::NotifyOptions;
 use super::qr::arguments::QrOptions;
 use super::run::arguments::{ListOptions, OutputOptions, RetryOptions, RunOptions, StopOptions};
 use super::task::arguments::TaskOptions;
 use super::watch::arguments::WatchOptions;
 use clap::{Args, Parser, Subcommand};
-use countersign_engine::programs::Vendor;
+use countersign_engine::programs::{Hook, PROGRAMS, Vendor};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -169,13 +170,13 @@ A countersign.yml that is there already is checked and left as it is; with --age
 #[derive(Debug, Args)]
 #[command(after_help = INIT_HELP)]
 pub struct InitOptions {
-    /// Who answers questions: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE or self
+    /// Who answers questions: {programs}, command:PROGRAM, replay:FILE or self
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
     /// Print what would be written and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Let this agent start `countersign mcp` in this project: claude, codex, gemini, opencode, or all that
+    /// Let this agent start `countersign mcp` in this project: {agents}, or all that
     /// are installed; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "reviewer")]
     pub agent: Vec<String>,
@@ -215,7 +216,7 @@ pub struct DoctorOptions {
     /// Ask every reviewer one small question; programs of yours are not started otherwise
     #[arg(long)]
     pub ask: bool,
-    /// Look at this reviewer only: a configured name, claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self or checks
+    /// Look at this reviewer only: a configured name, {programs}, command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }
@@ -260,11 +261,11 @@ pub struct ReviewOptions {
     /// A file with the author's notes
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
-    /// Who is asked: a configured name, auto (the first that answers), claude, codex, gemini, opencode,
+    /// Who is asked: a configured name, auto (the first that answers), {programs},
     /// command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
-    /// Whose model wrote the work: claude, codex or gemini. Reviewers of other vendors are asked first; an
+    /// Whose model wrote the work: {authors}. Reviewers of other vendors are asked first; an
     /// agent that runs this command is recognised by itself
     #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
     pub author: Option<Vendor>,
@@ -322,18 +323,8 @@ and holds nobody; 2 is never used, because it would. docs/hooks.md says the rest
 #[command(after_help = HOOK_HELP)]
 pub struct HookOptions {
     /// The program that calls
-    pub program: HookProgram,
-}
-
-/// The programs that have such a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum HookProgram {
-    /// Stop of Claude Code
-    Claude,
-    /// Stop of Codex
-    Codex,
-    /// AfterAgent of Gemini CLI
-    Gemini,
+    #[arg(value_parser = hooks(PROGRAMS))]
+    pub program: Hook,
 }
 
 const COSTS_HELP: &str = "\
@@ -416,7 +407,7 @@ pub struct McpOptions {
     /// With --transport http: let everybody on this machine in, for tools that cannot send a token
     #[arg(long, requires = "port")]
     pub no_token: bool,
-    /// For workflows: who reviews the outputs of steps: claude, codex, gemini, opencode, a configured name, auto
+    /// For workflows: who reviews the outputs of steps: {programs}, a configured name, auto
     /// (whoever is configured) or command:PROGRAM. Without it the agent is told to review its own work
     #[arg(long, value_name = "NAME")]
     pub external_runner: Option<String>,

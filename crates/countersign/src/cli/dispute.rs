@@ -14,6 +14,7 @@ use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, Dispute, Route, State};
 use countersign_core::submission::ChangeOf;
 use countersign_core::text::{visible, visible_line};
+use countersign_doors::service;
 use countersign_engine::config::{Flags, Pipeline};
 use countersign_engine::engine::{Engine, Found, Handed, Judge, Panelist, Ticket, findings_named};
 use countersign_engine::ledger::{Ledger, Stored};
@@ -193,7 +194,7 @@ async fn as_judged(
 
 /// The panel as it would be asked the question the finding answers.
 async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, Failure> {
-    let in_two_calls = found.stored.review.subject.door() == "service"
+    let in_two_calls = found.stored.review.subject.door() == service::DOOR
         && project.config.service.pipeline == Pipeline::TwoCall;
     match in_two_calls {
         true => two_call(project, found.change().and_then(|of| of.base.as_deref())).await,

@@ -4,16 +4,15 @@
 //! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
 //! installed with a mistake in its command, it ends with exit code 1, which holds nobody; it never ends with 2.
 
-use super::arguments::{HookOptions, HookProgram};
-use super::init::names_hook;
+use super::arguments::HookOptions;
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
 use countersign_app::hook::{self as stops, Stop, Tries};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, NotRead, Stopping};
+use countersign_engine::programs::Hook;
 use std::io::Read;
 use tokio_util::sync::CancellationToken;
 
@@ -37,14 +36,14 @@ pub async fn run(
     options: &HookOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    let hook = hook(options.program);
+    let hook = options.program;
     let stopping = match stopping(hook).await {
         Err(NotRead::OtherEvent(words)) => return Err(Failure::usage(words).hint(FOR_PROGRAMS)),
         Err(NotRead::NotUnderstood(words)) => Err(Failure::usage(words).hint(FOR_PROGRAMS)),
         Ok(stopping) => Ok(stopping),
     };
     let known = stopping.as_ref().ok();
-    let place = stops::place(hook, known, names_hook);
+    let place = stops::place(hook, known);
     if stops::is_real(place.as_deref(), note).await {
         return Ok(silent());
     }
@@ -127,14 +126,6 @@ fn nothing_here() -> Failure {
 /// The end of a hook that has said what there was to say.
 fn silent() -> Answer {
     Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
-}
-
-fn hook(program: HookProgram) -> Hook {
-    match program {
-        HookProgram::Claude => Hook::Claude,
-        HookProgram::Codex => Hook::Codex,
-        HookProgram::Gemini => Hook::Gemini,
-    }
 }
 
 fn read() -> Result<Vec<u8>, String> {

@@ -3,7 +3,7 @@
 use super::arguments::LogOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, dim, outcome_words, paint_outcome, rfc3339};
-use countersign_app::find::{find, no_ledger};
+use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
@@ -21,7 +21,7 @@ pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure
         false => None,
     };
     let (mut text, mut json) = match &options.id {
-        Some(typed) => events(&ledger, typed, options.limit).await?,
+        Some(typed) => events(&project, &ledger, typed, options.limit).await?,
         None => reviews(&ledger, options.limit).await?,
     };
     if let Some(events) = verified {
@@ -89,8 +89,13 @@ pub fn review_json(row: &Row) -> Value {
     })
 }
 
-async fn events(ledger: &Ledger, typed: &str, limit: u32) -> Result<(String, Value), Failure> {
-    let id = find(ledger, typed).await?;
+async fn events(
+    project: &Project,
+    ledger: &Ledger,
+    typed: &str,
+    limit: u32,
+) -> Result<(String, Value), Failure> {
+    let id = meant(project, ledger, typed).await?;
     let (entries, more) = event_page(ledger, &id, 0, limit).await?;
     let mut text: String = entries.iter().map(event_line).collect();
     if more {

@@ -10,6 +10,7 @@ mod decide;
 mod demo;
 mod dispute;
 mod doctor;
+mod help;
 mod hook;
 mod init;
 mod last_resort;
@@ -36,7 +37,6 @@ pub use show::shown as shown_review;
 pub use status::{look as project_status, row_json as review_row};
 
 use crate::output::{Answer, Printer};
-use clap::Parser;
 use countersign_app::decide::Action;
 use countersign_engine::{process, scratch};
 use last_resort::Ends;
@@ -45,7 +45,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs a command and says how it ended.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match help::parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
@@ -147,8 +147,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// Whether a hook was meant by what was typed, whatever is wrong with it.
 fn hook_is_meant() -> bool {
-    use clap::CommandFactory;
-    let meant = Arguments::command().ignore_errors(true).try_get_matches();
+    let meant = help::command().ignore_errors(true).try_get_matches();
     meant.is_ok_and(|found| found.subcommand_name() == Some("hook"))
 }
 

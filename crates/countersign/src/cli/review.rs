@@ -6,6 +6,7 @@ use super::{Failure, Global};
 use crate::output::{Answer, Printer, Reader, Spent, next_steps, verdict_json, verdict_text};
 use countersign_app::author;
 use countersign_app::change;
+use countersign_app::doors::CLI;
 use countersign_app::project::{self, Project};
 use countersign_app::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
@@ -170,11 +171,11 @@ async fn notes(path: &std::path::Path) -> Result<String, Failure> {
 fn subject(options: &ReviewOptions) -> Result<Subject, Failure> {
     match &options.subject {
         Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
-        Some(name) => Ok(Subject::new("cli", [name.as_str()])),
+        Some(name) => Ok(Subject::new(CLI, [name.as_str()])),
         None => {
             let mut random = [0; ID_LETTERS];
             getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
-            Ok(Subject::new("cli", [letters(random).as_str()]))
+            Ok(Subject::new(CLI, [letters(random).as_str()]))
         }
     }
 }

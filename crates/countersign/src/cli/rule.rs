@@ -3,7 +3,7 @@
 use super::arguments::RuleOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
-use countersign_app::find::{find, no_ledger};
+use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
 use countersign_engine::engine::SelfReviewResults;
 use std::io::Read;
@@ -27,7 +27,7 @@ pub async fn run(
     let results = read(&options.from)?;
     let planner = project.planner_with_self()?;
     let engine = project.engine(planner).await?;
-    let id = find(engine.ledger(), &options.id).await?;
+    let id = meant(&project, engine.ledger(), &options.id).await?;
     let ticket = engine.self_reviewed(&id, results).await?;
     super::review::conclude(&engine, &ticket, printer, cancel, "run the review again", vec![]).await
 }

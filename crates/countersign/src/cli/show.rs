@@ -3,6 +3,7 @@
 use super::arguments::ShowOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Reader, Spent, next_steps, verdict_json, verdict_text_with_names};
+use countersign_app::doors::DOORS;
 use countersign_app::find;
 use countersign_app::project::Project;
 use countersign_engine::ledger::{Ledger, Stored};
@@ -25,7 +26,7 @@ pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failur
 /// A review as it stands. The answer is that of the review: whoever reads its outcome or exit code reads no pass that there
 /// is none of.
 pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer, Failure> {
-    let next = next_steps(&stored.review, "hand it in again", Reader::of_command());
+    let next = next_steps(&stored.review, DOORS.of(&stored.review.subject).again, Reader::of_command());
     let spent = Spent::of(ledger, &stored.review).await?;
     let text = verdict_text_with_names(stored, &spent, &next);
     let json = verdict_json(stored, &spent, &next);

@@ -1,25 +1,17 @@
 //! `countersign validate`: configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing
 //! nothing.
 
-mod tasks;
-
 use super::arguments::ValidateOptions;
-use super::qr::validate as states;
 use super::{Failure, Global};
 use crate::output::Answer;
+use countersign_app::doors::{Checked, DOORS, Look, qr};
 use countersign_app::project::{self, Project};
 use countersign_app::wanted::unmatched;
 use countersign_core::outcome::Outcome;
-use countersign_doors::jobs::library::{JOBS_FOLDER, Library, Listing};
-use countersign_doors::qr::modules::{self, Modules};
-use countersign_doors::service::error::ServiceError;
-use countersign_doors::service::plan;
-use countersign_doors::service::tasks::read_plan;
 use countersign_engine::config::{self, Diagnostic, Problems};
 use countersign_engine::workspace;
 use serde_json::json;
-use std::path::{Path, PathBuf};
-use tasks::Tasks;
+use std::path::PathBuf;
 
 /// Checks everything that can be checked without asking. What is wrong is reported for all files together.
 pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure> {
@@ -28,82 +20,43 @@ pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure
         return named(&options.files);
     }
     let root = config::find_root(&here, &project::environment())?;
-    let jobs = Library::new(&root, project::more_job_folders(&here)).look();
     let project = Project::find(global.config.as_deref(), None);
-    let files = states::files(project.as_ref().ok().map(|project| &project.config), &here);
-    let file = project.as_ref().ok().and_then(|project| project.config.file.as_deref());
-    let tasks = tasks::check(&root, file);
-    let without = !files.is_empty()
-        || plan_of(&root).0 > 0
-        || !jobs.jobs.is_empty()
-        || !jobs.errors.is_empty()
-        || tasks.as_ref().map_or(true, Tasks::is_there);
+    let config = project.as_ref().ok().map(|project| &project.config);
+    let mut doors = DOORS.check(&Look { root: &root, here: &here, config });
+    let without = doors.iter().any(|door| door.is_there);
     let configuration = project.and_then(|project| configuration(&project, without));
-    let (tasks, of_tasks) = match tasks {
-        Ok(tasks) => (tasks, None),
-        Err(problems) => (Tasks::default(), Some(problems)),
-    };
-    let of_jobs = Problems::together(jobs.errors.iter().map(|error| error.problems.clone()));
-    let of_states = Problems::of(states::problems(&files));
-    let of_modules = Modules::of(&root.join(modules::FOLDER)).err();
-    let (plan, of_plan) = plan_of(&root);
-    let others = of_jobs.into_iter().chain(of_tasks).chain(of_states).chain(of_modules).chain(of_plan);
-    let valid = together(configuration, Problems::together(others))?;
-    let Valid { file, rules, criteria, reviewers, .. } = &valid;
-    let json = json!({
-        "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers, "jobs": jobs.jobs.len(),
-        "tasks": tasks.list.as_ref().map_or(0, |(_, count)| *count), "run_settings": tasks.settings,
-        "state_files": files, "plan_tasks": plan,
-    });
-    let text = valid.words()
-        + &job_words(&jobs, &root)
-        + &tasks.words()
-        + &plan_words(&root, plan)
-        + &state_words(&files);
-    let answer = Answer::new(Outcome::Passed, text, json);
-    let doubtful = jobs.warnings.iter().chain(&tasks.warnings).map(warning);
-    let warnings = valid.left_out.into_iter().chain(doubtful).collect();
-    Ok(Answer { warnings, ..answer })
+    let problems = Problems::together(doors.iter_mut().filter_map(|door| door.problems.take()));
+    let valid = together(configuration, problems)?;
+    Ok(answer(&valid, &doors))
 }
 
 /// Checks the files somebody names, and nothing else.
 fn named(files: &[PathBuf]) -> Result<Answer, Failure> {
-    if let Some(problems) = Problems::of(states::problems(files)) {
+    let mut states = qr::check_files(files);
+    if let Some(problems) = states.problems.take() {
         return Err(problems.into());
     }
-    let nothing = serde_json::Value::Null;
-    let json = json!({
-        "file": nothing, "rules": 0, "criteria": 0, "reviewers": 0, "jobs": 0, "tasks": 0,
-        "run_settings": nothing, "state_files": files, "plan_tasks": 0,
-    });
-    Ok(Answer::new(Outcome::Passed, state_words(files), json))
+    // Nothing of the others was looked at.
+    let keys = ["jobs", "tasks", "plan_tasks"].map(|key| (key, json!(0)));
+    let keys = keys.into_iter().chain([("run_settings", json!(null))]).collect();
+    let others = Checked { keys, ..Checked::default() };
+    Ok(answer(&Valid::default(), &[states, others]))
 }
 
-/// How many tasks the plan has, and what is wrong with it.
-fn plan_of(root: &Path) -> (usize, Option<Problems>) {
-    match read_plan(&root.join(plan::FILE)) {
-        Ok(None) => (0, None),
-        Ok(Some(reading)) => match reading.valid() {
-            Ok(plan) => (plan.tasks.len(), None),
-            Err(problems) => (0, Some(problems)),
-        },
-        Err(ServiceError::Plan(problems)) => (0, Some(problems)),
-        Err(_) => (0, None),
+fn answer(valid: &Valid, doors: &[Checked]) -> Answer {
+    let Valid { file, rules, criteria, reviewers, left_out } = valid;
+    let mut json = json!({ "file": file, "rules": rules, "criteria": criteria, "reviewers": reviewers });
+    for (key, value) in doors.iter().flat_map(|door| &door.keys) {
+        json[*key] = value.clone();
     }
-}
-
-fn plan_words(root: &Path, count: usize) -> String {
-    match count {
-        0 => String::new(),
-        count => format!("{}: {count} tasks: valid\n", root.join(plan::FILE).display()),
-    }
-}
-
-fn state_words(files: &[PathBuf]) -> String {
-    files.iter().map(|file| format!("{}: valid\n", file.display())).collect()
+    let text = doors.iter().fold(valid.words(), |text, door| text + &door.words);
+    let doubtful = doors.iter().flat_map(|door| &door.warnings).map(warning);
+    let warnings = left_out.iter().cloned().chain(doubtful).collect();
+    Answer { warnings, ..Answer::new(Outcome::Passed, text, json) }
 }
 
 /// A configuration in which nothing is wrong.
+#[derive(Default)]
 pub struct Valid {
     /// The file; a project may do with jobs or tasks alone.
     pub file: Option<PathBuf>,
@@ -165,14 +118,6 @@ fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> 
             Err(Problems::together([own, others]).map_or(failure, Failure::from))
         }
         (Err(failure), _) => Err(failure),
-    }
-}
-
-fn job_words(jobs: &Listing, root: &Path) -> String {
-    let steps: usize = jobs.jobs.iter().map(|job| job.steps.len()).sum();
-    match jobs.jobs.len() {
-        0 => String::new(),
-        counted => format!("{}: {counted} jobs, {steps} steps: valid\n", root.join(JOBS_FOLDER).display()),
     }
 }
 

@@ -144,7 +144,7 @@ impl<'s> Gatherer<'s> {
 
     /// As the runner names them.
     fn subject(&self, task: &str) -> Subject {
-        Subject::new("run", [self.source.layout.tasks_name().as_str(), task])
+        self.source.layout.subject(task)
     }
 
     async fn reviewed(&mut self, task: &str) -> Result<Option<Reviewed>, Failure> {

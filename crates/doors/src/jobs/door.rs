@@ -393,7 +393,7 @@ pub(super) fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session
 
 /// What a step is in the ledger: the same over retries, and over going back.
 pub(super) fn subject(session_id: &str, frame: u32, step: &str) -> Subject {
-    Subject::new("jobs", [session_id, &frame.to_string(), step])
+    Subject::new(super::DOOR, [session_id, &frame.to_string(), step])
 }
 
 fn agent(given: Option<&str>) -> Result<String, NotTaken> {

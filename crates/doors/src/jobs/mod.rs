@@ -12,3 +12,6 @@ pub mod session;
 mod words;
 
 pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting, policy};
+
+/// The first part of its subjects.
+pub const DOOR: &str = "jobs";

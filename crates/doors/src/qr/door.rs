@@ -62,7 +62,7 @@ impl Qr {
     /// The stream of this phase in the ledger.
     pub fn stream(&self) -> String {
         let dir = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
-        Subject::new("qr", [&*dir.to_string_lossy(), self.phase.name()]).as_str().to_owned()
+        Subject::new(super::DOOR, [&*dir.to_string_lossy(), self.phase.name()]).as_str().to_owned()
     }
 
     /// Takes items. Once a phase, unless somebody asks for it again: then the round stays what it is. After a failure

@@ -34,3 +34,6 @@ pub use on_record::OnRecord;
 pub use phase::Phase;
 pub use scope::Scope;
 pub use state::State;
+
+/// The first part of its subjects.
+pub const DOOR: &str = "qr";

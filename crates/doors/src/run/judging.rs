@@ -198,7 +198,7 @@ impl Run {
 
     /// What stays the same over all attempts at a task.
     pub(super) fn subject(&self, task: &str) -> Subject {
-        Subject::new("run", [self.layout.tasks_name().as_str(), task])
+        self.layout.subject(task)
     }
 }
 

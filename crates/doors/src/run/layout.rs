@@ -1,6 +1,7 @@
 //! Where the files of a run are. With a prefix several lists of tasks live side by side: `phase5-` has
 //! `spec/phase5-tasks.md`, and its dash is part of it.
 
+use countersign_core::ids::Subject;
 use countersign_engine::workspace::UNFINISHED;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,11 @@ impl Layout {
     /// The list of tasks from the root, as subjects of reviews name it.
     pub fn tasks_name(&self) -> String {
         format!("spec/{}tasks.md", self.prefix)
+    }
+
+    /// What stays the same over all attempts at a task.
+    pub fn subject(&self, task: &str) -> Subject {
+        Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
     }
 
     /// What is wanted.

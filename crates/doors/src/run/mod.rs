@@ -36,3 +36,6 @@ pub mod task_prompt;
 pub mod tasks;
 pub mod tasks_file;
 mod traces;
+
+/// The first part of its subjects.
+pub const DOOR: &str = "run";

@@ -15,3 +15,6 @@ pub mod pipeline;
 pub mod plan;
 pub mod task;
 pub mod tasks;
+
+/// The first part of its subjects.
+pub const DOOR: &str = "service";

@@ -23,6 +23,14 @@ pub const MAX_TEXT_BYTES: usize = 16 * 1024;
 /// How many tasks added by command are listed.
 pub const MAX_LISTED: u32 = 1000;
 
+/// What the names of their streams begin with.
+const STREAMS: &str = "task/";
+
+/// The stream of a task that was added.
+fn stream(id: &str) -> String {
+    format!("{STREAMS}{id}")
+}
+
 /// A task as it is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
@@ -83,9 +91,9 @@ impl Tasks {
     /// All tasks: those of the plan in order, then those added, the one that changed last first.
     pub async fn list(&self) -> Result<Vec<Task>, ServiceError> {
         let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| planned(&self.plan, task)).collect();
-        for stream in self.ledger.streams("task/", MAX_LISTED).await? {
+        for stream in self.ledger.streams(STREAMS, MAX_LISTED).await? {
             let notes = self.ledger.notes(&stream).await?;
-            tasks.extend(stream.strip_prefix("task/").and_then(|id| fold(id, &notes)));
+            tasks.extend(stream.strip_prefix(STREAMS).and_then(|id| fold(id, &notes)));
         }
         Ok(tasks)
     }
@@ -102,7 +110,7 @@ impl Tasks {
     /// A task that was added by command.
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
         Ok(match is_id(id) {
-            true => fold(id, &self.ledger.notes(&format!("task/{id}")).await?),
+            true => fold(id, &self.ledger.notes(&stream(id)).await?),
             false => None,
         })
     }
@@ -110,7 +118,7 @@ impl Tasks {
     /// Adds a task. The same task again is the same task; another one under its id is refused.
     pub async fn add(&self, id: &str, new: &NewTask, at_ms: i64) -> Result<Task, ServiceError> {
         check(id, new)?;
-        let stream = format!("task/{id}");
+        let stream = stream(id);
         let mut transaction = self.ledger.transaction().await?;
         let notes = transaction.notes(&stream).await?;
         if let Some(task) = fold(id, &notes) {
@@ -139,7 +147,7 @@ impl Tasks {
             Home::Plan { .. } => self.write_plan(&task.title, status, review)?,
             Home::Ledger if task.status == status => {}
             Home::Ledger => {
-                let stream = format!("task/{}", task.id);
+                let stream = stream(&task.id);
                 let mut transaction = self.ledger.transaction().await?;
                 let seen = transaction.last_note(&stream).await?.map_or(0, |note| note.n);
                 let body = serde_json::to_string(&Moved { status }).unwrap_or_default();
@@ -199,9 +207,9 @@ impl Tasks {
                 let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
                 let digest = Digest::of(title.as_bytes());
                 let short = digest.as_str().get(..16).unwrap_or(digest.as_str()).to_owned();
-                Subject::new("service", [file.as_str(), short.as_str()])
+                Subject::new(super::DOOR, [file.as_str(), short.as_str()])
             }
-            Home::Ledger => Subject::new("service", ["task", task.id.as_str()]),
+            Home::Ledger => Subject::new(super::DOOR, ["task", task.id.as_str()]),
         }
     }
 }

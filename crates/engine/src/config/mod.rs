@@ -22,6 +22,7 @@ mod service;
 mod settings;
 mod written;
 mod written_check;
+mod written_use;
 
 pub use crate::yaml::{
     Diagnostic, FileBytes, MAX_FILE_BYTES, MAX_PROBLEMS, Place, Problems, Related, Source,

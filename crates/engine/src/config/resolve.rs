@@ -8,7 +8,7 @@ use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
 use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
-use crate::programs::Program;
+use crate::programs::PROGRAMS;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
 use countersign_core::policy::{OnNoVerdict, Overrides, Policy};
@@ -122,7 +122,8 @@ pub fn resolve(
             .map(|problem| {
                 let hint = problem.hint.clone().unwrap_or_default();
                 problem.with_hint(format!(
-                    "{hint}; without configuration: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self, checks"
+                    "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
+                    PROGRAMS.reviewer_names()
                 ))
             })
         }));
@@ -209,7 +210,7 @@ fn chosen_reviewer(
 fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let asked = reviewer.kind.asked()?;
     // It is told how much a question may cost, and says what it did cost.
-    let says_cost = matches!(&reviewer.kind, ReviewerKind::Program(one) if one.program == Program::Claude);
+    let says_cost = matches!(&reviewer.kind, ReviewerKind::Program(one) if one.program.caps_cost);
     if says_cost || asked.price.is_some() {
         return None;
     }

@@ -1,8 +1,9 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
 use super::address::{address, variable};
-use super::written::{WrittenPrice, WrittenReviewer, WrittenUse};
-use crate::programs::{Api, Program};
+use super::written::{WrittenPrice, WrittenReviewer};
+use super::written_use::WrittenUse;
+use crate::programs::{Api, Facts, PROGRAMS};
 use crate::yaml::{At, Named, Place, Sink, quoted};
 use countersign_core::cost::{MICRO, Price};
 use schemars::JsonSchema;
@@ -28,7 +29,7 @@ pub fn is_short_form(name: &str) -> bool {
         || name.starts_with("text:")
         || name.starts_with("replay:")
         || matches!(name, "self" | "checks")
-        || Program::named(name).is_some()
+        || PROGRAMS.reviewer(name).is_some()
 }
 
 /// A reviewer that may be asked.
@@ -87,7 +88,7 @@ pub struct CommandReviewer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramReviewer {
     /// Which one.
-    pub program: Program,
+    pub program: &'static Facts,
     /// Where its service is, where not at the program's own choice.
     pub base_url: Option<String>,
     /// The variable that holds the key of that service.
@@ -98,7 +99,7 @@ pub struct ProgramReviewer {
 
 impl ProgramReviewer {
     /// A program as it is.
-    pub fn plain(program: Program) -> Self {
+    pub fn plain(program: &'static Facts) -> Self {
         Self { program, base_url: None, key_env: None, asked: Asked::default() }
     }
 }
@@ -218,27 +219,13 @@ fn kind(
     refuse_foreign_keys(sink, *kind, written);
     match kind {
         WrittenUse::Command => command(sink, owner, written, span).map(ReviewerKind::Command),
-        WrittenUse::Claude => program(sink, Program::Claude, written),
-        WrittenUse::Codex => program(sink, Program::Codex, written),
-        WrittenUse::Gemini => program(sink, Program::Gemini, written),
-        WrittenUse::Opencode => program(sink, Program::Opencode, written),
-        WrittenUse::Anthropic => service(sink, Api::Anthropic, written, span),
-        WrittenUse::Openai => service(sink, Api::OpenAi, written, span),
+        WrittenUse::Program(facts) => program(sink, facts, written),
+        WrittenUse::Service(api) => service(sink, *api, written, span),
         WrittenUse::Replay => replay(sink, written, span),
         WrittenUse::SelfReview => Some(ReviewerKind::SelfReview),
         WrittenUse::Checks => Some(ReviewerKind::Checks),
     }
 }
-
-use WrittenUse as U;
-/// The kinds that are programs.
-const PROGRAMS: &[U] = &[U::Command, U::Claude, U::Codex, U::Gemini, U::Opencode];
-/// The kinds that are services.
-const SERVICES: &[U] = &[U::Anthropic, U::Openai];
-/// The kinds that are programs or services.
-const ASKED: &[U] = &[U::Command, U::Claude, U::Codex, U::Gemini, U::Opencode, U::Anthropic, U::Openai];
-/// The kinds whose service can be chosen.
-const PLACED: &[U] = &[U::Codex, U::Gemini, U::Opencode, U::Anthropic, U::Openai];
 
 /// A key that means nothing for a kind is a misunderstanding worth hearing about.
 fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenReviewer) {
@@ -251,44 +238,33 @@ fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenRevie
     let WrittenReviewer {
         base_url, key_env, key_file, reply_tokens, window_tokens, price, question_usd, ..
     } = written;
-    let keys = [
-        ("command", &[U::Command][..], span(command.as_ref())),
-        ("file", &[U::Replay], span(file.as_ref())),
-        ("sees", PROGRAMS, span(sees.as_ref())),
-        ("timeout_seconds", ASKED, span(timeout_seconds.as_ref())),
-        ("concurrency", ASKED, span(concurrency.as_ref())),
-        ("model", ASKED, span(model.as_ref())),
-        ("base_url", PLACED, span(base_url.as_ref())),
-        ("key_env", PLACED, span(key_env.as_ref())),
-        ("key_file", SERVICES, span(key_file.as_ref())),
-        ("reply_tokens", SERVICES, span(reply_tokens.as_ref())),
-        ("window_tokens", ASKED, span(window_tokens.as_ref())),
-        ("price", ASKED, span(price.as_ref())),
-        ("question_usd", &[U::Claude], span(question_usd.as_ref())),
+    type Of = fn(WrittenUse) -> bool;
+    let program: Of = WrittenUse::is_program;
+    let service: Of = WrittenUse::is_service;
+    let asked: Of = |kind| kind.is_program() || kind.is_service();
+    let placed: Of = WrittenUse::chooses_service;
+    let keys: [(&str, Of, Option<Range<usize>>); 13] = [
+        ("command", |kind| kind == WrittenUse::Command, span(command.as_ref())),
+        ("file", |kind| kind == WrittenUse::Replay, span(file.as_ref())),
+        ("sees", program, span(sees.as_ref())),
+        ("timeout_seconds", asked, span(timeout_seconds.as_ref())),
+        ("concurrency", asked, span(concurrency.as_ref())),
+        ("model", asked, span(model.as_ref())),
+        ("base_url", placed, span(base_url.as_ref())),
+        ("key_env", placed, span(key_env.as_ref())),
+        ("key_file", service, span(key_file.as_ref())),
+        ("reply_tokens", service, span(reply_tokens.as_ref())),
+        ("window_tokens", asked, span(window_tokens.as_ref())),
+        ("price", asked, span(price.as_ref())),
+        ("question_usd", WrittenUse::caps_cost, span(question_usd.as_ref())),
     ];
     for (key, belongs_to, span) in keys {
-        if let Some(span) = span.filter(|_| !belongs_to.contains(&kind)) {
+        if let Some(span) = span.filter(|_| !belongs_to(kind)) {
             let message = format!("`{key}` means nothing for `use: {}`", kind.word());
-            let uses: Vec<_> = belongs_to.iter().map(|kind| format!("`{}`", kind.word())).collect();
+            let uses = WrittenUse::all(PROGRAMS).filter(|kind| belongs_to(*kind));
+            let uses: Vec<_> = uses.map(|kind| format!("`{}`", kind.word())).collect();
             let hint = format!("it belongs to `use:` {}", uses.join(", "));
             sink.report_with_hint("misplaced-key", &span, message, hint);
-        }
-    }
-}
-
-impl WrittenUse {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Command => "command",
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-            Self::Anthropic => "anthropic",
-            Self::Openai => "openai",
-            Self::Replay => "replay",
-            Self::SelfReview => "self",
-            Self::Checks => "checks",
         }
     }
 }
@@ -310,11 +286,11 @@ fn command(
     Some(CommandReviewer { argv, asked: asked? })
 }
 
-fn program(sink: &mut Sink, program: Program, written: &WrittenReviewer) -> Option<ReviewerKind> {
+fn program(sink: &mut Sink, program: &'static Facts, written: &WrittenReviewer) -> Option<ReviewerKind> {
     let asked = asked(sink, written);
     let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
-    if let Some(at) = sees.filter(|_| !program.may_see_project()) {
-        let name = program.facts().name;
+    if let Some(at) = sees.filter(|_| !program.may_see_project) {
+        let name = program.name;
         let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
         sink.report_with_hint("bad-sees", &at.span, message, "leave `sees` away, or ask another reviewer");
         return None;

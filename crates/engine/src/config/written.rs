@@ -8,6 +8,8 @@ use super::notify::WrittenNotify;
 use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
+use super::written_use::WrittenUse;
+use crate::programs::{Facts, PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
@@ -125,8 +127,7 @@ pub(super) struct WrittenReviewer {
     /// For `use: command`: passed on to the program with the question. For other programs and services: the model to ask.
     #[schemars(length(min = 1))]
     pub model: Option<At<String>>,
-    /// For services, and for `codex`, `gemini` and `opencode`: where the service is, such as `http://127.0.0.1:8080/v1`.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("description" = base_url_words()))]
     pub base_url: Option<At<String>>,
     /// Beside `base_url`, and for services: the environment variable that holds the key.
     #[schemars(length(min = 1))]
@@ -141,9 +142,28 @@ pub(super) struct WrittenReviewer {
     pub window_tokens: Option<At<Count>>,
     /// For programs and services: what their tokens cost, where they do not say so themselves.
     pub price: Option<At<WrittenPrice>>,
-    /// For `use: claude` without a `price`: the most one question may cost under a budget in dollars.
-    #[schemars(extend("default" = 1))]
+    #[schemars(extend("default" = 1, "description" = question_usd_words()))]
     pub question_usd: Option<At<Dollars>>,
+}
+
+/// The names of programs in code marks.
+fn marked(of: impl Fn(&Facts) -> bool, and: &str) -> String {
+    let names: Vec<&str> =
+        PROGRAMS.reviewers().filter(|facts| of(facts)).map(|facts| facts.called.name).collect();
+    listed(names, and)
+}
+
+fn base_url_words() -> String {
+    let programs = marked(|facts| facts.chooses_service, "and");
+    format!("For services, and for {programs}: where the service is, such as `http://127.0.0.1:8080/v1`.")
+}
+
+fn question_usd_words() -> String {
+    let programs =
+        listed(PROGRAMS.reviewers().filter(|facts| facts.caps_cost).map(|facts| facts.name), "and");
+    format!(
+        "For `use: {programs}` without a `price`: the most one question may cost under a budget in dollars."
+    )
 }
 
 /// What tokens cost.
@@ -160,34 +180,6 @@ pub(super) struct WrittenPrice {
     /// A million tokens of replies.
     #[schemars(required)]
     pub output_usd_per_million: Option<At<Dollars>>,
-}
-
-/// The kinds of reviewers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[schemars(rename = "Use")]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WrittenUse {
-    /// A program of yours.
-    Command,
-    /// The `claude` program, held to reading.
-    Claude,
-    /// The `codex` program, held to answering.
-    Codex,
-    /// The `gemini` program, held to answering.
-    Gemini,
-    /// The `opencode` program, held to answering.
-    Opencode,
-    /// A service that speaks the Anthropic Messages API.
-    Anthropic,
-    /// A service that speaks OpenAI's chat completions: OpenAI, llama.cpp, Ollama, vLLM and many others.
-    Openai,
-    /// Recorded rulings.
-    Replay,
-    /// The author, asked to look again.
-    #[serde(rename = "self")]
-    SelfReview,
-    /// Only the deterministic checks of the criteria.
-    Checks,
 }
 
 /// Criteria for the files that match.

@@ -170,7 +170,7 @@ impl Panelist {
             | Judge::Replay { .. }
             | Judge::Library(_)
             | Judge::SelfReview => true,
-            Judge::Agent(agent) => self.sees_project || agent.program.facts().reads_files,
+            Judge::Agent(agent) => self.sees_project || agent.program.reads_files,
             Judge::Service(_) => false,
             Judge::TwoCall(two) => two.reviewer.reads_files(),
         }
@@ -288,7 +288,7 @@ impl Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::Program;
+    use crate::programs::claude;
     use crate::reviewer::service::Api;
     use countersign_core::ids::ReviewId;
 
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(service.was_cut(15_001).unwrap().why, NoVerdict::TooLong);
         assert!(service.was_cut(u64::MAX).is_some());
         // What a program reports is the sum of as many requests as it liked to make.
-        let agent = panelist(Judge::Agent(Agent::new(Program::Claude, None, vec![])));
+        let agent = panelist(Judge::Agent(Agent::new(&claude::FACTS, None, vec![])));
         assert!(agent.was_cut(90_000).is_none());
     }
 }

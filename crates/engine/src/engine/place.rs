@@ -3,6 +3,7 @@
 
 use super::panel::Judge;
 use crate::installed;
+use crate::programs::{Facts, PROGRAMS};
 use crate::worker::Worker;
 use countersign_core::digest::Digest;
 use countersign_core::place::Place;
@@ -12,9 +13,8 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Variables that choose what a program loads or whom it talks to.
-const STEERING: &[&str] =
-    &["CLASSPATH", "CODEX_HOME", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
+/// Variables that choose what a program loads or whom it talks to, beside those of agent programs.
+const STEERING: &[&str] = &["CLASSPATH", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
 /// Endings of such variables.
 const STEERING_ENDS: &[&str] =
     &["_API_BASE", "_BASE_URL", "_CONFIG_DIR", "_CONFIG_HOME", "_ENDPOINT", "_PROXY", "_proxy"];
@@ -22,11 +22,9 @@ const STEERING_ENDS: &[&str] =
 const STEERING_BEGINS: &[&str] = &[
     "BASH_",
     "BUN_",
-    "CLAUDE_CODE_USE_",
     "DENO_",
     "DYLD_",
     "GEM_",
-    "GOOGLE_GENAI_USE_",
     "JAVA_",
     "LD_",
     "LUA_",
@@ -58,7 +56,7 @@ pub(super) fn place(judge: &Judge, root: &Path, environment: &Variables) -> Plac
             Worker::Program { path, .. } => of_command(std::slice::from_ref(path), root, &marked.environment),
         },
         Judge::Agent(agent) => {
-            let programs = found(OsStr::new(agent.program.facts().name), root, &agent.environment);
+            let programs = found(OsStr::new(agent.program.name), root, &agent.environment);
             let services = match &agent.base_url {
                 Some(url) => vec![url.clone()],
                 None => addresses(&agent.environment),
@@ -117,8 +115,12 @@ fn interpreter(script: &Path) -> Option<OsString> {
 }
 
 fn steering(environment: &Variables) -> BTreeMap<String, Digest> {
+    let of_program = |facts: &Facts, name: &str| {
+        facts.steering.iter().any(|known| *known == name || known.ends_with('_') && name.starts_with(known))
+    };
     let steers = |name: &str| {
         STEERING.contains(&name)
+            || PROGRAMS.reviewers().any(|facts| of_program(facts, name))
             || STEERING_ENDS.iter().any(|end| name.ends_with(end))
             || STEERING_BEGINS.iter().any(|begin| name.starts_with(begin))
     };
@@ -146,7 +148,7 @@ fn addresses(environment: &Variables) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::Program;
+    use crate::programs::claude;
     use crate::reviewer::{Agent, Command};
     use std::os::unix::fs::PermissionsExt;
 
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn variables_that_steer_are_told_apart_and_no_secret_is_kept() {
         let agent = |pairs: &[(&str, &str)]| {
-            let judge = Judge::Agent(Agent::new(Program::Claude, None, variables(pairs)));
+            let judge = Judge::Agent(Agent::new(&claude::FACTS, None, variables(pairs)));
             place(&judge, Path::new("/"), &[])
         };
         let plain = agent(&[("HOME", "/home/ann"), ("TERM", "xterm")]);

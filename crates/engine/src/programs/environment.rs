@@ -86,11 +86,11 @@ fn absolute_only(path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::Program;
+    use crate::programs::claude;
 
     fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         let ours = pairs.iter().map(|(name, value)| (name.into(), value.into()));
-        let facts = Program::Claude.facts();
+        let facts = &claude::FACTS;
         let all = environment(facts, &kept(facts, None, ours), vec![], Path::new("/private/tmp"), "ca-1");
         all.into_iter().map(|(n, v)| (n.into_string().unwrap(), v.into_string().unwrap())).collect()
     }

@@ -1,6 +1,6 @@
 //! What makes one program differ from the next: words, variables, and two functions.
 
-use super::{Called, Heard, Problem};
+use super::{Called, Heard, Problem, Working};
 use crate::process::Ended;
 use countersign_core::prompt::Shape;
 use std::ffi::OsString;
@@ -18,7 +18,25 @@ pub enum Vendor {
     Google,
 }
 
-/// Everything that is particular about a program.
+impl Vendor {
+    const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Google];
+
+    /// The vendor of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|vendor| vendor.name() == name)
+    }
+
+    /// Its name, as people and models give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Google => "google",
+        }
+    }
+}
+
+/// Everything that is particular about a program that can be asked and put to work.
 pub struct Facts {
     /// Its name on the PATH, and in `use:`.
     pub name: &'static str,
@@ -26,6 +44,16 @@ pub struct Facts {
     pub called: Called<'static>,
     /// Who makes its models, where that is one.
     pub vendor: Option<Vendor>,
+    /// Whether it can look around in a project without taking orders from it.
+    pub may_see_project: bool,
+    /// Whether it can be told where its service is.
+    pub chooses_service: bool,
+    /// Whether it can be told the most a question may cost.
+    pub caps_cost: bool,
+    /// A model that is enough to read what another one wrote, where one is known.
+    pub light_model: Option<&'static str>,
+    /// Variables that choose whom it talks to or what it loads; one that ends in `_` stands for all that begin so.
+    pub steering: &'static [&'static str],
     /// The longest prompt it reads.
     pub prompt_max_bytes: usize,
     /// Whether it can be held to reading the files of one folder. One that cannot gets everything in the
@@ -41,6 +69,8 @@ pub struct Facts {
     pub set: &'static [(&'static str, &'static str)],
     /// Where its sign-in is found.
     pub credentials: Credentials,
+    /// How it is put to work.
+    pub working: Working,
     /// Whether it says what a call cost in money.
     pub reports_cost: bool,
     /// Command line, prompt and files of a question.
@@ -86,6 +116,15 @@ impl Credentials {
         Some(folder.join(self.file))
     }
 }
+
+/// There is one of each name.
+impl PartialEq for Facts {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Facts {}
 
 impl fmt::Debug for Facts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

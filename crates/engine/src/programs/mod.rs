@@ -1,17 +1,25 @@
-//! Agent programs: how each is called, and what it means by what it says. One module a program, pure.
+//! Agent programs: one folder and one row of [`PROGRAMS`] for each, with everything that differs between them: how it is
+//! asked and put to work, what it means by what it says, its marks, its hook, its settings. Pure.
 //!
-//! What they have in common is here: the environment they get, the ways in which they fail, and the shape of
-//! the [`Facts`] that make one program differ from the next.
+//! What they have in common is here: the environment they get, the ways in which they fail, and the shape of the rows.
+//! Authors, `init --agent`, `doctor`, `use:` and help go through the table.
 
 mod api;
 pub mod claude;
 pub mod codex;
+mod copilot;
 mod environment;
 mod facts;
 pub mod gemini;
 mod heard;
+mod hook;
+#[cfg(test)]
+pub(crate) mod made_up;
 mod marks;
 pub mod opencode;
+mod program;
+mod qwen;
+mod settings;
 pub mod stop;
 mod working;
 
@@ -19,47 +27,21 @@ pub use api::Api;
 pub use environment::{environment, kept};
 pub use facts::{Credentials, Facts, Form, Record, Setup, Vendor};
 pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
-pub use marks::{MARKS, Mark, NAMES};
+pub use hook::{HOOK_SECONDS, Hook};
+pub use marks::Mark;
+pub use program::{Program, Programs, listed};
+pub use settings::{Dialect, FileFormat, ServerEntry, ServerForm};
 pub use working::{ModelArgument, Working};
 
-/// The programs there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// Claude Code.
-    Claude,
-    /// Codex CLI.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode.
-    Opencode,
-}
-
-impl Program {
-    /// All of them, in the order in which they are preferred where nothing is configured.
-    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
-
-    /// What is particular about it.
-    pub fn facts(self) -> &'static Facts {
-        match self {
-            Self::Claude => &claude::FACTS,
-            Self::Codex => &codex::FACTS,
-            Self::Gemini => &gemini::FACTS,
-            Self::Opencode => &opencode::FACTS,
-        }
-    }
-
-    /// Whether it can look around in a project without taking orders from it. opencode cannot: it takes every
-    /// AGENTS.md that lies beside a file it reads for instructions, and nothing turns that off.
-    pub fn may_see_project(self) -> bool {
-        self != Self::Opencode
-    }
-
-    /// The program with this name on the PATH.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|program| program.facts().name == name)
-    }
-}
+/// Every program there is. A new one is a folder and a row here.
+pub const PROGRAMS: Programs = Programs(&[
+    &claude::PROGRAM,
+    &codex::PROGRAM,
+    &gemini::PROGRAM,
+    &opencode::PROGRAM,
+    &qwen::PROGRAM,
+    &copilot::PROGRAM,
+]);
 
 /// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command of
 /// their own.
@@ -90,9 +72,15 @@ mod tests {
 
     #[test]
     fn every_program_is_known_by_its_name() {
-        for program in Program::ALL {
-            assert_eq!(Program::named(program.facts().name), Some(program));
+        for program in PROGRAMS.all() {
+            assert!(
+                std::ptr::eq(PROGRAMS.named(program.name).unwrap(), program),
+                "{program:?} has a name of its own"
+            );
+            assert!(program.reviewer.is_none_or(|facts| facts.name == program.name));
+            assert!(program.hook.is_none_or(|hook| hook.program.name == program.name));
         }
-        assert_eq!(Program::named("vi"), None);
+        assert!(PROGRAMS.named("vi").is_none());
+        assert!(PROGRAMS.reviewer("qwen").is_none());
     }
 }

@@ -4,7 +4,7 @@ use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, Told};
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram};
-use crate::programs::{self, Facts, Form, Heard, Kind, Problem, Program, Said, Setup, Usage, Vendor};
+use crate::programs::{self, Facts, Form, Heard, Kind, Problem, Said, Setup, Usage, Vendor};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -25,7 +25,7 @@ const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Which one.
-    pub program: Program,
+    pub program: &'static Facts,
     /// The model, where not the program's own choice.
     pub model: Option<String>,
     /// Where its service is, where not at the program's own choice.
@@ -38,14 +38,14 @@ pub struct Agent {
 
 impl Agent {
     /// A program with the part of `ours` that it may have.
-    pub fn new(program: Program, key_env: Option<&str>, ours: Vec<(OsString, OsString)>) -> Self {
-        let environment = programs::kept(program.facts(), key_env, ours);
+    pub fn new(program: &'static Facts, key_env: Option<&str>, ours: Vec<(OsString, OsString)>) -> Self {
+        let environment = programs::kept(program, key_env, ours);
         Self { program, model: None, base_url: None, key_env: key_env.map(str::to_owned), environment }
     }
 
     /// What makes its answers its own: the model and the service, as far as anybody but the program chose them.
     pub fn identity(&self) -> String {
-        let facts = self.program.facts();
+        let facts = self.program;
         let variable = facts.model_variable.and_then(|name| self.variable(name));
         let chosen = variable.map(|model| model.to_string_lossy().into_owned());
         let model = self.model.clone().or(chosen);
@@ -55,13 +55,8 @@ impl Agent {
 
     /// Who makes its model: the program's vendor, or what the model's name says where it serves several.
     pub fn vendor(&self) -> Option<Vendor> {
-        let named = || match self.model.as_deref()?.split('/').next()? {
-            "anthropic" => Some(Vendor::Anthropic),
-            "openai" => Some(Vendor::OpenAi),
-            "google" => Some(Vendor::Google),
-            _ => None,
-        };
-        self.program.facts().vendor.or_else(named)
+        let named = || Vendor::named(self.model.as_deref()?.split('/').next()?);
+        self.program.vendor.or_else(named)
     }
 
     /// A variable of its environment.
@@ -72,14 +67,14 @@ impl Agent {
 
     /// How somebody seems to be signed in: a variable, or a file. A system's own key store is not looked into.
     pub fn sign_in(&self) -> Option<String> {
-        let credentials = &self.program.facts().credentials;
+        let credentials = &self.program.credentials;
         let named = self.key_env.as_deref().into_iter().chain(credentials.variables.iter().copied());
         let mut set = named.filter(|name| self.variable(name).is_some());
         set.next().map(str::to_owned).or_else(|| self.credentials().map(|file| file.display().to_string()))
     }
 
     fn credentials(&self) -> Option<PathBuf> {
-        let file = self.program.facts().credentials.file(|name| self.variable(name).map(OsStr::to_owned))?;
+        let file = self.program.credentials.file(|name| self.variable(name).map(OsStr::to_owned))?;
         file.is_file().then_some(file)
     }
 
@@ -90,8 +85,8 @@ impl Agent {
 
     /// Asks the program, and comes back with what it said.
     pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
-        let facts = self.program.facts();
-        if brief.folder == brief.root && !self.program.may_see_project() {
+        let facts = self.program;
+        if brief.folder == brief.root && !facts.may_see_project {
             return not_in_a_project(facts);
         }
         let prepared = brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"));
@@ -122,7 +117,7 @@ impl Agent {
     }
 
     fn prepare(&self, brief: &Brief, private: &Path) -> io::Result<(Setup, Call)> {
-        let facts = self.program.facts();
+        let facts = self.program;
         let credentials = self.credentials();
         let mut setup = (facts.prepare)(&Form {
             model: self.model.as_deref(),
@@ -264,7 +259,7 @@ mod tests {
         let claude = |model: Option<&str>, chosen: Option<&str>| Agent {
             model: model.map(str::to_owned),
             ..Agent::new(
-                Program::Claude,
+                &programs::claude::FACTS,
                 None,
                 chosen.map(|model| ("ANTHROPIC_MODEL".into(), model.into())).into_iter().collect(),
             )

@@ -3,6 +3,7 @@
 use super::Asking;
 use super::line::Line;
 use crate::cli::Failure;
+use countersign_app::doors::CLI;
 use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::Subject;
@@ -76,7 +77,7 @@ fn request() -> Request {
     let rule =
         Rule { name: "doctor".to_owned(), scope: Scope::Whole, criteria, guidance: None, reviewer: None };
     Request {
-        subject: Subject::new("cli", ["doctor"]),
+        subject: Subject::new(CLI, ["doctor"]),
         rules: vec![rule],
         policy: Policy { attempts: Attempts::Once, ..Policy::default() },
         outputs: vec![Output { name: "files".to_owned(), kind: OutputKind::Files }],

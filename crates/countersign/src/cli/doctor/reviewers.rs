@@ -7,7 +7,7 @@ use super::{Asking, ask, surroundings};
 use crate::cli::Failure;
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
-use countersign_engine::programs::Program;
+use countersign_engine::programs::{Facts, PROGRAMS};
 use countersign_engine::reviewer::service::Probed;
 use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
@@ -63,23 +63,18 @@ impl Asking<'_> {
     /// An agent program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask` tells
     /// for sure.
     async fn agent(&self, what: String, agent: &Agent) -> Line {
-        let facts = agent.program.facts();
+        let facts = agent.program;
         let name = facts.name;
         let path = std::env::var_os("PATH");
         let Some(found) = installed::find(name, self.project.root.path(), path.as_deref()) else {
-            return Line::unavailable(what, format!("`{name}` is not on the PATH"))
-                .hint(format!("install it ({}), or configure another reviewer", facts.called.install));
+            return absent(what, facts);
         };
         let words = format!("`{name}`: {}", found.display());
         let Some(version) = surroundings::version(&found, self.guard, self.cancel).await else {
             return Line::unavailable(what, format!("{words}: it does not say its version"))
                 .hint(format!("try `{name} --version`; it may be broken or half installed"));
         };
-        match agent.sign_in() {
-            Some(how) => Line::ok(what, format!("{words}: {version}; signed in by {how}")),
-            None => Line::warn(what, format!("{words}: {version}; no sign-in was found"))
-                .hint(format!("{}; --ask tells for sure", facts.called.sign_in)),
-        }
+        signed_in(what, format!("{words}: {version}"), agent)
     }
 
     /// A service: its key is there, it can be reached, and it lets us in. Nothing is asked that costs anything.
@@ -117,7 +112,9 @@ impl Asking<'_> {
             return Line::warn(what, format!("{words}: there is no `{script}` in the project"))
                 .hint("arguments that name files are from the project root");
         }
-        let known = found.file_name().is_some_and(|name| name.to_str().and_then(Program::named).is_some());
+        let known = found
+            .file_name()
+            .is_some_and(|name| name.to_str().and_then(|name| PROGRAMS.reviewer(name)).is_some());
         match known {
             false => Line::ok(what, words),
             true => match surroundings::version(&found, self.guard, self.cancel).await {
@@ -126,6 +123,21 @@ impl Asking<'_> {
                     .hint(format!("try `{program} --version`; it may be broken or half installed")),
             },
         }
+    }
+}
+
+/// An agent program that is not installed.
+fn absent(what: String, facts: &Facts) -> Line {
+    Line::unavailable(what, format!("`{}` is not on the PATH", facts.name))
+        .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
+}
+
+/// An agent program that is there, by whether somebody seems to be signed in.
+fn signed_in(what: String, words: String, agent: &Agent) -> Line {
+    match agent.sign_in() {
+        Some(how) => Line::ok(what, format!("{words}; signed in by {how}")),
+        None => Line::warn(what, format!("{words}; no sign-in was found"))
+            .hint(format!("{}; --ask tells for sure", agent.program.called.sign_in)),
     }
 }
 
@@ -156,4 +168,19 @@ fn missing(what: String, program: &str, root: &Path) -> Line {
 fn unreadable(what: String, failure: Failure) -> Line {
     Line::unavailable(what, failure.message)
         .hint(failure.hint.unwrap_or_else(|| "correct `file`, or record the rulings anew".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::program::FACTS;
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_looked_at_in_its_own_words() {
+        let line = absent("reviewer x".to_owned(), &FACTS).json();
+        assert_eq!(line["hint"], "install it (https://made-up.example), or configure another reviewer");
+        let line =
+            signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![])).json();
+        assert_eq!(line["hint"], "run `made-up login`; --ask tells for sure");
+    }
 }

@@ -6,17 +6,16 @@ mod agents;
 use super::arguments::InitOptions;
 use super::{Failure, Global, validate};
 use crate::output::{Answer, Printer, bold};
-pub use agents::names_hook;
+use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
 use countersign_app::init::detect::{Found, Language, detect};
 use countersign_app::init::hold;
 use countersign_app::project::{Project, current_folder, environment};
-use countersign_engine::installed;
 
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_engine::config::{Config, Environment, FILE_NAME};
-use countersign_engine::programs::Program;
+use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::{self, Root};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -93,13 +92,13 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     if let Some(file) = typed.strip_prefix("replay:").filter(|file| !file.is_empty()) {
         return Ok(Reviewer::Replay(from_root(file)));
     }
-    if let Some(program) = Program::named(typed) {
+    if let Some(program) = PROGRAMS.reviewer(typed) {
         return Ok(Reviewer::Program(program));
     }
     match typed {
         "self" => Ok(Reviewer::SelfReview),
         _ => Err(Failure::usage(format!("--reviewer `{typed}` cannot be written into a new file"))
-            .hint("claude, codex, gemini, opencode, command:PROGRAM ARGS, replay:FILE or self")),
+            .hint(format!("{}, command:PROGRAM ARGS, replay:FILE or self", PROGRAMS.reviewer_names()))),
     }
 }
 
@@ -183,11 +182,7 @@ impl Made {
 }
 
 fn agents() -> impl Iterator<Item = (&'static str, Option<PathBuf>)> {
-    let path = std::env::var_os("PATH");
-    Program::ALL
-        .map(|program| program.facts().name)
-        .into_iter()
-        .map(move |name| (name, installed::find(name, Path::new("/"), path.as_deref())))
+    PROGRAMS.agents().map(|program| (program.name, on_path(program.name)))
 }
 
 fn agents_json() -> Value {

@@ -126,7 +126,7 @@ pub struct AskOptions {
     /// What is looked at: the plan, the files of the change; kept in mind for the commands after this one
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub artifact: Vec<PathBuf>,
-    /// Who is asked: a configured name, claude, codex, gemini, opencode, command:PROGRAM or replay:FILE
+    /// Who is asked: a configured name, {programs}, command:PROGRAM or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }

@@ -1,7 +1,6 @@
 //! `countersign qr`: a decomposed review in a state file, command by command.
 
 pub mod arguments;
-pub mod validate;
 
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};

@@ -85,7 +85,7 @@ pub struct HowOptions {
     /// The most all agents together may cost
     #[arg(long, value_name = "USD")]
     pub budget_usd: Option<f64>,
-    /// Who judges: a configured name, claude, codex, gemini, opencode, command:PROGRAM, text:COMMAND or replay:FILE
+    /// Who judges: a configured name, {programs}, command:PROGRAM, text:COMMAND or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }

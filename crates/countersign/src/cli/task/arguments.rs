@@ -85,7 +85,7 @@ pub struct ReviewTaskOptions {
     /// The log of the session in which the work was done; shown where `context.session_log` is on
     #[arg(long, value_name = "FILE")]
     pub session_log: Option<PathBuf>,
-    /// Who is asked: a configured name, auto, claude, codex, gemini, opencode, command:PROGRAM or replay:FILE
+    /// Who is asked: a configured name, auto, {programs}, command:PROGRAM or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }

@@ -3,6 +3,7 @@
 use crate::cli::log::event_words;
 use crate::cli::task::words::result_words;
 use crate::output::{bold, dim, rfc3339};
+use countersign_app::doors::DOORS;
 use countersign_app::notify;
 use countersign_core::review::Event;
 use countersign_core::text::{cut_noted, visible_line};
@@ -93,12 +94,9 @@ fn text(data: &Value, key: &str) -> Option<String> {
     data[key].as_str().map(str::to_owned)
 }
 
-/// Whether an event is about a subject, as it is typed: whole, without `cli/`, or its beginning up to a `/`.
+/// Whether an event is about a subject, as it is typed.
 pub fn is_about(event: &Recorded, typed: &str) -> bool {
     let named = || text(&serde_json::from_str(&event.body).unwrap_or_default(), "subject");
     let subject = event.subject.clone().or_else(named).unwrap_or_else(|| event.stream.clone());
-    match typed.ends_with('/') {
-        true => subject.starts_with(typed),
-        false => subject == typed || subject.strip_prefix("cli/") == Some(typed),
-    }
+    DOORS.is_meant(&subject, typed)
 }

@@ -198,7 +198,7 @@ impl Asking<'_> {
         let dir = self.qr.dir.path().canonicalize().unwrap_or_else(|_| self.qr.dir.path().to_owned());
         let parts = [&*dir.to_string_lossy(), self.qr.phase.name(), item.id.as_str()];
         let request = Request {
-            subject: Subject::new("qr", parts),
+            subject: Subject::new(crate::qr::DOOR, parts),
             rules: vec![prompts::verify(self.qr.phase, item, shows, modules)],
             policy: policy(self.policy),
             outputs: vec![Output { name: prompts::OUTPUT.to_owned(), kind: OutputKind::Files }],

@@ -1,10 +1,10 @@
 //! What a program is told: that its agent may stop, or that it may not, in the program's own form.
 
-use super::Hook;
 use super::words;
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{MAX_EMPTY_ROUNDS, OnNoVerdict};
 use countersign_core::review::{Review, State};
+use countersign_engine::programs::Hook;
 use serde_json::{Value, json};
 
 /// What becomes of the agent.
@@ -72,20 +72,12 @@ impl Say {
         let object: Value = match self {
             Self::Go => return String::new(),
             Self::Tell(words) => json!({ "systemMessage": words }),
-            Self::Hold(reason) => json!({ "decision": hold(hook), "reason": reason }),
+            Self::Hold(reason) => json!({ "decision": hook.hold, "reason": reason }),
             Self::HoldAndTell(reason, words) => {
-                json!({ "decision": hold(hook), "reason": reason, "systemMessage": words })
+                json!({ "decision": hook.hold, "reason": reason, "systemMessage": words })
             }
         };
         format!("{object}\n")
-    }
-}
-
-/// How a program is told that its agent goes on.
-fn hold(hook: Hook) -> &'static str {
-    match hook {
-        Hook::Claude | Hook::Codex => "block",
-        Hook::Gemini => "deny",
     }
 }
 
@@ -103,6 +95,7 @@ pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
 mod tests {
     use super::*;
     use countersign_core::outcome::{NoVerdict, Stop};
+    use countersign_engine::programs::PROGRAMS;
 
     /// SVC-8, SVC-11.
     #[test]
@@ -141,18 +134,19 @@ mod tests {
 
     #[test]
     fn every_program_is_told_in_its_own_form() {
+        let hook = |name: &str| PROGRAMS.named(name).unwrap().hook.unwrap();
         let hold = Say::Hold("a\n\"b\"".into());
         let tell = Say::Tell("x".into());
-        assert_eq!(hold.output(Hook::Claude), "{\"decision\":\"block\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
-        assert_eq!(hold.output(Hook::Codex), hold.output(Hook::Claude));
-        assert_eq!(hold.output(Hook::Gemini), "{\"decision\":\"deny\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
-        for hook in [Hook::Claude, Hook::Codex, Hook::Gemini] {
+        assert_eq!(hold.output(hook("claude")), "{\"decision\":\"block\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
+        assert_eq!(hold.output(hook("codex")), hold.output(hook("claude")));
+        assert_eq!(hold.output(hook("gemini")), "{\"decision\":\"deny\",\"reason\":\"a\\n\\\"b\\\"\"}\n");
+        for hook in PROGRAMS.hooks() {
             assert_eq!(tell.output(hook), "{\"systemMessage\":\"x\"}\n");
             assert_eq!(Say::Go.output(hook), "");
         }
         let both = Say::HoldAndTell("r".into(), "x".into());
         assert_eq!(
-            both.output(Hook::Claude),
+            both.output(hook("claude")),
             "{\"decision\":\"block\",\"reason\":\"r\",\"systemMessage\":\"x\"}\n"
         );
     }

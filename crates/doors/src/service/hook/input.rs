@@ -1,8 +1,9 @@
 //! What a program writes to its hook.
 
-use super::Hook;
 use countersign_core::digest::Digest;
+use countersign_core::ids::Subject;
 use countersign_core::text::visible_line;
+use countersign_engine::programs::Hook;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -22,6 +23,15 @@ pub struct Stopping {
     pub prompt: Option<String>,
     /// The log of its session.
     pub transcript: Option<PathBuf>,
+}
+
+impl Stopping {
+    /// What stays the same over all stops of a session; of a program that does not say whether its agent was held, over all
+    /// stops after one prompt.
+    pub fn subject(&self, hook: Hook) -> Subject {
+        let parts = [hook.program.name, &self.session];
+        Subject::new(super::DOOR, parts.into_iter().chain(self.prompt.as_deref()))
+    }
 }
 
 /// The keys we read; programs write more, some of it long.
@@ -55,8 +65,8 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
     let written: Written = serde_json::from_slice(bytes)
         .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
     let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
-    if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event()) {
-        let event = hook.event();
+    if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event) {
+        let event = hook.event;
         let words = format!("this hook is for the event {event}, and was called for {}", visible_line(other));
         return Err(NotRead::OtherEvent(words));
     }
@@ -70,10 +80,9 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
         return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())).into());
     }
     let was_held = written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?;
-    let prompt = match hook {
-        Hook::Claude | Hook::Codex => None,
-        // It forgets that it was held as soon as its agent uses a tool. What it was asked stays the same.
-        Hook::Gemini => {
+    let prompt = match hook.forgets_held {
+        false => None,
+        true => {
             let prompt = written.prompt.ok_or_else(|| missing("prompt"))?;
             Some(Digest::of(prompt.as_bytes()).short().to_owned())
         }
@@ -90,6 +99,11 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use countersign_engine::programs::PROGRAMS;
+
+    fn hook(name: &str) -> Hook {
+        PROGRAMS.named(name).unwrap().hook.unwrap()
+    }
 
     /// SVC-11.
     #[test]
@@ -104,19 +118,19 @@ mod tests {
         let prompt = Some(Digest::of(b"p").short().to_owned());
         let table = [
             (
-                Hook::Claude,
+                hook("claude"),
                 r#"{"session_id":"s-1","transcript_path":"/t.jsonl","cwd":"/p","permission_mode":"default",
                 "hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"done"}"#,
                 stopping(true, Some("/t.jsonl")),
             ),
             (
-                Hook::Codex,
+                hook("codex"),
                 r#"{"session_id":"s-1","turn_id":"1","transcript_path":null,"cwd":"/p","hook_event_name":"Stop",
                 "model":"m","stop_hook_active":false,"last_assistant_message":null}"#,
                 stopping(false, None),
             ),
             (
-                Hook::Gemini,
+                hook("gemini"),
                 r#"{"session_id":"s-1","transcript_path":"","cwd":"/p","hook_event_name":"AfterAgent",
                 "timestamp":"2026-01-01T00:00:00Z","prompt":"p","prompt_response":"r","stop_hook_active":false}"#,
                 Stopping { prompt, ..stopping(true, None) },
@@ -150,7 +164,7 @@ mod tests {
             ("\"Stop\"=>\"SubagentStop\"", "is for the event Stop, and was called for SubagentStop"),
         ];
         for (change, expected) in table {
-            let found = read(Hook::Claude, of(change).as_bytes()).unwrap_err();
+            let found = read(hook("claude"), of(change).as_bytes()).unwrap_err();
             let is_other = change.contains("SubagentStop");
             let (NotRead::OtherEvent(words) | NotRead::NotUnderstood(words)) = &found;
             assert!(words.contains(expected), "{change}: {found:?}");
@@ -158,6 +172,6 @@ mod tests {
         }
         let long = of("\"s\"=>\"LONG\"").replace("LONG", &"x".repeat(SESSION_BYTES_MAX + 1));
         let words = "`session_id` has more than 200 bytes".to_owned();
-        assert_eq!(read(Hook::Claude, long.as_bytes()), Err(NotRead::NotUnderstood(words)));
+        assert_eq!(read(hook("claude"), long.as_bytes()), Err(NotRead::NotUnderstood(words)));
     }
 }

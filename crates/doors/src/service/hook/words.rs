@@ -1,6 +1,5 @@
 //! What agents and people are told. What reviewers wrote is quoted, bounded, and can be read but not act.
 
-use super::Hook;
 use crate::service::task::{Notification, SOUND};
 use countersign_core::judge::Finding;
 use countersign_core::notify::About;
@@ -8,6 +7,7 @@ use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::policy::{Attempts, MAX_EMPTY_ROUNDS, MAX_SESSION_LIFTS};
 use countersign_core::review::Review;
 use countersign_core::text::{cut_noted, neutralise, visible_line};
+use countersign_engine::programs::Hook;
 
 /// The most findings that are spelled out.
 const FINDINGS_MAX: usize = 20;
@@ -149,7 +149,7 @@ pub fn notification(
         Outcome::NoVerdict(_) | Outcome::BudgetReached => (About::NoVerdict, "No Verdict"),
         _ => (About::ReviewFailed, "Review Failed"),
     };
-    let title = format!("{lead}: {} in {}", hook.program().facts().name, visible_line(project));
+    let title = format!("{lead}: {} in {}", hook.program.name, visible_line(project));
     let message = told.strip_prefix("Countersign: ").unwrap_or(told).to_owned();
     Some((about, Notification { title, message, sound: SOUND.to_owned() }))
 }
@@ -175,6 +175,7 @@ fn reasons(review: &Review) -> String {
 mod tests {
     use super::*;
     use countersign_core::outcome::NoVerdict;
+    use countersign_engine::programs::PROGRAMS;
 
     /// SVC-15.
     #[test]
@@ -191,7 +192,12 @@ mod tests {
             (Outcome::BudgetReached, Some((About::NoVerdict, "No Verdict: codex in shop"))),
         ];
         for (outcome, expected) in table {
-            let found = notification(Hook::Codex, "shop", outcome, "Countersign: look");
+            let found = notification(
+                PROGRAMS.named("codex").unwrap().hook.unwrap(),
+                "shop",
+                outcome,
+                "Countersign: look",
+            );
             assert!(found.as_ref().is_none_or(|(_, one)| one.message == "look"), "{outcome}");
             let found = found.map(|(about, one)| (about, one.title));
             assert_eq!(found, expected.map(|(about, title)| (about, title.to_owned())), "{outcome}");

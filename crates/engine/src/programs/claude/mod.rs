@@ -4,10 +4,12 @@
 mod call;
 mod environment;
 mod heard;
+mod work;
 
-pub(super) use heard::hear;
-
-use super::{Called, Credentials, Facts, Vendor};
+use super::{
+    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ServerEntry,
+    ServerForm, Vendor,
+};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -18,6 +20,11 @@ pub static FACTS: Facts = Facts {
         sign_in: "run `claude` once and sign in, or set ANTHROPIC_API_KEY",
     },
     vendor: Some(Vendor::Anthropic),
+    may_see_project: true,
+    chooses_service: false,
+    caps_cost: true,
+    light_model: Some("haiku"),
+    steering: &["CLAUDE_CODE_USE_"],
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: true,
     model_variable: Some("ANTHROPIC_MODEL"),
@@ -30,9 +37,45 @@ pub static FACTS: Facts = Facts {
         folder: ".claude",
         file: ".credentials.json",
     },
+    working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
     hear: heard::hear,
     opened: heard::opened,
     record: None,
+};
+
+/// Its row.
+pub static PROGRAM: Program = Program {
+    name: FACTS.name,
+    vendor: FACTS.vendor,
+    marks: &[
+        Mark::new("CLAUDECODE"),
+        Mark::new("CLAUDE_CODE_CHILD_SESSION"),
+        Mark::new("CLAUDE_CODE_ENTRYPOINT"),
+        Mark::new("CLAUDE_CODE_SESSION_ID"),
+    ],
+    gate_files: &[".claude/settings.json", ".claude/settings.local.json", ".claude/commands/", ".mcp.json"],
+    reviewer: Some(&FACTS),
+    server: Some(ServerEntry {
+        files: &[".mcp.json"],
+        format: FileFormat::Json(Dialect::STRICT),
+        path: &["mcpServers", "countersign"],
+        new_file: None,
+        form: ServerForm::CommandAndArgs,
+        next: "start `claude` here once and approve the server",
+    }),
+    hook: Some(Hook {
+        program: &FACTS,
+        title: "Stop of Claude Code",
+        event: "Stop",
+        project_variable: Some("CLAUDE_PROJECT_DIR"),
+        forgets_held: false,
+        hold: "block",
+        file: ".claude/settings.json",
+        dialect: Dialect::STRICT,
+        path: ["hooks", "Stop"],
+        timeout: HOOK_SECONDS,
+        next: "`/hooks` in `claude` shows the hook; it runs in projects that are trusted",
+    }),
 };

@@ -5,10 +5,12 @@ mod call;
 mod environment;
 mod heard;
 mod settings;
+mod work;
 
-pub(super) use heard::hear as hear_work;
-
-use super::{Called, Credentials, Facts, Vendor};
+use super::{
+    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ServerEntry,
+    ServerForm, Vendor,
+};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -19,6 +21,11 @@ pub static FACTS: Facts = Facts {
         sign_in: "run `codex login`, or set CODEX_API_KEY",
     },
     vendor: Some(Vendor::OpenAi),
+    may_see_project: true,
+    chooses_service: true,
+    caps_cost: false,
+    light_model: None,
+    steering: &["CODEX_HOME"],
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
@@ -32,9 +39,48 @@ pub static FACTS: Facts = Facts {
         folder: ".codex",
         file: "auth.json",
     },
+    working: work::WORKING,
     reports_cost: false,
     prepare: call::prepare,
     hear: heard::hear,
     opened: heard::opened,
     record: None,
+};
+
+/// Its row.
+pub static PROGRAM: Program = Program {
+    name: FACTS.name,
+    vendor: FACTS.vendor,
+    marks: &[
+        Mark::new("CODEX_THREAD_ID"),
+        Mark::new("CODEX_SESSION_ID"),
+        Mark::new("CODEX_CI"),
+        Mark::new("CODEX_TOOL_CALL_ID"),
+        Mark::new("CODEX_SANDBOX"),
+        Mark::new("CODEX_SANDBOX_NETWORK_DISABLED"),
+    ],
+    gate_files: &[".codex/"],
+    reviewer: Some(&FACTS),
+    server: Some(ServerEntry {
+        files: &[".codex/config.toml"],
+        format: FileFormat::Toml,
+        path: &["mcp_servers", "countersign"],
+        new_file: None,
+        form: ServerForm::CommandAndArgs,
+        next: "start `codex` here once and trust the project: it reads this file only then",
+    }),
+    hook: Some(Hook {
+        program: &FACTS,
+        title: "Stop of Codex",
+        event: "Stop",
+        project_variable: None,
+        forgets_held: false,
+        hold: "block",
+        file: ".codex/hooks.json",
+        dialect: Dialect::STRICT,
+        path: ["hooks", "Stop"],
+        timeout: HOOK_SECONDS,
+        next: "start `codex` here once, trust the project, and trust the hook with `/hooks`: until then it is passed over \
+               without a word",
+    }),
 };

@@ -3,10 +3,9 @@
 
 mod call;
 mod heard;
+mod work;
 
-pub(super) use heard::hear as hear_work;
-
-use super::{Called, Credentials, Facts};
+use super::{Called, Credentials, Dialect, Facts, FileFormat, Mark, Program, ServerEntry, ServerForm};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
@@ -17,6 +16,12 @@ pub static FACTS: Facts = Facts {
         sign_in: "run `opencode auth login`, or set the key of its provider and name the model",
     },
     vendor: None,
+    // It takes every AGENTS.md that lies beside a file it reads for instructions, and nothing turns that off.
+    may_see_project: false,
+    chooses_service: true,
+    caps_cost: false,
+    light_model: None,
+    steering: &[],
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: false,
     model_variable: None,
@@ -29,9 +34,34 @@ pub static FACTS: Facts = Facts {
         folder: ".local/share",
         file: "opencode/auth.json",
     },
+    working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
     hear: heard::hear,
     opened: heard::opened,
     record: None,
+};
+
+/// Its row.
+pub static PROGRAM: Program = Program {
+    name: FACTS.name,
+    vendor: FACTS.vendor,
+    marks: &[
+        Mark::new("OPENCODE"),
+        Mark::new("OPENCODE_PID"),
+        // A name that others use for other things.
+        Mark { name: "AGENT", value: Some("1") },
+    ],
+    gate_files: &["opencode.json", "opencode.jsonc"],
+    reviewer: Some(&FACTS),
+    server: Some(ServerEntry {
+        files: &["opencode.jsonc", "opencode.json"],
+        format: FileFormat::Json(Dialect::LOOSE),
+        path: &["mcp", "countersign"],
+        // opencode itself adds this line to a file that lacks it.
+        new_file: Some("{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n"),
+        form: ServerForm::LocalCommand,
+        next: "`opencode mcp list` shows the server",
+    }),
+    hook: None,
 };

@@ -1,24 +1,16 @@
 //! Files that steer the gate: whoever may change them unseen chooses the judge of all later work.
 
 use super::Change;
+use crate::programs::PROGRAMS;
 
-/// Their paths; one that ends in `/` stands for everything below it.
-const GATE_FILES: [&str; 15] = [
+/// Their paths beside those of agent programs; one that ends in `/` stands for everything below it.
+const GATE_FILES: [&str; 6] = [
     "countersign.yml",
     "spec-runner.config.yaml",
     "spec/executor.config.yaml",
     "spec/prompts/",
     ".countersign/",
     ".deepwork/jobs/",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/commands/",
-    ".codex/",
-    ".gemini/settings.json",
-    ".gemini/commands/",
-    ".mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
 ];
 
 impl Change {
@@ -30,7 +22,8 @@ impl Change {
 }
 
 fn is_gate_file(path: &str) -> bool {
-    GATE_FILES.iter().any(|gate| match gate.ends_with('/') {
+    let of_programs = PROGRAMS.all().flat_map(|program| program.gate_files);
+    GATE_FILES.iter().chain(of_programs).any(|gate| match gate.ends_with('/') {
         true => path.starts_with(gate),
         false => path == *gate,
     })
@@ -50,6 +43,8 @@ mod tests {
             (".claude/settings.json", true),
             (".claude/settings.json.bak", false),
             (".codex/hooks.json", true),
+            (".mcp.json", true),
+            ("opencode.jsonc", true),
             ("src/main.rs", false),
         ] {
             assert_eq!(is_gate_file(path), is, "{path}");

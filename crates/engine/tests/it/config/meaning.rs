@@ -11,7 +11,7 @@ use countersign_engine::config::{
     PROGRAM_CONCURRENCY, Pipeline, Problems, ProgramReviewer, ReviewerKind, SERVICE_CONCURRENCY, Sees,
     ServiceReviewer, Trigger, resolve,
 };
-use countersign_engine::programs::{Api, Program};
+use countersign_engine::programs::{Api, claude, codex, gemini, opencode};
 
 const RULES: &str = "version: 1\nrules: [{name: r, for: [a], criteria: [{name: A, ask: q}]}]\n";
 
@@ -136,14 +136,14 @@ fn reviewers_become_reviewers() {
     let plain = CommandReviewer { argv: vec!["judge".into()], asked: Asked::default() };
     let claude = ProgramReviewer {
         asked: Asked { model: Some("sonnet".into()), timeout_seconds: Some(60), ..Asked::default() },
-        ..ProgramReviewer::plain(Program::Claude)
+        ..ProgramReviewer::plain(&claude::FACTS)
     };
     let price = Price { input_microusd: 1_250_000, output_microusd: 10_000_000 };
     let codex = ProgramReviewer {
         base_url: Some("http://127.0.0.1:1/v1".into()),
         key_env: Some("MY_KEY".into()),
         asked: Asked { price: Some(price), window_tokens: Some(9000), ..Asked::default() },
-        ..ProgramReviewer::plain(Program::Codex)
+        ..ProgramReviewer::plain(&codex::FACTS)
     };
     let service = |api, key, model: &str, reply_tokens| ServiceReviewer {
         api,
@@ -158,8 +158,8 @@ fn reviewers_become_reviewers() {
         ("plain".into(), ReviewerKind::Command(plain)),
         ("real".into(), ReviewerKind::Program(claude)),
         ("cx".into(), ReviewerKind::Program(codex)),
-        ("gm".into(), ReviewerKind::Program(ProgramReviewer::plain(Program::Gemini))),
-        ("oc".into(), ReviewerKind::Program(ProgramReviewer::plain(Program::Opencode))),
+        ("gm".into(), ReviewerKind::Program(ProgramReviewer::plain(&gemini::FACTS))),
+        ("oc".into(), ReviewerKind::Program(ProgramReviewer::plain(&opencode::FACTS))),
         (
             "an".into(),
             ReviewerKind::Service(service(

@@ -5,7 +5,8 @@
 //! that was there, while an object that we make has white space behind its brace.
 
 use super::edit::{Fault, Members, Standing, cut, inline};
-use super::json_scan::{Dialect, Kind, Member, Node, end_of_line_comments, scan};
+use super::json_scan::{Kind, Member, Node, end_of_line_comments, scan};
+use countersign_engine::programs::Dialect;
 use std::ops::Range;
 
 pub const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
@@ -59,7 +60,7 @@ pub fn put(text: &str, dialect: Dialect, path: &[&str], content: Content<'_>) ->
         return Ok(spliced(text, &[(behind_brace, &member)]));
     };
     let end = last.comma.map_or(last.value.span.end, |comma| comma + 1);
-    let at = end_of_line_comments(text, end, dialect);
+    let at = end_of_line_comments(text, end);
     let layout = Layout::beside(text, last, &root, text[end..at].contains("//"));
     let member = format!("{}{}", layout.gap(), layout.member(missing, content));
     Ok(match last.comma {
@@ -112,7 +113,7 @@ pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Nod
     let (mut trail, mut node) = (vec![], root);
     for name in path {
         let members = object(node, trail.last().map(|(_, member)| *member))?;
-        let mut named = members.iter().filter(|member| member.name.as_deref() == Some(name));
+        let mut named = members.iter().filter(|member| member.name == *name);
         let Some(member) = named.next() else { break };
         if let Some(second) = named.next() {
             return Err(Fault::shape(
@@ -127,7 +128,7 @@ pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Nod
 }
 
 fn object<'n>(node: &'n Node, of: Option<&Member>) -> Result<&'n [Member], Fault> {
-    match (&node.kind, of.and_then(|member| member.name.as_deref())) {
+    match (&node.kind, of.map(|member| member.name.as_str())) {
         (Kind::Object(members), _) => Ok(members),
         (_, Some(name)) => Err(Fault::shape(node.span.clone(), format!("`{name}` is not an object"))),
         (_, None) => Err(Fault::shape(node.span.clone(), "the file does not hold an object")),

@@ -5,7 +5,8 @@
 
 use super::edit::{Fault, cut, inline};
 use super::json_edit::{Content, WHITE, create_with, put, remove, spliced, walk};
-use super::json_scan::{Dialect, Kind, Node, end_of_line_comments, scan};
+use super::json_scan::{Kind, Node, end_of_line_comments, scan};
+use countersign_engine::programs::Dialect;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -42,7 +43,7 @@ pub fn append(text: &str, dialect: Dialect, path: &[&str], element: &Value) -> R
     let end = last.span.end;
     let before = &text[..last.span.start];
     let lead = &before[before.trim_end_matches(WHITE).len()..];
-    let at = end_of_line_comments(text, end, dialect);
+    let at = end_of_line_comments(text, end);
     // A comment that ends with its line asks for a new one.
     let gap = match lead {
         lead if lead.contains('\n') => lead,

@@ -1,16 +1,9 @@
 //! One entry of a settings file, in whichever format the file has. Text in, text out.
 
-use super::json_scan::Dialect;
 use super::{json_edit, toml_edit};
+use countersign_engine::programs::FileFormat;
 use serde_json::Value;
 use std::ops::Range;
-
-/// How a settings file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Json(Dialect),
-    Toml,
-}
 
 /// The members of an entry, in the order in which people read them.
 pub type Members = Vec<(&'static str, Value)>;
@@ -45,53 +38,51 @@ impl Fault {
     }
 }
 
-impl Format {
-    /// What stands at a path.
-    pub fn look(self, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
-        match self {
-            Self::Json(dialect) => json_edit::look(text, dialect, path),
-            Self::Toml => toml_edit::look(text, path),
-        }
+/// What stands at a path.
+pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
+    match format {
+        FileFormat::Json(dialect) => json_edit::look(text, dialect, path),
+        FileFormat::Toml => toml_edit::look(text, path),
     }
+}
 
-    /// The text of a new file with an entry and nothing else.
-    pub fn create(self, path: &[&str], members: &Members) -> String {
-        match self {
-            Self::Json(_) => json_edit::create(path, members),
-            Self::Toml => toml_edit::create(path, members),
-        }
+/// The text of a new file with an entry and nothing else.
+pub fn create(format: FileFormat, path: &[&str], members: &Members) -> String {
+    match format {
+        FileFormat::Json(_) => json_edit::create(path, members),
+        FileFormat::Toml => toml_edit::create(path, members),
     }
+}
 
-    /// The text with an entry, where none stood.
-    pub fn insert(self, text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
-        match self {
-            Self::Json(dialect) => json_edit::insert(text, dialect, path, members),
-            Self::Toml => toml_edit::insert(text, path, members),
-        }
+/// The text with an entry, where none stood.
+pub fn insert(format: FileFormat, text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
+    match format {
+        FileFormat::Json(dialect) => json_edit::insert(text, dialect, path, members),
+        FileFormat::Toml => toml_edit::insert(text, path, members),
     }
+}
 
-    /// The text with another value for one member of an entry.
-    pub fn set(self, text: &str, path: &[&str], value: &Value) -> Result<String, Fault> {
-        let Some(standing) = self.look(text, path)? else { return Ok(text.to_owned()) };
-        let mut out = text.to_owned();
-        out.replace_range(standing.span, &inline(value));
-        Ok(out)
+/// The text with another value for one member of an entry.
+pub fn set(format: FileFormat, text: &str, path: &[&str], value: &Value) -> Result<String, Fault> {
+    let Some(standing) = look(format, text, path)? else { return Ok(text.to_owned()) };
+    let mut out = text.to_owned();
+    out.replace_range(standing.span, &inline(value));
+    Ok(out)
+}
+
+/// The text without an entry; nothing if the file was only made for it.
+pub fn remove(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
+    match format {
+        FileFormat::Json(dialect) => json_edit::remove(text, dialect, path),
+        FileFormat::Toml => toml_edit::remove(text, path),
     }
+}
 
-    /// The text without an entry; nothing if the file was only made for it.
-    pub fn remove(self, text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
-        match self {
-            Self::Json(dialect) => json_edit::remove(text, dialect, path),
-            Self::Toml => toml_edit::remove(text, path),
-        }
-    }
-
-    /// A file with nothing in it.
-    pub fn empty(self) -> &'static str {
-        match self {
-            Self::Json(_) => "{}\n",
-            Self::Toml => "",
-        }
+/// A file with nothing in it.
+pub fn empty(format: FileFormat) -> &'static str {
+    match format {
+        FileFormat::Json(_) => "{}\n",
+        FileFormat::Toml => "",
     }
 }
 

@@ -1,0 +1,39 @@
+//! What differs at the door of workflows.
+
+use super::{Checked, Door, Look, Pending};
+use crate::Failure;
+use crate::project::{Project, more_job_folders};
+use countersign_core::ids::ReviewId;
+use countersign_doors::jobs;
+use countersign_doors::jobs::library::{JOBS_FOLDER, Library};
+use countersign_doors::jobs::overview::review_named;
+use countersign_engine::config::Problems;
+use countersign_engine::ledger::Ledger;
+use serde_json::json;
+
+/// Its row.
+pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(jobs::DOOR) };
+
+/// A review by `SESSION/STEP` of a workflow.
+fn find<'a>(_: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending<'a, Option<ReviewId>> {
+    Box::pin(async move {
+        let found = review_named(ledger, typed).await;
+        found.map_err(|refusal| Failure::internal(refusal.to_string()))
+    })
+}
+
+fn check(look: &Look<'_>) -> Checked {
+    let found = Library::new(look.root, more_job_folders(look.here)).look();
+    let steps: usize = found.jobs.iter().map(|job| job.steps.len()).sum();
+    let words = match found.jobs.len() {
+        0 => String::new(),
+        jobs => format!("{}: {jobs} jobs, {steps} steps: valid\n", look.root.join(JOBS_FOLDER).display()),
+    };
+    Checked {
+        is_there: !found.jobs.is_empty() || !found.errors.is_empty(),
+        words,
+        keys: vec![("jobs", json!(found.jobs.len()))],
+        problems: Problems::together(found.errors.into_iter().map(|error| error.problems)),
+        warnings: found.warnings,
+    }
+}

@@ -1,0 +1,54 @@
+//! What differs at the door of reviews in items.
+
+use super::{Checked, Door, Look};
+use countersign_doors::qr::file::{FileError, read};
+use countersign_doors::qr::modules::{self, Modules};
+use countersign_doors::qr::{self, Phase, StateDir};
+use countersign_engine::config::{Config, Diagnostic, Problems};
+use countersign_engine::yaml::unreadable;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Its row.
+pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
+
+/// The directory the project's file names, from its root.
+pub fn configured(config: &Config) -> Option<PathBuf> {
+    config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
+}
+
+/// The state files that are where the environment or the project's file says, and the modules of the project.
+fn check(look: &Look<'_>) -> Checked {
+    let named = std::env::var_os("STATE_DIR").filter(|value| !value.is_empty());
+    let dir = named.map(|value| look.here.join(value)).or_else(|| look.config.and_then(configured));
+    let files = dir.map(|dir| StateDir::new(dir).files()).unwrap_or_default();
+    let states = check_files(&files);
+    let of_modules = Modules::of(&look.root.join(modules::FOLDER)).err();
+    Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
+}
+
+/// The state files somebody names.
+pub fn check_files(files: &[PathBuf]) -> Checked {
+    Checked {
+        is_there: !files.is_empty(),
+        words: files.iter().map(|file| format!("{}: valid\n", file.display())).collect(),
+        keys: vec![("state_files", json!(files))],
+        problems: Problems::of(files.iter().filter_map(|path| problem(path)).collect()),
+        warnings: vec![],
+    }
+}
+
+fn problem(path: &Path) -> Option<Diagnostic> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if Phase::of_file_name(name).is_none() {
+        let names = Phase::ALL.map(Phase::file_name).join(", ");
+        let why = format!("only state files can be named here: {names}");
+        return Some(unreadable(path, &why).with_hint("everything else is found by itself"));
+    }
+    match read(path) {
+        Ok(Some(_)) => None,
+        Ok(None) => Some(unreadable(path, "there is no such file")),
+        Err(FileError::Bad(problem)) => Some(*problem),
+        Err(error) => Some(unreadable(path, &error.to_string())),
+    }
+}

@@ -1,0 +1,44 @@
+//! What differs at the door of tasks that are reviewed when their work is done.
+
+use super::{Checked, Door, Look, Pending};
+use crate::project::Project;
+use crate::tasks;
+use countersign_core::ids::ReviewId;
+use countersign_doors::service;
+use countersign_doors::service::error::ServiceError;
+use countersign_doors::service::plan;
+use countersign_doors::service::tasks::read_plan;
+use countersign_engine::ledger::{Ledger, Stored};
+use serde_json::json;
+
+/// Its row.
+pub const DOOR: Door =
+    Door { find: Some(find), decided: Some(decided), check: Some(check), ..Door::plain(service::DOOR) };
+
+/// By the place of a task in the plan, or by the id it was added by.
+fn find<'a>(project: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending<'a, Option<ReviewId>> {
+    Box::pin(tasks::review_of(project, ledger, typed))
+}
+
+/// The task moves.
+fn decided<'a>(project: &'a Project, ledger: &'a Ledger, stored: &'a Stored) -> Pending<'a, ()> {
+    Box::pin(tasks::decided(project, ledger, stored))
+}
+
+fn check(look: &Look<'_>) -> Checked {
+    let file = look.root.join(plan::FILE);
+    let (count, problems) = match read_plan(&file) {
+        Ok(Some(reading)) => match reading.valid() {
+            Ok(plan) => (plan.tasks.len(), None),
+            Err(problems) => (0, Some(problems)),
+        },
+        Err(ServiceError::Plan(problems)) => (0, Some(problems)),
+        Ok(None) | Err(_) => (0, None),
+    };
+    let words = match count {
+        0 => String::new(),
+        count => format!("{}: {count} tasks: valid\n", file.display()),
+    };
+    let keys = vec![("plan_tasks", json!(count))];
+    Checked { is_there: count > 0, words, keys, problems, warnings: vec![] }
+}

@@ -1,0 +1,107 @@
+//! The hook of an agent, put into a settings file or taken out.
+
+use super::edit::Fault;
+use super::json_list::{self, Element};
+use countersign_engine::programs::{Hook, PROGRAMS};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Whether settings in a folder name a hook of ours, also where they are broken.
+pub fn names_hook(folder: &Path) -> bool {
+    let named = |hook: Hook| {
+        let text = std::fs::read(folder.join(hook.file)).unwrap_or_default();
+        String::from_utf8_lossy(&text).contains(&command(hook))
+    };
+    PROGRAMS.hooks().any(named)
+}
+
+/// The command as we write it.
+fn command(hook: Hook) -> String {
+    format!("countersign hook {}", hook.program.name)
+}
+
+/// The entry as we write it.
+fn entry(hook: Hook) -> Value {
+    json!({ "hooks": [{ "type": "command", "command": command(hook), "timeout": hook.timeout }] })
+}
+
+/// Where our entry stands in a text.
+fn find(hook: Hook, text: &str) -> Result<Option<(usize, Element)>, Fault> {
+    let all = json_list::elements(text, hook.dialect, &hook.path)?;
+    Ok(all.into_iter().enumerate().find(|(_, element)| commands(hook, &element.value).any(|ours| ours)))
+}
+
+/// For each hook of a group: whether it calls us.
+fn commands(hook: Hook, group: &Value) -> impl Iterator<Item = bool> {
+    let hooks = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
+    hooks.map(move |one| one.get("command").and_then(Value::as_str).is_some_and(|line| is_ours(hook, line)))
+}
+
+/// Whether a command line calls us, by name or from wherever we are.
+fn is_ours(hook: Hook, line: &str) -> bool {
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [program, "hook", name] => {
+            name == hook.program.name && program.rsplit('/').next() == Some("countersign")
+        }
+        _ => false,
+    }
+}
+
+/// The text with the hook; nothing if it is there.
+pub fn with(hook: Hook, text: Option<&str>) -> Result<Option<String>, Fault> {
+    let Some(text) = text else { return Ok(Some(json_list::create(&hook.path, &entry(hook)))) };
+    match find(hook, text)? {
+        Some(_) => Ok(None),
+        None => json_list::append(text, hook.dialect, &hook.path, &entry(hook)).map(Some),
+    }
+}
+
+/// The text without the hook, nothing if the file was made for it; nothing at all if it is not there.
+pub fn without(hook: Hook, text: Option<&str>) -> Result<Option<Option<String>>, Fault> {
+    let Some(text) = text else { return Ok(None) };
+    let Some((place, element)) = find(hook, text)? else { return Ok(None) };
+    if commands(hook, &element.value).count() > 1 {
+        return Err(Fault {
+            code: "foreign",
+            hint: "take it out by hand; nothing was changed",
+            ..Fault::shape(element.span, "the hook stands in a group with others")
+        });
+    }
+    json_list::take_out(text, hook.dialect, &hook.path, place).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn again_changes_nothing_and_taking_out_gives_back_what_was_there() {
+        for hook in PROGRAMS.hooks() {
+            for before in [None, Some("{}\n"), Some("{\n  \"model\": \"x\"\n}\n")] {
+                let put = with(hook, before).unwrap().unwrap();
+                assert_eq!(with(hook, Some(&put)), Ok(None), "{put}");
+                assert_eq!(without(hook, Some(&put)), Ok(Some(before.map(str::to_owned))), "{put}");
+                assert_eq!(without(hook, before), Ok(None));
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_calls_us_is_ours() {
+        let claude = PROGRAMS.named("claude").unwrap().hook.unwrap();
+        for (line, ours) in [
+            ("countersign hook claude", true),
+            ("/opt/bin/countersign hook claude", true),
+            ("countersign hook codex", false),
+            ("countersign hook claude; rm x", false),
+            ("not-countersign hook claude", false),
+            ("countersign review", false),
+        ] {
+            assert_eq!(is_ours(claude, line), ours, "{line}");
+        }
+        let beside =
+            r#"{"hooks": {"Stop": [{"hooks": [{"command": "x"}, {"command": "countersign hook claude"}]}]}}"#;
+        assert_eq!(with(claude, Some(beside)), Ok(None));
+        assert_eq!(without(claude, Some(beside)).unwrap_err().code, "foreign");
+    }
+}

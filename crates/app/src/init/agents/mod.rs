@@ -1,0 +1,348 @@
+//! Tells agents to start `countersign mcp` in a project, or to call `countersign hook` when they stop, and untells them.
+//!
+//! Everything is worked out before anything is written: what is wrong with one file leaves all as they are.
+
+mod diff;
+mod edit;
+mod file;
+mod hooks;
+mod json_edit;
+mod json_list;
+mod json_scan;
+mod server;
+mod toml_edit;
+
+pub use hooks::names_hook;
+
+use crate::Failure;
+use crate::project::{current_folder, environment};
+use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
+use countersign_engine::installed;
+use countersign_engine::programs::{Hook, PROGRAMS, Program, Programs, ServerEntry, listed};
+use countersign_engine::workspace::Root;
+use edit::{Fault, Standing};
+use file::Settings;
+use std::path::{Path, PathBuf};
+
+/// Every agent that is installed.
+const ALL: &str = "all";
+
+/// What is to be done with the settings of agents.
+#[derive(Clone, Debug, Default)]
+pub struct Tell {
+    /// The agents, by name; `all` are those that are installed.
+    pub agents: Vec<String>,
+    /// The hook instead of the server.
+    pub hook: bool,
+    /// Take the entry out again.
+    pub remove: bool,
+    /// Replace the arguments of an entry that has others.
+    pub force: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+    /// Who is asked to review by the server.
+    pub external_runner: Option<String>,
+}
+
+/// What became of one entry.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The agent.
+    pub agent: &'static str,
+    /// What the entry is for.
+    pub entry: &'static str,
+    /// What a person does next.
+    pub next: &'static str,
+    /// The file it is in.
+    pub file: PathBuf,
+    /// Whether the entry is to be taken out.
+    pub remove: bool,
+    /// Whether the file changes for it.
+    pub changes: bool,
+    /// What changes, as a unified diff.
+    pub diff: String,
+}
+
+/// Writes the entries, takes them out, or works out what that would change.
+pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
+    let chosen = chosen(PROGRAMS, &tell.agents, tell.remove)?;
+    let hookless = |program: &&&Program| tell.hook && program.hook.is_none();
+    if let Some(program) = chosen.iter().find(hookless)
+        && !tell.agents.iter().any(|name| name == ALL)
+    {
+        let hooked = listed(PROGRAMS.hooks().map(|hook| hook.program.name), "and");
+        return Err(Failure::usage(format!("{} has no hook to hold an agent with", program.name))
+            .hint(format!("{hooked} have one")));
+    }
+    let root = root()?;
+    let mut drafts = Drafts { root: &root, files: vec![] };
+    let told = plan(&chosen, tell, &mut drafts)?;
+    if !tell.dry_run {
+        drafts.write()?;
+    }
+    Ok(told)
+}
+
+/// Every entry of these agents.
+fn plan(chosen: &[&'static Program], tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Vec<Told>, Failure> {
+    let (mut told, mut problems) = (vec![], vec![]);
+    for program in chosen {
+        let planned = match tell.hook {
+            true => program.hook.map(|hook| plan_hook(hook, tell, drafts)),
+            false => program.server.as_ref().map(|entry| plan_server(program.name, entry, tell, drafts)),
+        };
+        match planned {
+            Some(Ok(one)) => told.push(one),
+            Some(Err(problem)) => problems.push(problem),
+            None => {}
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(told),
+        false => Err(Failure::from(Problems { listed: problems, left_out: 0 })),
+    }
+}
+
+/// The agents that were named, each once.
+fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'static Program>, Failure> {
+    let mut chosen = vec![];
+    for name in named {
+        match programs.agents().find(|program| program.name == name) {
+            Some(program) => chosen.push(program),
+            // An entry can be taken out whether or not its agent is still there.
+            None if name == ALL => {
+                chosen.extend(programs.agents().filter(|one| remove || on_path(one.name).is_some()))
+            }
+            None => {
+                let names: Vec<&str> = programs.agents().map(|program| program.name).collect();
+                return Err(Failure::usage(format!("--agent `{name}` is not known"))
+                    .hint(format!("{}, or all that are installed: all", names.join(", "))));
+            }
+        }
+    }
+    match chosen.is_empty() {
+        true => Err(Failure::usage("no agent is installed").hint("name one: --agent claude")),
+        // In the order of the table, each once.
+        false => Ok(programs.all().filter(|one| chosen.iter().any(|named| named.name == one.name)).collect()),
+    }
+}
+
+/// Where a program is.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    installed::find(name, Path::new("/"), std::env::var_os("PATH").as_deref())
+}
+
+/// The project's root; whether its configuration is valid does not matter here.
+fn root() -> Result<Root, Failure> {
+    let environment = Environment { config: None, reviewer: None, ..environment() };
+    let found = config::gather(&current_folder()?, &Flags::default(), &environment)?.root;
+    Root::new(&found).map_err(|error| {
+        Failure::usage(format!("the project root `{}` cannot be used: {error}", found.display()))
+    })
+}
+
+/// The entry of a server: where it is, and what has to change.
+fn plan_server(
+    agent: &'static str,
+    entry: &ServerEntry,
+    tell: &Tell,
+    drafts: &mut Drafts<'_>,
+) -> Result<Told, Diagnostic> {
+    let (draft, standing) = drafts.find(entry)?;
+    let text = draft.now.as_deref();
+    let after = match (tell.remove, standing) {
+        (true, None) => Ok(None),
+        (true, Some(standing)) => without(entry, draft, standing).map(Some),
+        (false, standing) => with(entry, tell, text, standing).map(|text| text.map(Some)),
+    };
+    let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
+    Ok(draft.told(after, Told { entry: "mcp", next: entry.next, ..Told::of(agent, tell) }))
+}
+
+/// The entry of a hook: the same in a list.
+fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
+    let place = drafts.open(hook.file)?;
+    let draft = &mut drafts.files[place];
+    let text = draft.now.as_deref();
+    let after = match tell.remove {
+        true => hooks::without(hook, text),
+        false => hooks::with(hook, text).map(|text| text.map(Some)),
+    };
+    let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
+    // We never make a link, so a linked file is somebody's whatever is in it.
+    let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
+    Ok(draft.told(after, Told { entry: "hook", next: hook.next, ..Told::of(hook.program.name, tell) }))
+}
+
+impl Told {
+    fn of(agent: &'static str, tell: &Tell) -> Self {
+        let (entry, next, diff) = ("", "", String::new());
+        Self { agent, entry, next, file: PathBuf::new(), remove: tell.remove, changes: false, diff }
+    }
+}
+
+/// The text with the entry; nothing if it is there as it should be.
+fn with(
+    entry: &ServerEntry,
+    tell: &Tell,
+    text: Option<&str>,
+    standing: Option<Standing>,
+) -> Result<Option<String>, Fault> {
+    let arguments = server::arguments(tell.external_runner.as_deref());
+    let members = server::members(entry.form, &arguments);
+    let (format, path) = (entry.format, entry.path);
+    let (Some(text), Some(standing)) = (text, standing) else {
+        return match text.or(entry.new_file) {
+            Some(text) => edit::insert(format, text, path, &members).map(Some),
+            None => Ok(Some(edit::create(format, path, &members))),
+        };
+    };
+    if ours(entry, &standing)? == arguments {
+        return Ok(None);
+    }
+    if !tell.force {
+        return Err(Fault {
+            code: "differs",
+            hint: "--force replaces them; nothing was changed",
+            ..Fault::shape(standing.span, "this entry has other arguments")
+        });
+    }
+    let (name, value) = server::changing(entry.form, &arguments);
+    edit::set(format, text, &[path, &[name]].concat(), &value).map(Some)
+}
+
+/// The text without the entry; nothing if the file was made for it.
+fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Option<String>, Fault> {
+    ours(entry, &standing)?;
+    let left = edit::remove(entry.format, draft.now.as_deref().unwrap_or_default(), entry.path)?;
+    let left = left.filter(|text| entry.new_file != Some(text));
+    // We never make a link, so a linked file is somebody's whatever is in it.
+    Ok(left.or_else(|| draft.settings.linked.then(|| edit::empty(entry.format).to_owned())))
+}
+
+fn ours(entry: &ServerEntry, standing: &Standing) -> Result<Vec<String>, Fault> {
+    server::ours(entry.form, &standing.value).ok_or_else(|| Fault {
+        code: "foreign",
+        hint: "it is not touched: rename it, or change it by hand as docs/agents.md shows",
+        ..Fault::shape(
+            standing.span.clone(),
+            "this entry was written by somebody else, and does not start `countersign mcp`",
+        )
+    })
+}
+
+fn placed(settings: &Settings, text: &str, fault: Fault) -> Diagnostic {
+    let place = Place::new(&Source::new(&settings.path, text), fault.span);
+    Diagnostic::new(fault.code, place, fault.message).with_hint(fault.hint)
+}
+
+/// A file, and what it is to hold.
+struct Draft {
+    settings: Settings,
+    now: Option<String>,
+}
+
+impl Draft {
+    /// Takes a new text, where there is one, and says what it changes.
+    fn told(&mut self, after: Option<Option<String>>, told: Told) -> Told {
+        let changes = after.is_some();
+        let before = self.now.clone();
+        if let Some(after) = after {
+            self.now = after;
+        }
+        let diff = diff::unified(self.settings.name, before.as_deref(), self.now.as_deref());
+        Told { file: self.settings.path.clone(), changes, diff, ..told }
+    }
+}
+
+/// Every file that was looked at. Two entries in one file are two edits of one draft.
+struct Drafts<'r> {
+    root: &'r Root,
+    files: Vec<Draft>,
+}
+
+impl Drafts<'_> {
+    /// The file an entry is in, else the one it belongs in, and what stands there now.
+    fn find(&mut self, entry: &ServerEntry) -> Result<(&mut Draft, Option<Standing>), Diagnostic> {
+        let mut belongs = None;
+        for name in entry.files {
+            let place = self.open(name)?;
+            let Draft { settings, now } = &self.files[place];
+            let Some(text) = now else { continue };
+            let found =
+                edit::look(entry.format, text, entry.path).map_err(|fault| placed(settings, text, fault))?;
+            if found.is_some() {
+                return Ok((&mut self.files[place], found));
+            }
+            belongs = belongs.or(Some(place));
+        }
+        let place = match belongs {
+            Some(place) => place,
+            None => self.open(entry.files.last().copied().unwrap_or_default())?,
+        };
+        Ok((&mut self.files[place], None))
+    }
+
+    fn open(&mut self, name: &'static str) -> Result<usize, Diagnostic> {
+        let settings = Settings::read(self.root, name)?;
+        let known = self.files.iter().position(|draft| draft.settings.real == settings.real);
+        Ok(known.unwrap_or_else(|| {
+            let now = settings.text.clone();
+            self.files.push(Draft { settings, now });
+            self.files.len() - 1
+        }))
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        let changed = self.files.iter().filter(|draft| draft.now != draft.settings.text);
+        let mut written: Vec<&str> = vec![];
+        for Draft { settings, now } in changed {
+            settings.replace(now.as_deref()).map_err(|error| {
+                let before = match written.is_empty() {
+                    true => "nothing was written".to_owned(),
+                    false => format!("written before it: {}", written.join(", ")),
+                };
+                Failure::internal(format!("`{}` cannot be written: {error}", settings.path.display()))
+                    .hint(before)
+            })?;
+            written.push(settings.name);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::WITH_MADE_UP;
+
+    #[test]
+    fn issue_15_8_a_made_up_program_is_told_of_us_by_its_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path()).unwrap();
+        let file = folder.path().join(".made-up.json");
+        let names = ["made-up".to_owned()];
+        assert_eq!(
+            chosen(PROGRAMS, &names, false).unwrap_err().outcome,
+            countersign_core::outcome::Outcome::Usage
+        );
+        let chosen = chosen(WITH_MADE_UP, &names, false).unwrap();
+        for (hook, entry, written) in
+            [(false, "mcp", "\"command\": \"countersign\""), (true, "hook", "countersign hook made-up")]
+        {
+            let of = |remove| {
+                let tell = Tell { hook, remove, ..Tell::default() };
+                let mut drafts = Drafts { root: &root, files: vec![] };
+                let told = plan(&chosen, &tell, &mut drafts).unwrap();
+                drafts.write().unwrap();
+                assert_eq!((told.len(), told[0].agent, told[0].entry), (1, "made-up", entry));
+                assert!(told[0].changes && told[0].next.contains("made-up"), "{told:?}");
+            };
+            of(false);
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(text.contains(written), "{text}");
+            of(true);
+            assert!(!file.exists());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `countersign init --agent`: what became of each entry, in words and for programs.
+
+use crate::cli::arguments::InitOptions;
+use crate::cli::{Failure, Global};
+use crate::output::{Answer, Printer, bold};
+use countersign_app::init::agents::{Tell, Told, on_path, run as tell_agents};
+use countersign_core::outcome::Outcome;
+use countersign_core::text::visible;
+use serde_json::{Value, json};
+
+/// Writes the entries, takes them out, or shows what that would change.
+pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
+    if global.config.is_some() {
+        return Err(Failure::usage("init --agent writes settings of agents and takes no --config"));
+    }
+    let told = tell_agents(&Tell {
+        agents: options.agent.clone(),
+        hook: options.hook,
+        remove: options.remove,
+        force: options.force,
+        dry_run: options.dry_run,
+        external_runner: options.external_runner.clone(),
+    })?;
+    if options.dry_run {
+        printer.note("this would change; nothing is written");
+    }
+    Ok(answer(&told, options, printer.quiet))
+}
+
+fn state(told: &Told, dry_run: bool) -> &'static str {
+    match (told.remove, told.changes, dry_run) {
+        (false, true, false) => "written",
+        (false, true, true) => "would_write",
+        (false, false, _) => "already_there",
+        (true, true, false) => "removed",
+        (true, true, true) => "would_remove",
+        (true, false, _) => "not_there",
+    }
+}
+
+/// What is left for a person to do, where the entry is there.
+fn next(told: &Told) -> Option<&'static str> {
+    (!told.remove).then_some(told.next)
+}
+
+fn entry_json(told: &Told, dry_run: bool) -> Value {
+    json!({
+        "agent": told.agent, "entry": told.entry, "file": told.file,
+        "state": state(told, dry_run), "diff": told.diff, "next": next(told),
+    })
+}
+
+fn line(told: &Told, dry_run: bool) -> String {
+    let state = state(told, dry_run).replace('_', " ");
+    format!("{} {state}: {}\n", bold(&format!("{:<8}", told.agent)), told.file.display())
+}
+
+/// What the command answers.
+fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
+    let dry_run = options.dry_run;
+    let text = match dry_run {
+        true => preview(told),
+        false => words(told, quiet),
+    };
+    let entries: Vec<Value> = told.iter().map(|told| entry_json(told, dry_run)).collect();
+    let json = json!({ "dry_run": dry_run, "entries": entries });
+    let mut answer = Answer::new(Outcome::Passed, text, json);
+    if !options.remove && on_path("countersign").is_none() {
+        answer.warnings.push("`countersign` is not on the PATH, where agents look for it".to_owned());
+    }
+    answer
+}
+
+/// The diffs, fit for `patch`; what does not change is said in a line that patch passes over.
+fn preview(told: &[Told]) -> String {
+    let one = |told: &Told| match told.diff.is_empty() {
+        true => line(told, true),
+        false => visible(&told.diff).into_owned(),
+    };
+    told.iter().map(one).collect()
+}
+
+fn words(told: &[Told], quiet: bool) -> String {
+    let mut out: String = told.iter().map(|told| line(told, false)).collect();
+    let next = told.iter().filter_map(next).filter(|_| !quiet);
+    for (i, next) in next.enumerate() {
+        let lead = if i == 0 { format!("\n{} ", bold("next:")) } else { "      ".to_owned() };
+        out.push_str(&format!("{lead}{next}\n"));
+    }
+    out
+}

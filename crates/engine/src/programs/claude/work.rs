@@ -1,0 +1,93 @@
+//! The program in its working form: edits and commands unasked, and a report at its end.
+
+use crate::process::{Ended, How};
+use crate::programs::working::{lines, used};
+use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
+use serde_json::Value;
+
+/// What is particular about it at work.
+pub(super) const WORKING: Working = Working {
+    args: &[
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        "Bash,Edit,Write,NotebookEdit",
+    ],
+    model: ModelArgument::Joined("--model="),
+    last: &[],
+    own: &["-p", "--print"],
+    set: &[],
+    hear,
+    live,
+};
+
+/// Its last line is the report that it would give alone; what it said last is in there as a text.
+fn hear(ended: &Ended) -> Heard {
+    let report = ended
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .rev()
+        .find(|line| serde_json::from_slice::<Value>(line).is_ok_and(|event| event["type"] == "result"));
+    let report = report.unwrap_or_default().to_vec();
+    let text = serde_json::from_slice::<Value>(&report).ok();
+    let text = text.and_then(|report| report["result"].as_str().map(str::to_owned));
+    let heard = super::heard::hear(&Ended { stdout: report, ..ended.clone() });
+    // It has no structured answer because none was asked for.
+    let only_text =
+        matches!(&heard.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
+    match text {
+        Some(text) if only_text || heard.said.is_ok() => Heard { said: Ok(Said::Text(text)), ..heard },
+        None if only_text => {
+            Heard { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..heard }
+        }
+        _ => heard,
+    }
+}
+
+fn live(event: &Value) -> Option<String> {
+    if event["type"] != "assistant" {
+        return None;
+    }
+    let said = |block: &Value| match block["type"].as_str()? {
+        "text" => block["text"].as_str().map(str::to_owned),
+        "tool_use" => Some(used(block["name"].as_str()?, &block["input"])),
+        _ => None,
+    };
+    lines(event["message"]["content"].as_array()?.iter().filter_map(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn ended(how: How, events: &[Value]) -> Ended {
+        let stdout = events.iter().map(|event| format!("{event}\n")).collect::<String>().into_bytes();
+        Ended { how, stdout, stderr_tail: String::new(), elapsed: Duration::ZERO }
+    }
+
+    #[test]
+    fn what_claude_said_last_is_its_result() {
+        let result = |more: Value| {
+            let mut report = json!({ "type": "result", "subtype": "success", "is_error": false,
+                "result": "done\nTASK_COMPLETE", "total_cost_usd": 0.5, "modelUsage": { "m": { "outputTokens": 3 } } });
+            more.as_object().unwrap().iter().for_each(|(key, value)| report[key] = value.clone());
+            report
+        };
+        let before = json!({ "type": "assistant", "message": { "content": [] } });
+        let heard = hear(&ended(How::Exited(0), &[before.clone(), result(json!({}))]));
+        assert_eq!(heard.said, Ok(Said::Text("done\nTASK_COMPLETE".to_owned())));
+        assert_eq!(heard.usage.unwrap().cost_microusd, Some(500_000));
+        let failed = result(json!({ "is_error": true, "api_error_status": 429 }));
+        let heard = hear(&ended(How::Exited(1), &[failed]));
+        assert_eq!(heard.said.unwrap_err().kind, Kind::RateLimited);
+        for (how, kind) in [(How::Exited(0), Kind::Crashed), (How::TimedOut, Kind::TimedOut)] {
+            assert_eq!(hear(&ended(how, std::slice::from_ref(&before))).said.unwrap_err().kind, kind);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The `copilot` program: its agents are known by their marks. It is not asked and not put to work.
+
+use super::{Mark, Program};
+
+/// Its row.
+pub static PROGRAM: Program = Program {
+    name: "copilot",
+    vendor: None,
+    marks: &[Mark::new("COPILOT_CLI"), Mark::new("COPILOT_AGENT_SESSION_ID")],
+    gate_files: &[],
+    reviewer: None,
+    server: None,
+    hook: None,
+};

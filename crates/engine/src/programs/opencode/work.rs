@@ -1,0 +1,25 @@
+//! The program in its working form: events of what it says and does.
+
+use crate::programs::working::used;
+use crate::programs::{ModelArgument, Working};
+use serde_json::Value;
+
+/// What is particular about it at work.
+pub(super) const WORKING: Working = Working {
+    args: &["run", "--format", "json"],
+    model: ModelArgument::Next("-m"),
+    last: &[],
+    own: &["run"],
+    set: &[],
+    hear: super::heard::hear,
+    live,
+};
+
+fn live(event: &Value) -> Option<String> {
+    let part = &event["part"];
+    match event["type"].as_str()? {
+        "text" => part["text"].as_str().map(str::to_owned),
+        "tool_use" => Some(used(part["tool"].as_str()?, &part["state"]["input"])),
+        _ => None,
+    }
+}
