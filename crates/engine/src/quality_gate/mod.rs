@@ -201,8 +201,8 @@ impl QualityGate {
             let engine = Engine::new(planner, Ledger::in_memory(), GuardProgram(PathBuf::new()))?;
             let ticket = engine.submit(prepared).await?;
             let stored = engine.wait(&ticket, &CancellationToken::new()).await?;
-            let rounds = stored.review.round().into_iter();
-            ended.extend(rounds.flat_map(|round| evaluated(&stored.review.rules, round)));
+            let none = || QualityGateError::NoVerdict("nothing was judged".to_owned());
+            ended.extend(evaluated(&stored.review.rules, stored.review.round().ok_or_else(none)?));
         }
         ended.sort_by_key(|(name, ..)| rules.iter().position(|rule| rule.name == *name));
         Ok(ended)

@@ -10,6 +10,7 @@ const ONE_STEP: &str = r#"
 name: guide
 version: "1.0.0"
 summary: Write a guide
+common_job_info_provided_to_all_steps_at_runtime: Write plainly.
 workflows:
   - {name: write, summary: All pages, steps: [pages]}
 steps:
@@ -27,12 +28,12 @@ steps:
 "#;
 
 /// A project with pages, and a reviewer that answers once this many of it have been started. Each notes how many are
-/// at work when it begins.
+/// at work when it begins, before any of them can end.
 fn meeting(pages: usize, reviewers: usize) -> (Project, Vec<String>) {
     let project = project();
     write_job(&project, "guide", ONE_STEP);
     let body = r#"cd 'ROOT'
-: >.started/$$; : >.running/$$; ls .running | wc -l >>.seen
+: >.running/$$; ls .running | wc -l >>.seen; : >.started/$$
 tries=0
 while [ "$(ls .started | wc -l)" -lt REVIEWERS ]; do
   tries=$((tries + 1)); [ $tries -gt 3000 ] && exit 1; sleep 0.02
@@ -78,15 +79,16 @@ fn req_004_7_6_all_reviews_of_a_step_are_under_way_at_once() {
 #[test]
 fn req_004_7_6_a_number_that_is_configured_still_caps() {
     let (project, pages) = meeting(5, 2);
-    let judge = "reviewers: [{name: judge, use: command, command: [./judge.sh], concurrency: 2}]\n";
-    project.write("countersign.yml", format!("version: 1\n{judge}"));
+    configure(&project, "");
+    let config = std::fs::read_to_string(project.path("countersign.yml")).unwrap();
+    project.write("countersign.yml", config.replace("[./judge.sh]", "[./judge.sh], concurrency: 2"));
     let mut client = Client::silent(&project, &["--external-runner", "judge", "--wait-seconds", "600"]);
     client.initialize("2025-11-25");
     finish(&mut client, &pages);
     assert_eq!(at_work(&project), (2, 6));
 
     let (project, pages) = meeting(5, 3);
-    project.write("countersign.yml", "version: 1\nlimits: {reviewers_at_once: 3}\n");
+    configure(&project, "limits: {reviewers_at_once: 3}\n");
     finish(&mut external(&project, PATIENT), &pages);
     assert_eq!(at_work(&project), (3, 6));
 }

@@ -135,6 +135,30 @@ async fn an_error_loses_no_verdict() {
     assert!(matches!(unanswered.error, QualityGateError::Cli(_)));
 }
 
+/// Passes everything, and edits the plan while it is asked.
+struct Editing(std::path::PathBuf);
+
+impl ReviewerCli for Editing {
+    fn ask<'a>(&'a self, _: CliQuestion<'a>) -> Asked<'a> {
+        std::fs::write(&self.0, "another plan").unwrap();
+        Box::pin(async { Ok(pass()) })
+    }
+}
+
+/// As in every door: an answer is about the bytes that were looked at.
+#[tokio::test]
+async fn issue_15_what_changes_while_it_is_judged_has_no_verdict() {
+    let project = Project::typical();
+    let cli = Arc::new(Editing(project.folder.path().join("plan.md")));
+    let gate = QualityGate::new(Some(cli), None);
+    let error = gate.evaluate_reviews(&[review("docs", None)], &project.work).await.unwrap_err();
+    let QualityGateError::Unfinished(unfinished) = error else { panic!("{error}") };
+    assert_eq!((unfinished.verdicts.len(), unfinished.unanswered.len()), (0, 2));
+    project.write("plan.md", "the plan\n");
+    let error = gate.evaluate(&criteria(), &project.work, None).await.unwrap_err();
+    assert!(matches!(error, QualityGateError::NoVerdict(_)), "{error}");
+}
+
 /// Counts the questions asked and those under way; none is ever answered.
 #[derive(Default)]
 struct Counting {
