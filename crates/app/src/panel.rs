@@ -277,6 +277,6 @@ fn vendor(judge: &Judge) -> Option<Vendor> {
 /// An agent program, with the part of our environment that it may have.
 fn agent(configured: &ProgramReviewer) -> Judge {
     let ProgramReviewer { program, base_url, key_env, asked } = configured;
-    let agent = Agent::new(*program, key_env.as_deref(), std::env::vars_os().collect());
+    let agent = Agent::new(program, key_env.as_deref(), std::env::vars_os().collect());
     Judge::Agent(Agent { model: asked.model.clone(), base_url: base_url.clone(), ..agent })
 }

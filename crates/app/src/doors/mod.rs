@@ -26,6 +26,11 @@ pub const HTTP: &str = "http";
 /// What is still under way.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
+/// Looks for the review that is meant by a name.
+pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
+/// Does what follows from a decision about a review.
+pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
+
 /// A way in which work is handed in, and what differs by it.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
@@ -36,9 +41,9 @@ pub struct Door {
     /// What the author does to have work judged again.
     pub again: &'static str,
     /// The review that is meant by a name of the door's own.
-    pub find: Option<for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>>,
+    pub find: Option<Find>,
     /// What follows from a decision about one of its reviews.
-    pub decided: Option<for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>>,
+    pub decided: Option<Decided>,
     /// Looks at its files, asking nobody.
     pub check: Option<fn(&Look<'_>) -> Checked>,
 }
