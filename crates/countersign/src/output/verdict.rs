@@ -301,7 +301,7 @@ fn finding_json(finding: &Finding) -> Value {
 /// The rulings of an answer: what a failed one found is spelled out, also where its reviewer did not do so.
 fn rulings_json(answer: &Answer, about: &str) -> Value {
     let ruling = |ruling: &Ruling| {
-        let flaws = (!ruling.passed).then(|| answer.flaws_on(Some(ruling), about)).unwrap_or_default();
+        let flaws = if ruling.passed { vec![] } else { answer.flaws_on(Some(ruling), about) };
         json!({
             "criterion": ruling.criterion, "passed": ruling.passed, "feedback": ruling.feedback, "findings": flaws,
         })
