@@ -41,3 +41,17 @@ fn layout(root: &Path, config: &RunConfig) -> Result<Layout, Problems> {
         Diagnostic::new("bad-prefix", place, wrong.to_string()).into()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issue_15_a_configuration_that_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(RunProject::at(folder.path(), None).is_ok());
+        // A folder of that name is there and cannot be read as a file.
+        assert!(RunProject::at(folder.path(), Some(folder.path())).is_err());
+        assert!(RunProject::at(folder.path(), Some(&folder.path().join("gone.yml"))).is_err());
+    }
+}

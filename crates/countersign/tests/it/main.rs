@@ -37,6 +37,7 @@ mod stale;
 mod standing;
 mod task;
 mod tui;
+mod typed_answers;
 mod untrusted;
 mod watch;
 
