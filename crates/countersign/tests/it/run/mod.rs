@@ -4,7 +4,7 @@ mod decisions;
 mod defects;
 mod files;
 mod gate;
-mod kit;
+pub mod kit;
 mod parallel;
 mod prompts;
 mod reviews;
