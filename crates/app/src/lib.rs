@@ -7,24 +7,33 @@
 pub mod answer;
 pub mod author;
 pub mod change;
+pub mod costs;
 pub mod decide;
+pub mod dispute;
+pub mod doctor;
 mod failure;
 pub mod feed;
 pub mod find;
 pub mod given;
 pub mod handing_in;
 pub mod init;
+pub mod log;
+pub mod next;
 pub mod notify;
 mod panel;
 pub mod project;
 pub mod reader;
 pub mod resident;
+pub mod review;
+pub mod rule;
 pub mod run_project;
+pub mod settings;
+pub mod show;
+pub mod spent;
+pub mod status;
 pub mod tasks;
 pub mod time;
+pub mod validate;
 pub mod wanted;
 
 pub use failure::{Code, Failure};
-
-/// The version of the objects for programs.
-pub const SCHEMA: &str = "countersign/1";

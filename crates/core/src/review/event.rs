@@ -11,6 +11,7 @@ use crate::plan::Assignment;
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::Submission;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -190,8 +191,9 @@ pub enum By {
 }
 
 /// What can be decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Verb {
     /// Let it pass, whatever the verdict.
     Approve,

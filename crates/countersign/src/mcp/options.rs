@@ -1,6 +1,5 @@
 //! What `countersign mcp` was started with.
 
-use crate::cli::Global;
 use std::path::PathBuf;
 
 /// The options of a server. They hold for its whole life; the configuration is read anew for each call.
@@ -8,8 +7,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// The folder whose project is served; paths that clients send are relative to it.
     pub folder: PathBuf,
-    /// What every command takes.
-    pub global: Global,
+    /// The configuration file instead of the project's.
+    pub config: Option<PathBuf>,
     /// For workflows: who reviews, instead of whoever is configured. A configured name or a short form.
     pub external_runner: Option<String>,
     /// For workflows: whether the outputs of a step are judged before it counts as finished.

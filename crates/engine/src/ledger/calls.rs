@@ -210,7 +210,7 @@ pub(super) async fn spent(
 }
 
 /// What the questions to one reviewer and model cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The day they were asked on, in UTC, as `YYYY-MM-DD`.
     pub day: String,

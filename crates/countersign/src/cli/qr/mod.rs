@@ -9,7 +9,6 @@ mod json;
 mod look;
 mod place;
 mod reconcile;
-pub mod validate;
 mod verify;
 mod whole_loop;
 

@@ -6,7 +6,7 @@ use crate::output::Answer;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
+use crate::serve::route::{Content, Given, Route, Running, answer, body};
 use crate::serve::shapes::{self, OneTask};
 use countersign_app::Failure;
 use countersign_app::tasks::tasks_in;
@@ -30,19 +30,15 @@ const BASE: Parameter = Parameter {
 };
 
 const GIVES_TASK: Given =
-    Given { status: 200, words: "The task.", content: Content::Json(shapes::answer::<OneTask>) };
+    Given { status: 200, words: "The task.", content: Content::Json(answer::<OneTask>) };
 
 const REVIEWED: &[Given] = &[
     Given {
         status: 200,
         words: "The task as it stands, with the review that was waited for.",
-        content: Content::Json(shapes::answer::<OneTask>),
+        content: Content::Json(answer::<OneTask>),
     },
-    Given {
-        status: 202,
-        words: "Its review is under way.",
-        content: Content::Json(shapes::answer::<OneTask>),
-    },
+    Given { status: 202, words: "Its review is under way.", content: Content::Json(answer::<OneTask>) },
 ];
 
 /// The table.
@@ -60,7 +56,7 @@ pub const ROUTES: &[Route] = &[
         answers: &[Given {
             status: 200,
             words: "The tasks.",
-            content: Content::Json(shapes::answer::<shapes::Tasks>),
+            content: Content::Json(answer::<shapes::Tasks>),
         }],
         run: |call| -> Running { Box::pin(list(call)) },
     },
@@ -73,11 +69,11 @@ pub const ROUTES: &[Route] = &[
         description: "A task that is in no plan. The same again is the same task.",
         open: false,
         parameters: &[],
-        body: Some(shapes::body::<AddTask>),
+        body: Some(body::<AddTask>),
         answers: &[Given {
             status: 201,
             words: "The task: `Location` leads to it.",
-            content: Content::Json(shapes::answer::<OneTask>),
+            content: Content::Json(answer::<OneTask>),
         }],
         run: |call| -> Running { Box::pin(add(call)) },
     },

@@ -1,6 +1,5 @@
-//! State files for `countersign validate`.
+//! State files of reviews in items.
 
-use super::place::configured;
 use countersign_doors::qr::file::{FileError, read};
 use countersign_doors::qr::{Phase, StateDir};
 use countersign_engine::config::{Config, Diagnostic};
@@ -10,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The state files that are where the environment or the project's file says.
 pub fn files(config: Option<&Config>, here: &Path) -> Vec<PathBuf> {
     let named = std::env::var_os("STATE_DIR").filter(|value| !value.is_empty()).map(|value| here.join(value));
-    let dir = named.or_else(|| config.and_then(configured));
+    let dir =
+        named.or_else(|| config.and_then(|config| Some(config.root.join(config.qr.state_dir.as_ref()?))));
     dir.map(|dir| StateDir::new(dir).files()).unwrap_or_default()
 }
 

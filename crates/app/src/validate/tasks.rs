@@ -1,6 +1,6 @@
 //! The part of `validate` on tasks: the list and the settings of its runs.
 
-use countersign_app::run_project::RunProject;
+use crate::run_project::RunProject;
 use countersign_doors::run::tasks_file;
 use countersign_engine::config::{Diagnostic, Problems};
 use std::path::{Path, PathBuf};
@@ -18,11 +18,9 @@ pub struct Tasks {
 
 impl Tasks {
     /// In lines, for people.
-    pub fn words(&self) -> String {
-        let list =
-            self.list.iter().map(|(path, count)| format!("{}: {count} tasks: valid\n", path.display()));
-        let settings = self.settings.iter().map(|path| format!("{}: valid\n", path.display()));
-        list.chain(settings).collect()
+    pub fn words(&self) -> Vec<String> {
+        let list = self.list.iter().map(|(path, count)| format!("{}: {count} tasks: valid", path.display()));
+        list.chain(self.settings.iter().map(|path| super::is_valid(path))).collect()
     }
 
     /// Whether there is anything.
