@@ -67,6 +67,24 @@ impl From<&ledger::Row> for Row {
     }
 }
 
+impl From<&ledger::Stored> for Row {
+    fn from(stored: &ledger::Stored) -> Self {
+        let (review, standing) = (&stored.review, stored.review.standing());
+        Self {
+            id: review.id.clone(),
+            subject: review.subject.clone(),
+            outcome: standing.map(OutcomeName),
+            reason: standing.and_then(Outcome::reason),
+            round: review.round().map_or(0, |round| round.n),
+            attempts: review.attempts,
+            digest: review.digest().cloned(),
+            opened_at: rfc3339(stored.opened_ms),
+            changed_at: rfc3339(stored.changed_ms),
+            changed_ms: stored.changed_ms,
+        }
+    }
+}
+
 /// A review in a list of what is there now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReviewRow {

@@ -1,9 +1,7 @@
 //! What the general tools of the MCP server answer.
 
-use super::{OutcomeName, State, Verdict, Version};
+use super::{OutcomeName, Row, State, Verdict, Version};
 use crate::resident::{Followed, counted};
-use crate::time::rfc3339;
-use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::Stored;
@@ -108,46 +106,18 @@ pub struct OpenReviews {
 /// A review in `review_status`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OpenReview {
-    /// The handle.
-    pub id: ReviewId,
-    /// What it is about.
-    pub subject: Subject,
+    /// The review.
+    #[serde(flatten)]
+    pub row: Row,
     /// How it stands.
     pub state: State,
-    /// The outcome; null while it runs.
-    pub outcome: Option<OutcomeName>,
-    /// Why there is no verdict, or why it was stopped.
-    pub reason: Option<&'static str>,
-    /// The number of its last round.
-    pub round: u32,
-    /// Failing rounds so far.
-    pub attempts: u32,
-    /// Names exactly what was handed in.
-    pub digest: Option<Digest>,
     /// How far it is.
     pub progress: Progress,
-    /// When it was opened.
-    pub opened_at: Option<String>,
-    /// When something last happened to it.
-    pub changed_at: Option<String>,
 }
 
 impl From<&Followed> for OpenReview {
     fn from(followed: &Followed) -> Self {
         let stored = followed.stored();
-        let (review, standing) = (&stored.review, stored.review.standing());
-        Self {
-            id: review.id.clone(),
-            subject: review.subject.clone(),
-            state: followed.into(),
-            outcome: standing.map(OutcomeName),
-            reason: standing.and_then(Outcome::reason),
-            round: review.round().map_or(0, |round| round.n),
-            attempts: review.attempts,
-            digest: review.digest().cloned(),
-            progress: stored.into(),
-            opened_at: rfc3339(stored.opened_ms),
-            changed_at: rfc3339(stored.changed_ms),
-        }
+        Self { row: stored.into(), state: followed.into(), progress: stored.into() }
     }
 }
