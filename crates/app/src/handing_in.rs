@@ -88,7 +88,15 @@ struct Question {
     #[schemars(length(min = 1, max = QUESTION_MAX_BYTES))]
     ask: String,
     /// How much it weighs: `must` and `should` block, `may` is advice. `must` unless given.
-    severity: Option<Severity>,
+    severity: Option<Weight>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Weight {
+    Must,
+    Should,
+    May,
 }
 
 /// What was handed in, and is performed in the background.
@@ -179,7 +187,11 @@ impl Question {
     fn criterion(self, n: usize) -> Result<Criterion, Failure> {
         filled(&format!("criteria[{n}].name"), &self.name, NAME_MAX_BYTES)?;
         filled(&format!("criteria[{n}].ask"), &self.ask, QUESTION_MAX_BYTES)?;
-        let severity = self.severity.unwrap_or(Severity::Must);
+        let severity = match self.severity.unwrap_or(Weight::Must) {
+            Weight::Must => Severity::Must,
+            Weight::Should => Severity::Should,
+            Weight::May => Severity::May,
+        };
         Ok(Criterion { severity, ..Criterion::must(self.name.trim(), self.ask.trim()) })
     }
 }
