@@ -22,7 +22,7 @@ Commands:
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
   schemathesis     Install Schemathesis from PyPI, which tests hold `serve` against, and say where it is.
-  schema           Write the published JSON schema again after a configuration type changed.
+  schema           Write the published JSON schema and the tables of docs/json.md again after their types changed.
 
 Options:
   -h, --help       Print this help.

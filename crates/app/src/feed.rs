@@ -2,7 +2,6 @@
 
 use crate::{Code, Failure};
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
-use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 /// How many events are read at once.
@@ -56,19 +55,4 @@ pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// An event for programs. `id` is what to resume by; `data` is the event as the ledger keeps it.
-pub fn json(event: &Recorded) -> Value {
-    let data: Value = serde_json::from_str(&event.body).unwrap_or(Value::Null);
-    json!({
-        "id": event.seq,
-        "at": crate::time::rfc3339(event.at_ms),
-        "stream": event.stream,
-        "n": event.n,
-        "kind": event.kind,
-        "review": event.subject.as_ref().map(|_| &event.stream),
-        "subject": event.subject,
-        "data": data,
-    })
 }

@@ -7,7 +7,10 @@
 pub mod answer;
 pub mod author;
 pub mod change;
+pub mod costs;
 pub mod decide;
+pub mod dispute;
+pub mod doctor;
 pub mod doors;
 mod failure;
 pub mod feed;
@@ -17,22 +20,28 @@ pub mod handing_in;
 pub mod hook;
 pub mod init;
 pub mod jobs;
+pub mod log;
 #[cfg(test)]
 mod made_up;
+pub mod next;
 pub mod notify;
 mod panel;
 pub mod project;
 pub mod qr;
 pub mod reader;
 pub mod resident;
+pub mod review;
+pub mod rule;
 pub mod run;
 pub mod run_project;
+pub mod settings;
+pub mod show;
+pub mod spent;
+pub mod status;
 pub mod task;
 pub mod tasks;
 pub mod time;
+pub mod validate;
 pub mod wanted;
 
 pub use failure::{Code, Failure, name_a_reviewer};
-
-/// The version of the objects for programs.
-pub const SCHEMA: &str = "countersign/1";

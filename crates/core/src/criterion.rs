@@ -1,12 +1,14 @@
 //! Criteria: named questions, how much they weigh, and when two names are the same.
 
 use crate::check::Check;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How much a criterion weighs. Ordered: `Must` is the heaviest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Severity {
     /// Advice.
     May,

@@ -4,17 +4,20 @@
 //! stands for as long as its key does. Both are blake3, over parts that are length-prefixed, so that
 //! `{"xy", "z"}` and `{"x", "yz"}` can never meet.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The blake3 digest of exact bytes, as 64 hex digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Digest(String);
 
 /// The blake3 digest of a question: criteria, guidance, notes, reviewer, files, context.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Key(String);
 
 impl Digest {

@@ -130,6 +130,22 @@ impl Settlement {
 }
 
 impl Outcome {
+    /// Every outcome there is, once for each name.
+    pub const ALL: [Self; 12] = [
+        Self::Passed,
+        Self::Overridden,
+        Self::Skipped,
+        Self::NeedsWork,
+        Self::Usage,
+        Self::AwaitingPerson,
+        Self::NoVerdict(NoVerdict::Unverified),
+        Self::BudgetReached,
+        Self::Stopped(Stop::Rejected),
+        Self::Integrity,
+        Self::Internal,
+        Self::Interrupted,
+    ];
+
     /// The exit code.
     pub fn exit_code(self) -> u8 {
         match self {

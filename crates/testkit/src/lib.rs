@@ -8,6 +8,7 @@
 
 mod chat;
 mod gemini;
+mod golden;
 mod judge;
 mod loopback;
 mod messages;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use chat::{Chat, ChatApi};
 pub use gemini::{Gemini, GeminiApi};
+pub use golden::Golden;
 pub use judge::Judge;
 pub use loopback::{Act, Dialect, Loopback};
 pub use messages::{Messages, MessagesApi};

@@ -2,7 +2,7 @@
 
 use super::{About, Told};
 use crate::Failure;
-use crate::SCHEMA;
+use crate::answer::v1::Version;
 use crate::project::Project;
 use countersign_core::text::{cut, visible_line};
 use countersign_doors::service::task::{Notification, SOUND};
@@ -78,7 +78,7 @@ impl Message {
     /// For programs.
     pub fn json(&self) -> Value {
         json!({
-            "schema": SCHEMA, "event": "notification", "id": self.id, "at": self.at, "about": self.about,
+            "schema": Version::One, "event": "notification", "id": self.id, "at": self.at, "about": self.about,
             "project": self.project, "subject": self.subject, "review": self.review, "title": self.title,
             "message": self.message, "sound": self.sound,
         })

@@ -6,11 +6,13 @@ mod command;
 mod desktop;
 mod message;
 mod sound;
+mod test_message;
 mod ways;
 mod webhook;
 
 pub use countersign_core::notify::About;
 pub use message::Message;
+pub use test_message::test;
 pub use ways::{Came, State, by};
 
 use crate::project::Project;

@@ -29,15 +29,6 @@ impl Followed {
         }
     }
 
-    /// The name of the state, for programs.
-    pub fn state(&self) -> &'static str {
-        match self {
-            Self::Stands(_) => "done",
-            Self::Running(_) => "running",
-            Self::Interrupted(_) => "interrupted",
-        }
-    }
-
     /// How a review stands that was read just now.
     pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
         if stored.review.standing().is_some() {

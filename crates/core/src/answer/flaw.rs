@@ -7,6 +7,7 @@ use super::location::{Claim, Fingerprint, Location};
 use super::remark::Remark;
 use super::{Answer, Defect, Ruling, cut, garbled};
 use crate::text::visible_line;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 const MAX_FLAWS: usize = 100;
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flaw {
     /// What is wrong.
     pub message: String,

@@ -5,12 +5,13 @@ use super::flaw::Flaw;
 use super::{Answer, Ruling};
 use crate::criterion::fold_name;
 use crate::digest::Parts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::RangeInclusive;
 
 /// A place in a file that was judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     /// The file, as it was handed in.
     pub file: String,
@@ -65,7 +66,7 @@ fn claimed_words(file: Option<&str>, line: Option<u64>, end_line: Option<u64>) -
 }
 
 /// Names a flaw beyond the review it was found in: hex digits of a digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Fingerprint(String);
 

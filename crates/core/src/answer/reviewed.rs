@@ -5,6 +5,7 @@
 use super::{Answer, Defect, Flaw, Ruling, cut, garbled};
 use crate::criterion::Criterion;
 use crate::prompt::{Field, Kind, Shape};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,7 +48,7 @@ pub const PARSED_REVIEW: Shape = Shape(&[
 ]);
 
 /// How a review of a task ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewResult {
     /// Nobody has said anything yet.

@@ -1,5 +1,6 @@
 //! Who acts on a review: what it is, and the way by which it acts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who acts.
@@ -17,7 +18,7 @@ pub struct Actor {
 }
 
 /// What acts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     /// A person.
@@ -34,7 +35,7 @@ pub enum ActorKind {
 }
 
 /// The way by which an actor acts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
     /// A terminal: a command that was typed, the screen of a run, the question of a run.

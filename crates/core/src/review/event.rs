@@ -12,6 +12,7 @@ use crate::plan::{Assignment, is_first_look};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::Submission;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -197,8 +198,9 @@ pub enum By {
 }
 
 /// What can be decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Verb {
     /// Let it pass, whatever the verdict.
     Approve,

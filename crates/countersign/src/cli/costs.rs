@@ -3,13 +3,12 @@
 use super::arguments::CostsOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, bold, dim};
+use countersign_app::answer::v1::Costs;
+use countersign_app::costs::costs;
 use countersign_app::project::Project;
-use countersign_core::cost::{MICRO, dollars};
-use countersign_core::outcome::Outcome;
+use countersign_core::cost::dollars;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::Cost;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 const COLUMNS: [&str; 7] = ["day", "reviewer", "model", "questions", "tokens in", "tokens out", "cost"];
 /// The columns before this one are words, the others numbers.
@@ -18,56 +17,20 @@ const FIRST_NUMBER: usize = 3;
 /// Shows what was spent.
 pub async fn run(global: &Global, options: CostsOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
-    let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(options.days - 1));
-    let since = since.as_millisecond() - since.as_millisecond().rem_euclid(24 * 60 * 60 * 1000);
-    let costs = match project.existing_ledger().await? {
-        None => vec![],
-        Some(ledger) => {
-            let costs = ledger.costs(since).await?;
-            ledger.close().await;
-            costs
-        }
-    };
-    let total = total(&costs);
-    let json = json!({
-        "days": options.days,
-        "rows": costs.iter().map(row_json).collect::<Vec<_>>(),
-        "total": row_json(&total),
-    });
-    Ok(Answer::new(Outcome::Passed, text(&costs, &total, options.days), json))
+    let answer = costs(&project, options.days).await?;
+    let text = text(&answer.own);
+    Ok(Answer::of(answer, text))
 }
 
-fn total(costs: &[Cost]) -> Cost {
-    let none = Cost {
-        day: String::new(),
-        reviewer: String::new(),
-        model: None,
-        questions: 0,
-        tokens_in: 0,
-        tokens_out: 0,
-        tokens_unknown: 0,
-        microusd: 0,
-        cost_unknown: 0,
-    };
-    costs.iter().fold(none, |sum, cost| Cost {
-        questions: sum.questions + cost.questions,
-        tokens_in: sum.tokens_in.saturating_add(cost.tokens_in),
-        tokens_out: sum.tokens_out.saturating_add(cost.tokens_out),
-        tokens_unknown: sum.tokens_unknown + cost.tokens_unknown,
-        microusd: sum.microusd.saturating_add(cost.microusd),
-        cost_unknown: sum.cost_unknown + cost.cost_unknown,
-        ..sum
-    })
-}
-
-fn text(costs: &[Cost], total: &Cost, days: u32) -> String {
+fn text(costs: &Costs) -> String {
+    let Costs { days, rows: costs, total } = costs;
     if costs.is_empty() {
-        let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
+        let when = if *days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
         return format!("nobody was asked {when}\n");
     }
     let mut rows = vec![COLUMNS.map(str::to_owned)];
-    rows.extend(costs.iter().map(cells));
-    rows.push(cells(&Cost { day: "total".to_owned(), ..total.clone() }));
+    rows.extend(costs.iter().map(|row| cells(&row.sums)));
+    rows.push(cells(&Cost { day: "total".to_owned(), ..total.sums.clone() }));
     let widths: Vec<usize> = (0..COLUMNS.len())
         .map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0))
         .collect();
@@ -82,7 +45,7 @@ fn text(costs: &[Cost], total: &Cost, days: u32) -> String {
         });
         out.push('\n');
     }
-    if total.cost_unknown > 0 {
+    if total.sums.cost_unknown > 0 {
         let words = "+ ?: some of these questions did not say; what is unknown is not counted as nothing\n";
         out.push_str(&dim(words));
     }
@@ -112,22 +75,4 @@ fn cells(cost: &Cost) -> [String; 7] {
         known(cost.tokens_out.to_string(), cost.tokens_unknown),
         known(dollars(cost.microusd), cost.cost_unknown),
     ]
-}
-
-fn row_json(cost: &Cost) -> Value {
-    let known =
-        |sum: Value, unknown: u64| if unknown == cost.questions && unknown > 0 { Value::Null } else { sum };
-    #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
-    let usd = cost.microusd as f64 / MICRO as f64;
-    json!({
-        "day": Some(&cost.day).filter(|day| !day.is_empty()),
-        "reviewer": Some(&cost.reviewer).filter(|name| !name.is_empty()),
-        "model": cost.model,
-        "questions": cost.questions,
-        "tokens_in": known(json!(cost.tokens_in), cost.tokens_unknown),
-        "tokens_out": known(json!(cost.tokens_out), cost.tokens_unknown),
-        "questions_with_unknown_tokens": cost.tokens_unknown,
-        "usd": known(json!(usd), cost.cost_unknown),
-        "questions_with_unknown_cost": cost.cost_unknown,
-    })
 }

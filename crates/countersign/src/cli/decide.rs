@@ -2,13 +2,14 @@
 
 use super::Global;
 use super::arguments::{DecideOptions, WithdrawOptions};
-use super::show::shown;
+use super::show::answer;
 use crate::output::Answer;
 use countersign_app::Failure;
 use countersign_app::author::actor;
 use countersign_app::decide::{Action, Decide, decide};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
+use countersign_app::show::shown;
 
 /// Decides, or lets a stopped review go on.
 pub async fn run(global: &Global, options: DecideOptions, action: Action) -> Result<Answer, Failure> {
@@ -34,5 +35,5 @@ async fn take(
     let id = meant(&project, engine.ledger(), typed).await?;
     let stored = decide(&project, &engine, &id, Decide { action, by: actor(), reason, about: None }).await?;
     // The decision was taken; that is this command's success, whatever it does to the review.
-    Ok(shown(engine.ledger(), &stored).await?.done())
+    Ok(answer(shown(engine.ledger(), &stored).await?.done()))
 }

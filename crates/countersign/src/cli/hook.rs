@@ -27,7 +27,7 @@ const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init
 
 /// Failures of hooks are for people, whatever was typed.
 pub fn printer() -> Printer {
-    Printer::new(&Global::default(), "hook")
+    Printer::new(false, false, "hook")
 }
 
 /// Answers a program whose agent is about to stop.

@@ -27,10 +27,10 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
         }
     };
     // A configuration file is named from where the command was typed, whatever folder is served.
-    let global = Global { config: global.config.map(|file| here.join(file)), ..global };
+    let config = global.config.map(|file| here.join(file));
     let options = Options {
         folder,
-        global,
+        config,
         judging: Judging {
             runner: options.external_runner,
             quality_gate: !options.no_quality_gate,

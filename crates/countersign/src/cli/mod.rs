@@ -14,7 +14,7 @@ mod help;
 mod hook;
 mod init;
 mod last_resort;
-pub mod log;
+mod log;
 mod mcp;
 mod notify;
 mod qr;
@@ -32,9 +32,6 @@ mod watch;
 
 pub use arguments::{Arguments, Command, Global};
 pub use countersign_app::Failure;
-pub use log as history;
-pub use show::shown as shown_review;
-pub use status::{look as project_status, row_json as review_row};
 
 use crate::output::{Answer, Printer};
 use countersign_app::decide::Action;
@@ -57,7 +54,7 @@ pub fn main() -> ExitCode {
     });
     let printer = match is_hook {
         true => hook::printer(),
-        false => Printer::new(&arguments.global, arguments.command.name()),
+        false => Printer::new(arguments.global.json, arguments.global.quiet, arguments.command.name()),
     };
     // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
     process::adopt_orphans();

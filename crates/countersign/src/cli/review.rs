@@ -3,22 +3,15 @@
 use super::arguments::{ConfigFrom, ReviewOptions};
 use super::task::arguments::ReviewTaskOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, Printer, Reader, Spent, next_steps, verdict_json, verdict_text};
-use countersign_app::author;
-use countersign_app::change;
-use countersign_app::doors::CLI;
-use countersign_app::project::{self, Project};
+use crate::output::{Answer, Printer, verdict_text};
+use countersign_app::project::Project;
+use countersign_app::review::{self, Since};
 use countersign_app::wanted::{Wanted, Words};
 use countersign_core::criterion::Criterion;
-use countersign_core::ids::{ID_LETTERS, Subject, letters};
-use countersign_core::outcome::Outcome;
 use countersign_doors::service::plan;
 use countersign_engine::config::Flags;
-use countersign_engine::engine::{Engine, Ticket, self_review_file};
-use countersign_engine::workspace;
+use countersign_engine::engine::{Engine, Ticket};
 use tokio_util::sync::CancellationToken;
-
-const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
 
 /// Judges, or with `--dry-run` shows what would be asked.
 pub async fn run(
@@ -39,7 +32,10 @@ pub async fn run(
     let (mut project, change) = match options.change {
         false => (Project::find(global.config.as_deref(), options.reviewer.clone())?, None),
         true => {
-            let base = base(global, &options).await?;
+            let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
+            let config_from_worktree = options.config_from == Some(ConfigFrom::Worktree);
+            let since = Since { base: options.base.clone(), config_from_worktree };
+            let base = review::base(&flags, &since).await?;
             let change = base.change(&mut warnings).await?;
             (base.project, Some(change))
         }
@@ -56,20 +52,6 @@ pub async fn run(
     conclude(&engine, &ticket, printer, cancel, &again(&options), warnings).await
 }
 
-/// What a change is against.
-async fn base(global: &Global, options: &ReviewOptions) -> Result<change::Base, Failure> {
-    let from_worktree = options.config_from == Some(ConfigFrom::Worktree);
-    if from_worktree && author::is_agent() {
-        return Err(Failure::usage(
-            "--config-from worktree is for people: a change does not choose its judge",
-        )
-        .hint("leave it out, or have a person run this"));
-    }
-    let flags = Flags { config: global.config.clone(), reviewer: options.reviewer.clone() };
-    let (here, environment) = (project::current_folder()?, project::environment());
-    change::base(here, &flags, &environment, options.base.as_deref(), from_worktree).await
-}
-
 /// Waits for the end of a round, prints the answer and notes that it was read.
 pub async fn conclude(
     engine: &Engine,
@@ -80,22 +62,10 @@ pub async fn conclude(
     warnings: Vec<String>,
 ) -> Result<Answer, Failure> {
     let stored = printer.progress().during(engine, engine.wait(ticket, cancel)).await?;
-    let outcome = ticket.outcome(&stored);
-    let mut next = next_steps(&stored.review, again, Reader::of_command());
-    if outcome == Outcome::AwaitingPerson && stored.review.waits_for_self_review() {
-        engine.renew_self_review(ticket).await?;
-        let file = self_review_file(engine.ledger(), &ticket.review)?;
-        next = vec![
-            format!("review the work as {} says", file.display()),
-            format!("then countersign rule {} --from RESULTS", ticket.review),
-        ];
-    }
-    let spent = Spent::of(engine.ledger(), &stored.review).await?;
-    let hints = if printer.quiet { &[] } else { next.as_slice() };
-    let mut answer =
-        Answer::new(outcome, verdict_text(&stored, &spent, hints), verdict_json(&stored, &spent, &next));
-    answer.warnings = warnings;
-    answer.warnings.extend(kept_failures(ticket.kept_failures(&stored)));
+    let answer = review::answer(engine, ticket, &stored, again, warnings).await?;
+    let hints = if printer.quiet { &[] } else { answer.own.next.as_slice() };
+    let text = verdict_text(&answer.own, hints, false);
+    let mut answer = Answer::of(answer, text);
     answer.printed = true;
     // Only an answer that reached somebody is delivered; otherwise the same submission gets it again.
     if printer.print(&answer) && !cancel.is_cancelled() {
@@ -103,19 +73,6 @@ pub async fn conclude(
     }
     engine.ledger().clone().close().await;
     Ok(answer)
-}
-
-/// What to say where `--no-cache` left failures standing.
-fn kept_failures(count: usize) -> Option<String> {
-    let failures = match count {
-        0 => return None,
-        1 => "1 failure stands".to_owned(),
-        n => format!("{n} failures stand"),
-    };
-    Some(format!(
-        "{failures} on unchanged bytes, and --no-cache does not ask about it again: change the work, or dispute the \
-         finding (countersign dispute FINDING --evidence TEXT)"
-    ))
 }
 
 /// The command that hands the same in again.
@@ -130,7 +87,7 @@ fn again(options: &ReviewOptions) -> String {
 pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted, Failure> {
     let notes = match &options.notes {
         None => None,
-        Some(path) => Some(notes(&project.here.join(path)).await?),
+        Some(path) => Some(review::notes(&project.here.join(path)).await?),
     };
     Ok(Wanted {
         paths: options.paths.clone(),
@@ -139,7 +96,7 @@ pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted
         each_file: options.each_file,
         guidance: options.guidance.clone(),
         notes,
-        subject: subject(options)?,
+        subject: review::subject(options.subject.as_deref())?,
         is_loop: options.subject.is_some(),
         fresh: options.no_cache,
         words: Words {
@@ -159,23 +116,5 @@ fn criterion(typed: &str) -> Result<Criterion, Failure> {
     match (name.trim(), question.trim()) {
         ("", _) | (_, "") => Err(wrong()),
         (name, question) => Ok(Criterion::must(name, question)),
-    }
-}
-
-async fn notes(path: &std::path::Path) -> Result<String, Failure> {
-    let read = workspace::read_notes(path, NOTES_LIMIT_BYTES).await;
-    read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
-}
-
-/// Unnamed work is looked at once; a name makes it a loop.
-fn subject(options: &ReviewOptions) -> Result<Subject, Failure> {
-    match &options.subject {
-        Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
-        Some(name) => Ok(Subject::new(CLI, [name.as_str()])),
-        None => {
-            let mut random = [0; ID_LETTERS];
-            getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
-            Ok(Subject::new(CLI, [letters(random).as_str()]))
-        }
     }
 }

@@ -1,14 +1,14 @@
 //! `countersign review --dry-run`: each question as it would be asked, one at a time, asking nobody.
 
 use super::Failure;
-use crate::output::{Answer, Printer, assignment_json, bold, dim, write_out};
+use crate::output::{Answer, Printer, bold, dim, write_out};
+use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
+use countersign_app::review::question;
 use countersign_core::outcome::Outcome;
-use countersign_core::plan::{Assignment, ReviewerKind};
-use countersign_core::prompt::response_schema;
 use countersign_core::text::visible_line;
-use countersign_engine::engine::{Planner, Prepared, Preview};
-use serde_json::{Map, Value, json};
+use countersign_engine::engine::{Planner, Prepared};
+use serde_json::{Value, json};
 
 /// Shows the plan.
 pub async fn run(
@@ -20,13 +20,13 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     printer.warn(&warnings);
     let ledger = project.existing_ledger().await?;
-    let mut list = List::begin(printer, &warnings);
+    let mut list = List::begin(printer, warnings);
     let mut known = 0;
     for assignment in &prepared.plan.assignments {
-        let preview = planner.preview(prepared, assignment, ledger.as_ref()).await?;
-        known += usize::from(preview.known);
+        let question = question(planner, prepared, assignment, ledger.as_ref()).await?;
+        known += usize::from(question.known);
         // One question in memory at a time; a reader that is gone is no reason to go on.
-        if !list.push(prepared, assignment, &preview) {
+        if !list.push(&question) {
             break;
         }
     }
@@ -47,32 +47,27 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn begin(printer: &'a Printer, warnings: &[String]) -> Self {
+    fn begin(printer: &'a Printer, warnings: Vec<String>) -> Self {
         if printer.is_json() {
-            let own: Map<String, Value> = Map::from_iter([("dry_run".to_owned(), json!(true))]);
-            let object = printer.envelope(Outcome::Passed, &Value::Null, warnings, &own).to_string();
+            let none = Preview { dry_run: true, assignments: vec![] };
+            let mut object = json!(v1::Answer::passed(none).warned(warnings).of(printer.command()));
+            if let Value::Object(map) = &mut object {
+                map.remove("assignments");
+            }
+            let object = object.to_string();
             let open = object.strip_suffix('}').unwrap_or(&object);
             write_out(&format!("{open},\"assignments\":["));
         }
         Self { printer, pushed: 0 }
     }
 
-    fn push(&mut self, prepared: &Prepared, assignment: &Assignment, preview: &Preview) -> bool {
+    fn push(&mut self, question: &Question) -> bool {
         self.pushed += 1;
-        let checked =
-            assignment.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::Checks);
         if !self.printer.is_json() {
-            return write_out(&shown(prepared, assignment, preview, checked, self.pushed));
+            return write_out(&shown(question, self.pushed));
         }
-        let mut value = assignment_json(&prepared.request.rules, assignment, &prepared.submission.files);
-        value["timeout_seconds"] = json!(preview.timeout_seconds);
-        // Our own checks are not asked in words.
-        value["system_prompt"] = if checked { Value::Null } else { json!(preview.system_prompt) };
-        value["payload"] = if checked { Value::Null } else { json!(preview.payload) };
-        value["schema"] = if checked { Value::Null } else { response_schema() };
-        value["known"] = json!(preview.known);
         let comma = if self.pushed > 1 { "," } else { "" };
-        write_out(&format!("{comma}{value}"))
+        write_out(&format!("{comma}{}", json!(question)))
     }
 
     fn end(self, summary: &str) {
@@ -80,26 +75,23 @@ impl<'a> List<'a> {
     }
 }
 
-fn shown(prepared: &Prepared, assignment: &Assignment, preview: &Preview, checked: bool, n: usize) -> String {
-    let rule = prepared.request.rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
-    let reviewer = assignment.candidates.first().map_or("", |candidate| candidate.reviewer.as_str());
-    let known = if preview.known { ", known" } else { "" };
-    let title = format!("{n}. {rule}: {}", assignment.target_words());
-    let about = format!("[{reviewer}, {} s{known}]", preview.timeout_seconds);
+fn shown(question: &Question, n: usize) -> String {
+    let planned = &question.planned;
+    let known = if question.known { ", known" } else { "" };
+    let title = format!("{n}. {}: {}", planned.rule.as_deref().unwrap_or_default(), planned.target);
+    let reviewer = planned.reviewer.as_deref().unwrap_or_default();
+    let about = format!("[{reviewer}, {} s{known}]", question.timeout_seconds);
     let mut out = format!("{} {}\n", bold(&visible_line(&title)), dim(&visible_line(&about)));
-    if checked {
-        for criterion in assignment.asks(&prepared.request.rules) {
-            out.push_str(&format!("   check {}\n", visible_line(&criterion.name)));
+    match (&question.system_prompt, &question.payload) {
+        (Some(system_prompt), Some(payload)) => {
+            let (system, asked) = (dim("system prompt:"), dim("payload:"));
+            out.push_str(&format!("{system}\n{system_prompt}\n{asked}\n{payload}\n\n"));
         }
-        out.push('\n');
-        return out;
+        // Our own checks are not asked in words.
+        _ => {
+            out.extend(planned.criteria.iter().map(|name| format!("   check {}\n", visible_line(name))));
+            out.push('\n');
+        }
     }
-    out.push_str(&format!(
-        "{}\n{}\n{}\n{}\n\n",
-        dim("system prompt:"),
-        preview.system_prompt,
-        dim("payload:"),
-        preview.payload
-    ));
     out
 }

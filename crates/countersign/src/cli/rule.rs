@@ -3,9 +3,8 @@
 use super::arguments::RuleOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
-use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
-use countersign_engine::engine::SelfReviewResults;
+use countersign_app::rule::rule;
 use std::io::Read;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -21,30 +20,16 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
-    if project.existing_ledger().await?.is_none() {
-        return Err(no_ledger());
-    }
-    let results = read(&options.from)?;
-    let planner = project.planner_with_self()?;
-    let engine = project.engine(planner).await?;
-    let id = meant(&project, engine.ledger(), &options.id).await?;
-    let ticket = engine.self_reviewed(&id, results).await?;
+    let (engine, ticket) = rule(&project, &options.id, &options.from, || read(&options.from)).await?;
     super::review::conclude(&engine, &ticket, printer, cancel, "run the review again", vec![]).await
 }
 
-fn read(from: &Path) -> Result<SelfReviewResults, Failure> {
-    let shown = from.display();
-    let failure = |words: String| Failure::usage(format!("the results in `{shown}` cannot be used: {words}"));
+/// What stands in a file, or on standard input.
+fn read(from: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    let read = match from == Path::new("-") {
-        true => std::io::stdin().take(RESULTS_LIMIT_BYTES).read_to_string(&mut text),
-        false => std::fs::File::open(from)
-            .and_then(|file| file.take(RESULTS_LIMIT_BYTES).read_to_string(&mut text)),
+    match from == Path::new("-") {
+        true => std::io::stdin().take(RESULTS_LIMIT_BYTES).read_to_string(&mut text)?,
+        false => std::fs::File::open(from)?.take(RESULTS_LIMIT_BYTES).read_to_string(&mut text)?,
     };
-    read.map_err(|error| failure(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| {
-        failure(error.to_string()).hint(
-            "the form is {\"token\": \"sr-…\", \"results\": [{\"criterion\": \"…\", \"passed\": true}]}",
-        )
-    })
+    Ok(text)
 }

@@ -23,7 +23,7 @@ pub async fn run(
         return Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
             .hint("have a person start it; agents have `countersign mcp`"));
     }
-    serve::serve(current_folder()?, global, options.port, cancel).await?;
+    serve::serve(current_folder()?, global.config, options.port, cancel).await?;
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));
     answer.printed = true;
     Ok(answer)

@@ -8,6 +8,7 @@ use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
 use arguments::WatchOptions;
 use countersign_app::Code;
+use countersign_app::answer::v1;
 use countersign_app::feed::{self, Feed};
 use countersign_app::project::Project;
 use countersign_core::outcome::Outcome;
@@ -71,7 +72,7 @@ async fn follow(
             continue;
         }
         let line = match printer.is_json() {
-            true => format!("{}\n", feed::json(&event)),
+            true => format!("{}\n", json!(v1::Event::from(&event))),
             false => words::line(&event),
         };
         if !write_out(&line) {

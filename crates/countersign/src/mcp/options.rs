@@ -1,6 +1,5 @@
 //! What `countersign mcp` was started with.
 
-use crate::cli::Global;
 use countersign_app::jobs::Judging;
 use std::path::PathBuf;
 
@@ -9,8 +8,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// The folder whose project is served; paths that clients send are relative to it.
     pub folder: PathBuf,
-    /// What every command takes.
-    pub global: Global,
+    /// The configuration file instead of the project's.
+    pub config: Option<PathBuf>,
     /// For workflows: how steps are judged.
     pub judging: Judging,
     /// For workflows: how long a call waits for reviewers before it answers that they are still at work.

@@ -31,8 +31,8 @@ struct Inner {
 impl Server {
     /// A server that has opened nothing yet.
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
-        let (folder, global) = (options.folder.clone(), options.global.clone());
-        let resident = Resident::new("countersign mcp", folder, global.config, stopping);
+        let (folder, config) = (options.folder.clone(), options.config.clone());
+        let resident = Resident::new("countersign mcp", folder, config, stopping);
         Self(Arc::new(Inner {
             resident,
             options,

@@ -3,18 +3,10 @@
 use super::style;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use countersign_app::Failure;
+use countersign_app::answer::v1::hint_of;
 use countersign_core::redact::{Redaction, stars};
 use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
-use serde_json::{Value, json};
-
-/// What to do where the problem itself does not say.
-const GENERAL_HINT: &str =
-    "docs/configuration.md describes every key; `countersign config --schema` is for editors";
-
-fn hint(diagnostic: &Diagnostic) -> &str {
-    diagnostic.hint.as_deref().unwrap_or(GENERAL_HINT)
-}
 
 /// For people.
 pub fn failure_text(failure: &Failure) -> String {
@@ -42,7 +34,7 @@ fn render(diagnostic: &Diagnostic) -> String {
         snippet =
             snippet.annotation(AnnotationKind::Context.span(related.place.span()).label(&related.label));
     }
-    let hint = visible(hint(diagnostic)).into_owned();
+    let hint = visible(hint_of(diagnostic)).into_owned();
     let group = Level::ERROR.primary_title(&message).element(snippet).element(Level::HELP.message(&hint));
     Renderer::styled().render(&[group])
 }
@@ -57,29 +49,4 @@ fn without_secrets(diagnostic: &Diagnostic) -> String {
         "bad-variable" | "sign-in-in-address" => stars(&masked, diagnostic.place.span()),
         _ => masked,
     }
-}
-
-/// For programs: the first problem in full, all of them in a list.
-pub fn failure_json(failure: &Failure) -> Value {
-    let all: Vec<Value> = failure.diagnostics.iter().map(diagnostic_json).collect();
-    let first = all.first().cloned().unwrap_or_else(
-        || json!({ "code": failure.code, "message": failure.message, "file": null, "line": null, "column": null, "hint": failure.hint }),
-    );
-    let mut error = first;
-    error["kind"] = json!(failure.kind());
-    error["problems"] = json!(all);
-    error["problems_left_out"] = json!(failure.left_out);
-    error
-}
-
-fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
-    let place = &diagnostic.place;
-    json!({
-        "code": diagnostic.code,
-        "message": diagnostic.message,
-        "file": place.file().display().to_string(),
-        "line": place.line(),
-        "column": place.column(),
-        "hint": hint(diagnostic),
-    })
 }

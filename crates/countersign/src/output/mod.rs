@@ -3,23 +3,17 @@
 
 mod diagnostic;
 mod progress;
-mod spent;
 mod style;
 mod verdict;
 
-pub use countersign_app::SCHEMA;
 pub use countersign_app::reader::Reader;
 pub use countersign_app::time::{ago, rfc3339};
-pub use diagnostic::failure_json;
 pub use progress::Progress;
-pub use spent::Spent;
 pub use style::{bold, dim, paint_outcome};
-pub use verdict::{
-    assignment_json, next_steps, outcome_words, verdict_json, verdict_text, verdict_text_with_names,
-};
+pub use verdict::{outcome_words, verdict_text};
 
-use crate::cli::Global;
 use countersign_app::Failure;
+use countersign_app::answer::v1;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::visible_line;
 use serde::Serialize;
@@ -57,6 +51,17 @@ impl Answer {
         Self { outcome, text: text.into(), json, warnings, printed, pending, done }
     }
 
+    /// The answer of a use case, and its text.
+    pub fn of(answer: v1::Answer<impl Serialize>, text: impl Into<String>) -> Self {
+        let v1::Answer { outcome, exit_code, warnings, own, .. } = answer;
+        let done = exit_code == Some(Outcome::Passed.exit_code());
+        let answer = match outcome {
+            Some(v1::OutcomeName(outcome)) => Self::new(outcome, text, own),
+            None => Self::pending(text, own),
+        };
+        Self { warnings, done, ..answer }
+    }
+
     /// An answer about what is still under way: no pass, and nothing else yet.
     pub fn pending(text: impl Into<String>, own: impl Serialize) -> Self {
         Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
@@ -73,16 +78,10 @@ impl Answer {
     }
 
     /// The object for programs.
-    pub fn envelope(&self, printer: &Printer) -> Value {
-        let mut object = printer.envelope(self.outcome, &Value::Null, &self.warnings, &self.json);
-        object["exit_code"] = json!(self.exit_code());
-        if self.pending {
-            object["outcome"] = Value::Null;
-            object["reason"] = Value::Null;
-            // Over HTTP no process ends: what is under way has no exit code either.
-            object["exit_code"] = if self.done { object["exit_code"].take() } else { Value::Null };
-        }
-        object
+    pub fn envelope(&self, command: &'static str) -> Value {
+        let outcome = Some(self.outcome).filter(|_| !self.pending);
+        let answer = v1::Answer::new(outcome, &self.json).warned(self.warnings.clone()).of(command);
+        json!(if self.done { answer.done() } else { answer })
     }
 }
 
@@ -97,8 +96,8 @@ pub struct Printer {
 
 impl Printer {
     /// The printer a command was asked for.
-    pub fn new(global: &Global, command: &'static str) -> Self {
-        Self { json: global.json, quiet: global.quiet, command }
+    pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
+        Self { json, quiet, command }
     }
 
     /// A printer for programs.
@@ -123,7 +122,7 @@ impl Printer {
         }
         let text = match self.json {
             true => {
-                format!("{}\n", answer.envelope(self))
+                format!("{}\n", answer.envelope(self.command))
             }
             false => answer.text.clone(),
         };
@@ -147,26 +146,9 @@ impl Printer {
         }
     }
 
-    /// The object for programs.
-    pub fn envelope(
-        &self,
-        outcome: Outcome,
-        error: &Value,
-        warnings: &[String],
-        own: &Map<String, Value>,
-    ) -> Value {
-        let mut object = Map::new();
-        object.insert("schema".into(), json!(SCHEMA));
-        object.insert("command".into(), json!(self.command));
-        object.insert("outcome".into(), json!(outcome.name()));
-        object.insert("reason".into(), json!(outcome.reason()));
-        object.insert("exit_code".into(), json!(outcome.exit_code()));
-        object.insert("error".into(), error.clone());
-        object.insert("warnings".into(), json!(warnings));
-        for (key, value) in own {
-            object.insert(key.clone(), value.clone());
-        }
-        Value::Object(object)
+    /// The command whose answers it prints.
+    pub fn command(&self) -> &'static str {
+        self.command
     }
 
     /// Prints what is not printed yet, and gives the exit code.
@@ -187,9 +169,7 @@ impl Printer {
 
     fn fail(&self, failure: &Failure) {
         if self.json {
-            let error = diagnostic::failure_json(failure);
-            let object = self.envelope(failure.outcome, &error, &[], &Map::new());
-            write_out(&format!("{object}\n"));
+            write_out(&format!("{}\n", json!(v1::Failed::of(self.command, failure))));
             return;
         }
         let _ = write!(anstream::stderr(), "{}", diagnostic::failure_text(failure));

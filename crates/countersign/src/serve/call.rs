@@ -4,15 +4,17 @@ use super::body::Afterwards;
 use super::parameter::Parameters;
 use super::refusal::Refusal;
 use super::route::Route;
-use crate::output::{Answer, Printer};
+use crate::output::Answer;
 use countersign_app::Failure;
+use countersign_app::answer::v1;
 use countersign_app::given;
 use countersign_app::resident::Resident;
 use countersign_engine::ledger::Ledger;
 use hyper::StatusCode;
 use hyper::body::Bytes;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -53,10 +55,14 @@ impl Call {
         self.resident.ledger_to_write(&self.resident.project()?).await
     }
 
+    /// The answer of a use case, as that of the route's command.
+    pub fn answer(&self, status: StatusCode, answer: v1::Answer<impl Serialize>) -> Reply {
+        Reply::json(status, json!(answer.of(self.route.command)))
+    }
+
     /// The object of the route's command.
     pub fn reply(&self, status: StatusCode, answer: &Answer) -> Reply {
-        let printer = Printer::json(self.route.command);
-        Reply::json(status, answer.envelope(&printer))
+        Reply::json(status, answer.envelope(self.route.command))
     }
 
     /// The same where nobody knows yet how it ends.

@@ -13,9 +13,7 @@ mod parameter;
 mod refusal;
 mod route;
 mod routes;
-mod shapes;
 
-use crate::cli::Global;
 use crate::loopback::{self, Gate, Listener};
 use countersign_app::Failure;
 use countersign_app::resident::Resident;
@@ -29,11 +27,11 @@ const TOKEN_FILE: &str = "serve-token";
 /// Serves until a signal comes. Reviews that run then are left resumable.
 pub async fn serve(
     folder: PathBuf,
-    global: Global,
+    config: Option<PathBuf>,
     port: u16,
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    let resident = Resident::new(NAME, folder, global.config, cancel.child_token());
+    let resident = Resident::new(NAME, folder, config, cancel.child_token());
     let served = listen(&resident, port).await;
     resident.stop().await;
     served

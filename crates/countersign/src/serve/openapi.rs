@@ -3,7 +3,7 @@
 use super::parameter::{Kind, Parameter, Place, WITHOUT_NUL};
 use super::refusal::STATUSES;
 use super::route::{Content, Given, Route, all};
-use super::shapes;
+use countersign_app::answer::v1;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -138,7 +138,7 @@ fn responses(route: &Route, schemas: &mut Schemas) -> Value {
         responses.insert(status.to_string(), response);
     }
     for (status, words) in STATUSES.iter().filter(|(status, _)| can_be(route, *status)) {
-        let schema = shapes::refusal(&mut schemas.given);
+        let schema = schemas.given.subschema_for::<v1::Failed>();
         let content = json!({ "application/json": { "schema": schema } });
         responses.insert(status.to_string(), json!({ "description": words, "content": content }));
     }

@@ -1,11 +1,11 @@
 //! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
 
 use super::route::Route;
-use crate::output::{Printer, failure_json};
+use countersign_app::answer::v1::Failed;
 use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
 use hyper::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 /// Every status of a refusal, and when it comes.
 pub const STATUSES: &[(u16, &str)] = &[
@@ -49,12 +49,12 @@ impl Refusal {
     /// The object that says it.
     pub fn json(&self, route: Option<&Route>) -> Value {
         let Failure { code, hint, .. } = &self.failure;
-        let mut error = failure_json(&self.failure);
+        let mut failed = Failed::of(route.map_or("", |route| route.command), &self.failure);
         if *code == Code::Arguments || hint.is_none() && self.status == StatusCode::BAD_REQUEST {
-            error["hint"] = "/openapi.json describes every request; nothing was changed".into();
+            let hint = "/openapi.json describes every request; nothing was changed";
+            failed.error.first.hint = Some(hint.to_owned());
         }
-        let command = route.map_or("", |route| route.command);
-        Printer::json(command).envelope(self.failure.outcome, &error, &[], &Map::new())
+        json!(failed)
     }
 }
 

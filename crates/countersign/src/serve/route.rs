@@ -4,8 +4,9 @@ use super::call::{Call, Reply};
 use super::parameter::Parameter;
 use super::refusal::Refusal;
 use super::routes::TABLES;
+use countersign_app::answer::v1;
 use hyper::Method;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::pin::Pin;
 
 /// A route.
@@ -45,6 +46,16 @@ pub enum Content {
     Json(fn(&mut SchemaGenerator) -> Schema),
     /// Server-sent events.
     Events,
+}
+
+/// The schema of an answer of a command.
+pub fn answer<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<v1::Answer<T>>()
+}
+
+/// The schema of a body.
+pub fn body<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
 }
 
 /// A route at work.

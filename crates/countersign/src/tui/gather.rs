@@ -2,10 +2,11 @@
 
 use super::Source;
 use super::board::{Board, Detail, Known, Reviewed};
-use crate::output::{Spent, outcome_words};
+use crate::output::outcome_words;
 use countersign_app::Failure;
 use countersign_app::author::actor;
 use countersign_app::decide::{Decide, decide};
+use countersign_app::spent::Spent;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::review::{Review, State as Standing, Verb};

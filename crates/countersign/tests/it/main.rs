@@ -18,6 +18,8 @@ mod init;
 mod init_agents;
 mod jobs_files;
 mod json;
+mod json_docs;
+mod json_golden;
 mod notify;
 mod paths;
 mod people;

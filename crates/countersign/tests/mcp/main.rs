@@ -7,6 +7,7 @@ mod change;
 mod client;
 mod decide;
 mod ends;
+mod golden;
 mod http;
 mod jobs;
 mod loops;

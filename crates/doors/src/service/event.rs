@@ -20,7 +20,6 @@ pub struct TaskReview {
     /// The failing review this is or would be, from 1.
     pub attempt: u32,
     /// Its result.
-    #[schemars(with = "String")]
     pub result: ReviewResult,
     /// What it found.
     pub issues: Vec<String>,

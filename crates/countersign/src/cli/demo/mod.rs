@@ -8,16 +8,16 @@ mod work;
 use super::Failure;
 use super::arguments::{DemoOptions, ReviewOptions};
 use super::review::wanted;
-use crate::output::{
-    Answer, Printer, Reader, Spent, bold, dim, next_steps, verdict_json, verdict_text, write_out,
-};
+use crate::output::{Answer, Printer, Reader, bold, dim, verdict_text, write_out};
+use countersign_app::answer::v1::{self, Demo, Verdict};
+use countersign_app::next;
 use countersign_app::project::Project;
+use countersign_app::spent::Spent;
 use countersign_core::outcome::Outcome;
 use countersign_engine::config::Environment;
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::Stored;
 use countersign_engine::private;
-use serde_json::{Value, json};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,7 @@ pub async fn run(
     let mut acts = work::acts();
     let stored = loop {
         let stored = stage.round(cancel).await?;
-        rounds.push(verdict_json(&stored, &Spent::default(), &[]));
+        rounds.push(Verdict::of(&stored, Spent::default(), vec![]));
         match (stored.review.standing(), acts.next()) {
             (Some(Outcome::NeedsWork), Some(act)) => stage.author(&folder, &act)?,
             _ => break stored,
@@ -91,9 +91,8 @@ impl<'a> Stage<'a> {
         let prepared = wanted.prepare(&self.project, self.engine.planner(), &mut vec![]).await?;
         let ticket = self.engine.submit(prepared).await?;
         let stored = self.engine.wait(&ticket, cancel).await?;
-        let next: Vec<String> = vec![];
         self.say(&format!("{}\n", bold(&format!("── round {} ──", ticket.round))));
-        self.say(&format!("{}\n", verdict_text(&stored, &Spent::default(), &next)));
+        self.say(&format!("{}\n", verdict_text(&Verdict::of(&stored, Spent::default(), vec![]), &[], false)));
         self.engine.delivered(&ticket).await?;
         Ok(stored)
     }
@@ -110,7 +109,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    fn close(&self, stored: &Stored, rounds: Vec<Value>, kept: Option<&Path>) -> Answer {
+    fn close(&self, stored: &Stored, rounds: Vec<Verdict>, kept: Option<&Path>) -> Answer {
         let outcome = stored.review.standing().unwrap_or(Outcome::Internal);
         let mut text = String::from(
             "Unchanged work was not judged twice: each round asked only about what had changed.\n\n",
@@ -129,7 +128,7 @@ impl<'a> Stage<'a> {
             "{} countersign review --help, README.md, docs/\n",
             bold("where to look next:")
         ));
-        let json = json!({ "rounds": rounds, "next": next_steps(&stored.review, "countersign review", Reader::of_command()) });
-        Answer::new(outcome, text, json)
+        let next = next::steps(&stored.review, "countersign review", Reader::of_command());
+        Answer::of(v1::Answer::new(Some(outcome), Demo { rounds, next }), text)
     }
 }

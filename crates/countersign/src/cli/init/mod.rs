@@ -4,13 +4,14 @@
 mod agents;
 
 use super::arguments::InitOptions;
-use super::{Failure, Global, validate};
+use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
 use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
 use countersign_app::init::detect::{Found, Language, detect};
 use countersign_app::init::hold;
 use countersign_app::project::{Project, current_folder, environment};
+use countersign_app::validate;
 
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -62,7 +63,11 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
 fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
     let valid = validate::check(project)?;
     let file = valid.file.as_deref().unwrap_or(&project.config.root);
-    let text = format!("{} is there already and is left as it is\n{}", file.display(), valid.words());
+    let text = format!(
+        "{} is there already and is left as it is\n{}\n",
+        file.display(),
+        valid.words().unwrap_or_default()
+    );
     let json = json!({
         "file": valid.file, "already_there": true, "written": false, "dry_run": dry_run, "content": null,
         "rules": valid.rules, "criteria": valid.criteria, "found": null, "agents": agents_json(),

@@ -10,6 +10,7 @@ pub use countersign_app::given::{answer_schema, schema};
 use super::progress::Progress;
 use super::server::Server;
 use countersign_app::Failure;
+use countersign_app::answer::v1::Problem;
 use countersign_app::author;
 use countersign_app::given;
 use countersign_app::project::Project;
@@ -129,16 +130,10 @@ pub fn or_error(mut answer: Map<String, Value>) -> Map<String, Value> {
 }
 
 fn error_schema() -> Value {
-    json!({
-        "type": ["object", "null"],
-        "description": "With isError: what went wrong and what to do.",
-        "properties": {
-            "kind": { "type": "string" },
-            "code": { "type": "string" },
-            "message": { "type": "string" },
-            "hint": { "type": ["string", "null"] },
-        },
-    })
+    let mut schema = answer_schema::<Problem>();
+    schema.insert("type".into(), json!(["object", "null"]));
+    schema.insert("description".into(), "With isError: what went wrong and what to do.".into());
+    Value::Object(schema)
 }
 
 #[cfg(test)]

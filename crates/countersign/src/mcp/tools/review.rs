@@ -1,30 +1,31 @@
 //! The general tools: hand work in, wait for the verdict, look, decide.
 
 use super::review_submit::submit;
-use super::{Call, Hints, Reply, Running, Tool, schema};
+use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
-use crate::output::{Reader, SCHEMA, Spent, next_steps, rfc3339, verdict_json};
+use countersign_app::answer::v1::{OpenReviews, Submitted, Verdict, Version, Waited};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::{at_most, filled};
 use countersign_app::handing_in::{NAME_MAX_BYTES, Submit};
+use countersign_app::log;
+use countersign_app::next;
 use countersign_app::project::Project;
-use countersign_app::resident::{Followed, counted};
+use countersign_app::reader::Reader;
+use countersign_app::resident::Followed;
+use countersign_app::spent::Spent;
+use countersign_app::status::OPEN_ROWS;
 use countersign_app::{Code, Failure};
-use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
 use countersign_engine::engine::self_review_file;
-use countersign_engine::ledger::{Filter, Ledger, Stored};
+use countersign_engine::ledger::{Filter, Ledger};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 const DEFAULT_WAIT_SECONDS: u64 = 45;
 const LONGEST_WAIT_SECONDS: u64 = 3600;
-/// How many open reviews are listed.
-const OPEN_ROWS: u32 = 50;
 
 /// The table.
 pub const TOOLS: &[Tool] = &[
@@ -51,7 +52,7 @@ judged twice.
 Returns {review, round, state, outcome, ...}: `review` is the handle for review_wait. `outcome` is null unless the answer is \
 known already.",
         input: schema::<Submit>,
-        output: submit_output,
+        output: answer_schema::<Submitted>,
         hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: true },
         run: |call| -> Running { Box::pin(submit(call)) },
     },
@@ -72,7 +73,7 @@ far it is. Reviewers may take minutes.
 
 While it waits, progress notifications are sent if you gave a progress token.",
         input: schema::<Wait>,
-        output: verdict_output,
+        output: answer_schema::<Waited>,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
         run: |call| -> Running { Box::pin(wait(call)) },
     },
@@ -86,7 +87,7 @@ nobody and changes nothing. Use it to find a handle you lost (by its `subject`),
 Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progress, ...}], more}. `state` is running, interrupted \
 (hand the same files in again) or done (there is an outcome; needs_work and no_verdict wait for you to hand in again).",
         input: schema::<Status>,
-        output: status_output,
+        output: answer_schema::<OpenReviews>,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
         run: |call| -> Running { Box::pin(status(call)) },
     },
@@ -104,7 +105,7 @@ recorded with your name and `reason`, for exactly the bytes that were judged.
 
 Returns the review as review_wait does.",
         input: schema::<Decide>,
-        output: verdict_output,
+        output: answer_schema::<Waited>,
         hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
         run: |call| -> Running { Box::pin(decide(call)) },
     },
@@ -164,20 +165,10 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     }))
 }
 
-async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Value, Failure> {
+async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Waited, Failure> {
     let stored = followed.stored();
-    let standing = stored.review.standing();
     let spent = Spent::of(ledger, &stored.review).await?;
-    let mut answer = verdict_json(stored, &spent, &next(ledger, followed)?);
-    let (answered, questions) = counted(stored);
-    answer["schema"] = json!(SCHEMA);
-    answer["state"] = json!(followed.state());
-    answer["passed"] = json!(standing.is_some_and(|outcome| outcome.exit_code() == 0));
-    answer["outcome"] = json!(standing.map(Outcome::name));
-    answer["reason"] = json!(standing.and_then(Outcome::reason));
-    answer["exit_code"] = json!(standing.map(Outcome::exit_code));
-    answer["progress"] = json!({ "answered": answered, "questions": questions });
-    Ok(answer)
+    Ok(Waited::of(followed, Verdict::of(stored, spent, next(ledger, followed)?)))
 }
 
 fn next(ledger: &Ledger, followed: &Followed) -> Result<Vec<String>, Failure> {
@@ -186,14 +177,10 @@ fn next(ledger: &Ledger, followed: &Followed) -> Result<Vec<String>, Failure> {
         Followed::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
         Followed::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
         Followed::Stands(_) if review.waits_for_self_review() => {
-            let file = self_review_file(ledger, &review.id)?;
-            vec![
-                format!("review the work as {} says", file.display()),
-                format!("then countersign rule {} --from RESULTS", review.id),
-            ]
+            next::self_review(&self_review_file(ledger, &review.id)?, &review.id)
         }
         Followed::Stands(_) => {
-            next_steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
+            next::steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
         }
     })
 }
@@ -202,50 +189,31 @@ async fn status(mut call: Call) -> Result<Reply, Failure> {
     let arguments: Status = call.arguments()?;
     let project = call.project()?;
     let ledger = call.server.ledger(&project).await?;
-    let (Some(typed), Some(ledger)) = (&arguments.review, &ledger) else {
-        return match (&arguments.review, ledger) {
-            (Some(_), _) => Err(no_ledger()),
-            (None, None) => Reply::new(&json!({ "schema": SCHEMA, "reviews": [], "more": false })),
-            (None, Some(ledger)) => open_reviews(&call, &ledger).await,
-        };
+    let open = match (arguments.review, ledger) {
+        (Some(_), None) => return Err(no_ledger()),
+        (None, None) => OpenReviews { schema: Version::One, reviews: vec![], more: false },
+        (None, Some(ledger)) => open_reviews(&call, &ledger).await?,
+        (Some(typed), Some(ledger)) => {
+            filled("review", &typed, NAME_MAX_BYTES)?;
+            let id = meant(&project, &ledger, &typed).await?;
+            let Some(stored) = ledger.review(&id).await? else { return Err(no_ledger()) };
+            let review = (&Followed::of(&call.server, &ledger, stored).await?).into();
+            OpenReviews { schema: Version::One, reviews: vec![review], more: false }
+        }
     };
-    filled("review", typed, NAME_MAX_BYTES)?;
-    let id = meant(&project, ledger, typed).await?;
-    let Some(stored) = ledger.review(&id).await? else { return Err(no_ledger()) };
-    let row = one_row(&call, ledger, stored).await?;
-    Reply::new(&json!({ "schema": SCHEMA, "reviews": [row], "more": false }))
+    Reply::new(&open)
 }
 
-async fn open_reviews(call: &Call, ledger: &Ledger) -> Result<Reply, Failure> {
-    let mut rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_ROWS + 1 }).await?;
-    let more = rows.len() > OPEN_ROWS as usize;
-    rows.truncate(OPEN_ROWS as usize);
+async fn open_reviews(call: &Call, ledger: &Ledger) -> Result<OpenReviews, Failure> {
+    let filter = Filter { open_only: true, before: None, limit: OPEN_ROWS };
+    let page = log::reviews(Some(ledger), None, filter).await?;
     let mut reviews = vec![];
-    for row in &rows {
-        if let Some(stored) = ledger.review(&row.id).await? {
-            reviews.push(one_row(call, ledger, stored).await?);
+    for review in &page.reviews {
+        if let Some(stored) = ledger.review(&review.row.id).await? {
+            reviews.push((&Followed::of(&call.server, ledger, stored).await?).into());
         }
     }
-    Reply::new(&json!({ "schema": SCHEMA, "reviews": reviews, "more": more }))
-}
-
-async fn one_row(call: &Call, ledger: &Ledger, stored: Stored) -> Result<Value, Failure> {
-    let (answered, questions) = counted(&stored);
-    let followed = Followed::of(&call.server, ledger, stored).await?;
-    let Stored { review, opened_ms, changed_ms, .. } = followed.stored();
-    Ok(json!({
-        "id": review.id,
-        "subject": review.subject,
-        "state": followed.state(),
-        "outcome": review.standing().map(Outcome::name),
-        "reason": review.standing().and_then(Outcome::reason),
-        "round": review.round().map_or(0, |round| round.n),
-        "attempts": review.attempts,
-        "digest": review.digest(),
-        "progress": { "answered": answered, "questions": questions },
-        "opened_at": rfc3339(*opened_ms),
-        "changed_at": rfc3339(*changed_ms),
-    }))
+    Ok(OpenReviews { schema: Version::One, reviews, more: page.more })
 }
 
 async fn decide(mut call: Call) -> Result<Reply, Failure> {
@@ -279,121 +247,4 @@ fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<A
             "tell your user why it should be decided: review {review} waits for a person. Agents may decide only where \
              the user's own file, ~/.config/countersign/config.yml, says `agents_may_decide: true`"
         )))
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
-}
-
-fn progress_schema() -> Value {
-    json!({
-        "type": "object",
-        "description": "How many questions are answered, of how many.",
-        "properties": { "answered": { "type": "integer" }, "questions": { "type": "integer" } },
-        "required": ["answered", "questions"],
-    })
-}
-
-fn submit_output() -> Map<String, Value> {
-    object(json!({
-        "type": "object",
-        "properties": {
-            "schema": { "type": "string" },
-            "review": { "type": "string", "description": "The handle for review_wait." },
-            "subject": { "type": "string" },
-            "round": { "type": "integer" },
-            "attached": { "type": "boolean", "description": "Whether this joined a review that was running already." },
-            "state": { "type": "string", "enum": ["running", "done"] },
-            "outcome": { "type": ["string", "null"] },
-            "reason": { "type": ["string", "null"] },
-            "progress": progress_schema(),
-            "attempts_left": { "type": ["integer", "null"] },
-            "warnings": { "type": "array", "items": { "type": "string" } },
-            "next": { "type": "array", "items": { "type": "string" } },
-        },
-        "required": ["schema", "review", "subject", "round", "attached", "state", "outcome", "reason", "progress", "attempts_left", "warnings", "next"],
-    }))
-}
-
-fn flaw_schema() -> Value {
-    let whole = |kind: &str| json!({ "type": ["integer", "null"], "description": kind });
-    json!({
-        "type": "object",
-        "properties": {
-            "message": { "type": "string" },
-            "location": { "type": ["object", "null"], "properties": {
-                "file": { "type": "string" },
-                "line": whole("From 1; null where it is about the file as a whole."),
-                "end_line": whole("The last line, where there are several."),
-            } },
-            "fingerprint": { "type": "string", "description": "The same for the same flaw after lines have moved." },
-            "outside_change": { "type": "boolean", "description": "Whether the lines are outside the change that was judged." },
-            "location_dropped": { "type": ["string", "null"], "description": "The place the reviewer named, and why it does not hold." },
-        },
-    })
-}
-
-fn verdict_output() -> Map<String, Value> {
-    let finding = json!({
-        "type": "object",
-        "properties": {
-            "rule": { "type": "string" },
-            "file": { "type": ["string", "null"] },
-            "target": { "type": "string" },
-            "criterion": { "type": ["string", "null"] },
-            "severity": { "type": "string" },
-            "feedback": { "type": "string" },
-            "reviewer": { "type": "string" },
-            "findings": { "type": "array", "description": "What is wrong, one by one.", "items": flaw_schema() },
-        },
-    });
-    object(json!({
-        "type": "object",
-        "properties": {
-            "schema": { "type": "string" },
-            "state": { "type": "string", "enum": ["running", "done", "interrupted"] },
-            "passed": { "type": "boolean", "description": "Whether the work may go on." },
-            "outcome": { "type": ["string", "null"], "description": "passed, overridden, skipped, needs_work, no_verdict, awaiting_person, budget_reached or stopped; null while it runs." },
-            "reason": { "type": ["string", "null"] },
-            "exit_code": { "type": ["integer", "null"] },
-            "progress": progress_schema(),
-            "review": { "type": "object", "description": "Id, subject, round, attempts and attempts_left, decisions." },
-            "findings": { "type": "array", "description": "What blocks. Fix all of them.", "items": finding },
-            "waived": { "type": "array", "description": "What does not block in this attempt.", "items": finding },
-            "fixed": { "type": "array", "description": "What a reviewer found that then changed the files itself.", "items": { "type": "object" } },
-            "assignments": { "type": "array", "description": "Each question with its rulings, and why there are none.", "items": { "type": "object" } },
-            "redacted": { "type": "integer", "description": "How many secrets were kept from the reviewers." },
-            "cost": { "type": "object" },
-            "next": { "type": "array", "items": { "type": "string" }, "description": "What to do now." },
-        },
-        "required": ["schema", "state", "passed", "outcome", "reason", "exit_code", "progress", "review", "findings", "waived", "fixed", "assignments", "redacted", "cost", "next"],
-    }))
-}
-
-fn status_output() -> Map<String, Value> {
-    object(json!({
-        "type": "object",
-        "properties": {
-            "schema": { "type": "string" },
-            "reviews": { "type": "array", "items": {
-                "type": "object",
-                "properties": {
-                    "id": { "type": "string" },
-                    "subject": { "type": "string" },
-                    "state": { "type": "string", "enum": ["running", "done", "interrupted"] },
-                    "outcome": { "type": ["string", "null"] },
-                    "reason": { "type": ["string", "null"] },
-                    "round": { "type": "integer" },
-                    "attempts": { "type": "integer" },
-                    "progress": progress_schema(),
-                },
-                "required": ["id", "subject", "state", "outcome", "reason", "round", "attempts", "progress"],
-            } },
-            "more": { "type": "boolean", "description": "Whether there are more open ones than are listed." },
-        },
-        "required": ["schema", "reviews", "more"],
-    }))
 }

@@ -1,14 +1,14 @@
 //! What people decide about reviews. Whoever has the token is the person who runs the server.
 
-use crate::cli::shown_review;
 use crate::serve::call::{Call, Reply};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
-use crate::serve::shapes;
+use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use countersign_app::answer::v1::Verdict;
 use countersign_app::author::user_name;
 use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::at_most;
+use countersign_app::show::shown;
 use countersign_core::digest::Digest;
 use countersign_core::review::{Actor, ActorKind, Channel};
 use hyper::{Method, StatusCode};
@@ -27,11 +27,11 @@ pub const ROUTES: &[Route] = &[Route {
                   handed in since, or somebody else was quicker, nothing is decided (409).",
     open: false,
     parameters: &[],
-    body: Some(shapes::body::<Decision>),
+    body: Some(body::<Decision>),
     answers: &[Given {
         status: 200,
         words: "It is decided: the review as it stands now.",
-        content: Content::Json(shapes::answer::<shapes::Decided>),
+        content: Content::Json(answer::<Verdict>),
     }],
     run: |call| -> Running { Box::pin(decide(call)) },
 }];
@@ -61,7 +61,7 @@ async fn decide(mut call: Call) -> Result<Reply, Refusal> {
     let by = Actor::new(user_name(), ActorKind::Person, Channel::Http);
     let decide = Decide { action: verb, by, reason, about: Some(about) };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
-    Ok(call.reply(StatusCode::OK, &shown_review(engine.ledger(), &stored).await?.done()))
+    Ok(call.answer(StatusCode::OK, shown(engine.ledger(), &stored).await?.done()))
 }
 
 fn digest_of(text: String) -> Result<Digest, Refusal> {

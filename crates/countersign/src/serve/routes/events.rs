@@ -1,11 +1,11 @@
 //! Everything that happens, as server-sent events: every event of every process, once, in order.
 
-use crate::output::failure_json;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
 use crate::serve::route::{Content, Given, Route, Running};
 use countersign_app::Failure;
+use countersign_app::answer::v1::{Event, Problem};
 use countersign_app::feed::{self, Feed};
 use countersign_engine::ledger::Recorded;
 use hyper::Method;
@@ -77,7 +77,7 @@ async fn stream(mut feed: Feed, pieces: &mpsc::Sender<Bytes>, stopping: &Cancell
             event = feed.next() => match event {
                 Ok(event) => written(&event),
                 Err(error) => {
-                    let failure = json!({ "error": failure_json(&error.into()) });
+                    let failure = json!({ "error": Problem::from(&error.into()) });
                     let _ = pieces.send(Bytes::from(format!("event: failure\ndata: {failure}\n\n"))).await;
                     return;
                 }
@@ -89,5 +89,5 @@ async fn stream(mut feed: Feed, pieces: &mpsc::Sender<Bytes>, stopping: &Cancell
 
 /// An event as it is sent. JSON has no line breaks of its own, and kinds are words of ours.
 fn written(event: &Recorded) -> Bytes {
-    Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", event.seq, event.kind, feed::json(event)))
+    Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", event.seq, event.kind, json!(Event::from(event))))
 }

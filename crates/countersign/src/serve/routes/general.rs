@@ -1,15 +1,13 @@
 //! Whether the server is there, what it can do, and how the project stands.
 
-use crate::cli::project_status;
-use crate::output::Answer;
 use crate::serve::call::{Call, Reply};
 use crate::serve::openapi;
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
-use crate::serve::shapes::{self, Health, Status};
-use countersign_core::outcome::Outcome;
+use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use countersign_app::answer::v1::{Answer, Health, Status};
+use countersign_app::status::look;
 use hyper::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 /// The table.
 pub const ROUTES: &[Route] = &[
@@ -23,7 +21,7 @@ pub const ROUTES: &[Route] = &[
         open: true,
         parameters: &[],
         body: None,
-        answers: &[Given { status: 200, words: "It is.", content: Content::Json(shapes::answer::<Health>) }],
+        answers: &[Given { status: 200, words: "It is.", content: Content::Json(answer::<Health>) }],
         run: |call| -> Running { Box::pin(health(call)) },
     },
     Route {
@@ -36,7 +34,11 @@ pub const ROUTES: &[Route] = &[
         open: true,
         parameters: &[],
         body: None,
-        answers: &[Given { status: 200, words: "The description.", content: Content::Json(shapes::object) }],
+        answers: &[Given {
+            status: 200,
+            words: "The description.",
+            content: Content::Json(body::<Map<String, Value>>),
+        }],
         run: |call| -> Running { Box::pin(description(call)) },
     },
     Route {
@@ -52,15 +54,14 @@ pub const ROUTES: &[Route] = &[
         answers: &[Given {
             status: 200,
             words: "How the project stands.",
-            content: Content::Json(shapes::answer::<Status>),
+            content: Content::Json(answer::<Status>),
         }],
         run: |call| -> Running { Box::pin(status(call)) },
     },
 ];
 
 async fn health(call: Call) -> Result<Reply, Refusal> {
-    let own = json!({ "version": env!("CARGO_PKG_VERSION") });
-    Ok(call.reply(StatusCode::OK, &Answer::new(Outcome::Passed, "", own)))
+    Ok(call.answer(StatusCode::OK, Answer::passed(Health { version: env!("CARGO_PKG_VERSION") })))
 }
 
 async fn description(_: Call) -> Result<Reply, Refusal> {
@@ -70,5 +71,5 @@ async fn description(_: Call) -> Result<Reply, Refusal> {
 async fn status(call: Call) -> Result<Reply, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.reply(StatusCode::OK, &project_status(&project, ledger.as_ref(), true).await?))
+    Ok(call.answer(StatusCode::OK, look(&project, ledger.as_ref(), true).await?))
 }

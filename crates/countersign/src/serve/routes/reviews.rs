@@ -1,23 +1,21 @@
 //! Reviews: the list, one of them, its events, and handing work in.
 
 use super::WAIT;
-use crate::cli::{history, review_row, shown_review};
-use crate::output::Answer;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
-use crate::serve::shapes::{self, Events, Reviews, Verdict};
+use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use countersign_app::answer::v1::{Answer, Events, Reviews, Stated};
 use countersign_app::find::{self, no_ledger};
 use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
+use countersign_app::log;
 use countersign_app::resident::{Followed, until_it_stands};
+use countersign_app::show::stated;
 use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
 use hyper::{Method, StatusCode};
-use serde_json::{Value, json};
 use std::time::Duration;
 
 const PAGE: u64 = 50;
@@ -63,11 +61,7 @@ pub const ROUTES: &[Route] = &[
             },
         ],
         body: None,
-        answers: &[Given {
-            status: 200,
-            words: "A page.",
-            content: Content::Json(shapes::answer::<Reviews>),
-        }],
+        answers: &[Given { status: 200, words: "A page.", content: Content::Json(answer::<Reviews>) }],
         run: |call| -> Running { Box::pin(list(call)) },
     },
     Route {
@@ -82,17 +76,17 @@ pub const ROUTES: &[Route] = &[
                       about exactly these bytes.",
         open: false,
         parameters: &[WAIT],
-        body: Some(shapes::body::<Submit>),
+        body: Some(body::<Submit>),
         answers: &[
             Given {
                 status: 200,
                 words: "It stands: the verdict, as `countersign review --json` gives it.",
-                content: Content::Json(shapes::answer::<Verdict>),
+                content: Content::Json(answer::<Stated>),
             },
             Given {
                 status: 202,
                 words: "It is under way: `Location` leads to it.",
-                content: Content::Json(shapes::answer::<Verdict>),
+                content: Content::Json(answer::<Stated>),
             },
         ],
         run: |call| -> Running { Box::pin(start(call)) },
@@ -111,7 +105,7 @@ pub const ROUTES: &[Route] = &[
         answers: &[Given {
             status: 200,
             words: "The review. `review.outcome` is null while a round is under way.",
-            content: Content::Json(shapes::answer::<Verdict>),
+            content: Content::Json(answer::<Stated>),
         }],
         run: |call| -> Running { Box::pin(show(call)) },
     },
@@ -133,7 +127,7 @@ pub const ROUTES: &[Route] = &[
             },
         ],
         body: None,
-        answers: &[Given { status: 200, words: "Events.", content: Content::Json(shapes::answer::<Events>) }],
+        answers: &[Given { status: 200, words: "Events.", content: Content::Json(answer::<Events>) }],
         run: |call| -> Running { Box::pin(events(call)) },
     },
 ];
@@ -144,16 +138,9 @@ async fn list(call: Call) -> Result<Reply, Refusal> {
     let subject = call.parameters.text("subject").map(Subject::from_text);
     let filter =
         Filter { open_only: call.parameters.flag("open"), before: call.parameters.whole("before"), limit };
-    let (rows, more, next) = match call.resident.ledger(&project).await? {
-        None => (vec![], false, None),
-        Some(ledger) => {
-            let (rows, more) = history::page(&ledger, subject.as_ref(), filter).await?;
-            let next = rows.last().filter(|_| more).map(|row| row.opened_seq);
-            (rows.iter().map(|row| review_row(&ledger, row)).collect::<Vec<_>>(), more, next)
-        }
-    };
-    let own = json!({ "reviews": rows, "more": more, "next_before": next });
-    Ok(call.reply(StatusCode::OK, &Answer::new(Outcome::Passed, "", own)))
+    let ledger = call.resident.ledger(&project).await?;
+    let page = log::reviews(ledger.as_ref(), subject.as_ref(), filter).await?;
+    Ok(call.answer(StatusCode::OK, Answer::passed(page)))
 }
 
 fn limit(call: &Call) -> u32 {
@@ -173,20 +160,13 @@ async fn show(call: Call) -> Result<Reply, Refusal> {
     let patience = call.patience();
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
-    let reply = call.reply(StatusCode::OK, &stated(&ledger, &followed).await?);
+    let reply = call.answer(StatusCode::OK, stated(&ledger, &followed).await?);
     let (Followed::Stands(stored), Some(_)) = (&followed, patience) else { return Ok(reply) };
     // A verdict is told also where nobody could be asked any more.
     match call.resident.engine(&call.resident.project()?).await {
         Ok(engine) => Ok(noted(reply, engine, stored)),
         Err(_) => Ok(reply),
     }
-}
-
-/// A review as `show` has it, and whether anybody performs it.
-async fn stated(ledger: &Ledger, followed: &Followed) -> Result<Answer, Failure> {
-    let mut answer = shown_review(ledger, followed.stored()).await?;
-    answer.json.insert("state".to_owned(), followed.state().into());
-    Ok(answer)
 }
 
 /// Somebody waited for the answer: once they have it, the same work again is the next attempt.
@@ -215,14 +195,13 @@ async fn start(mut call: Call) -> Result<Reply, Refusal> {
             format!("round {round} of review {id} was superseded by other work under the same subject");
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
-    let mut answer = stated(ledger, &followed).await?;
-    answer.warnings = warnings;
-    let reply = match (&followed, followed.stored().review.standing()) {
-        (Followed::Stands(stored), Some(outcome)) => {
-            let reply = call.reply(StatusCode::OK, &Answer { outcome, ..answer });
+    let answer = stated(ledger, &followed).await?.warned(warnings);
+    let reply = match &followed {
+        Followed::Stands(stored) => {
+            let reply = call.answer(StatusCode::OK, answer);
             if call.patience().is_some() { noted(reply, engine.clone(), stored) } else { reply }
         }
-        _ => call.pending(&answer.warnings, &answer.json),
+        _ => call.answer(StatusCode::ACCEPTED, answer),
     };
     Ok(reply.at(format!("/v1/reviews/{id}")))
 }
@@ -230,8 +209,6 @@ async fn start(mut call: Call) -> Result<Reply, Refusal> {
 async fn events(call: Call) -> Result<Reply, Refusal> {
     let (ledger, id) = meant(&call).await?;
     let after = call.parameters.whole("after").unwrap_or(0);
-    let (entries, more) = history::event_page(&ledger, &id, after, limit(&call)).await?;
-    let events: Vec<Value> = entries.iter().map(history::event_json).collect();
-    let own = json!({ "events": events, "more": more });
-    Ok(call.reply(StatusCode::OK, &Answer::new(Outcome::Passed, "", own)))
+    let events = log::events(&ledger, &id, after, limit(&call)).await?;
+    Ok(call.answer(StatusCode::OK, Answer::passed(events)))
 }

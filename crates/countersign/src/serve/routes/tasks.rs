@@ -5,10 +5,10 @@ use crate::cli::task::words;
 use crate::serve::call::{Call, Reply};
 use crate::serve::parameter::{Kind, Parameter, Place};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
-use crate::serve::shapes::{self, OneTask};
+use crate::serve::route::{Content, Given, Route, Running, answer, body};
 use countersign_app::Failure;
 use countersign_app::answer::v1;
+use countersign_app::answer::v1::task::OneTask;
 use countersign_app::task::{self, Begun, Ready, Reviewed, When};
 use countersign_app::tasks::tasks_in;
 use countersign_core::outcome::Outcome;
@@ -29,19 +29,15 @@ const BASE: Parameter = Parameter {
 };
 
 const GIVES_TASK: Given =
-    Given { status: 200, words: "The task.", content: Content::Json(shapes::answer::<OneTask>) };
+    Given { status: 200, words: "The task.", content: Content::Json(answer::<OneTask>) };
 
 const REVIEWED: &[Given] = &[
     Given {
         status: 200,
         words: "The task as it stands, with the review that was waited for.",
-        content: Content::Json(shapes::answer::<OneTask>),
+        content: Content::Json(answer::<OneTask>),
     },
-    Given {
-        status: 202,
-        words: "Its review is under way.",
-        content: Content::Json(shapes::answer::<OneTask>),
-    },
+    Given { status: 202, words: "Its review is under way.", content: Content::Json(answer::<OneTask>) },
 ];
 
 /// The table.
@@ -59,7 +55,7 @@ pub const ROUTES: &[Route] = &[
         answers: &[Given {
             status: 200,
             words: "The tasks.",
-            content: Content::Json(shapes::answer::<shapes::Tasks>),
+            content: Content::Json(answer::<v1::task::Tasks>),
         }],
         run: |call| -> Running { Box::pin(list(call)) },
     },
@@ -72,11 +68,11 @@ pub const ROUTES: &[Route] = &[
         description: "A task that is in no plan. The same again is the same task.",
         open: false,
         parameters: &[],
-        body: Some(shapes::body::<AddTask>),
+        body: Some(body::<AddTask>),
         answers: &[Given {
             status: 201,
             words: "The task: `Location` leads to it.",
-            content: Content::Json(shapes::answer::<OneTask>),
+            content: Content::Json(answer::<OneTask>),
         }],
         run: |call| -> Running { Box::pin(add(call)) },
     },

@@ -1,6 +1,6 @@
 //! `countersign qr`: a decomposed review in a state file, as agents and people drive it.
 
-mod asked;
+pub mod asked;
 mod crowd;
 mod faults;
 mod flow;
@@ -18,23 +18,23 @@ use serde_json::{Value, json};
 const FILE: &str = "state/qr-plan-code.json";
 
 /// A project with a state directory.
-fn project() -> Project {
+pub fn project() -> Project {
     let project = crate::project();
     std::fs::create_dir(project.path("state")).unwrap();
     project
 }
 
 /// The arguments of a command on the phase of these tests.
-fn args<'a>(words: &[&'a str]) -> Vec<&'a str> {
+pub fn args<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&["qr"], words, &["--state-dir", "state", "--phase", "plan-code"]].concat()
 }
 
-fn qr(project: &Project, words: &[&str]) -> Ran {
+pub fn qr(project: &Project, words: &[&str]) -> Ran {
     project.run(&args(words))
 }
 
 /// A project whose phase has these items.
-fn decomposed(items: &Value) -> Project {
+pub fn decomposed(items: &Value) -> Project {
     let project = project();
     project.write("items.json", items.to_string());
     qr(&project, &["decompose", "--items", "items.json"]).exits(0);
@@ -42,7 +42,7 @@ fn decomposed(items: &Value) -> Project {
 }
 
 /// `n` items about everything.
-fn plain_items(n: usize) -> Value {
+pub fn plain_items(n: usize) -> Value {
     (0..n).map(|n| json!({ "scope": "*", "check": format!("check {n}") })).collect()
 }
 

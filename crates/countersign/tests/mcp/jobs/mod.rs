@@ -53,7 +53,7 @@ steps:
 "#;
 
 /// A project with that job, and a reviewer by whom what contains `BAD` fails.
-fn guide() -> (Project, Judge) {
+pub fn guide() -> (Project, Judge) {
     let project = project();
     write_job(&project, "guide", JOB);
     project.write("plan.md", "the plan").write("a.md", "page a").write("b.md", "page b");

@@ -14,14 +14,14 @@ use countersign_testkit::{Judge, Project};
 use serde_json::{Value, json};
 
 /// A plan with two milestones, one of which has a word in it that verifiers fail.
-const PLAN: &str =
+pub const PLAN: &str =
     "# Plan\n\n## Milestone M1: Parse\n\nAcceptance: BAD\n\n## Milestone M2: Write\n\nAcceptance: fine\n";
 
 /// What the reviewer of these tests says about everything that is no item: by what is asked.
-struct Says {
-    items: Value,
-    fixes: Value,
-    milestone: Value,
+pub struct Says {
+    pub items: Value,
+    pub fixes: Value,
+    pub milestone: Value,
 }
 
 impl Default for Says {
@@ -40,7 +40,7 @@ impl Default for Says {
 
 /// A reviewer that fails what has the word BAD in it, unless it is about everything; `before` runs first, with the
 /// item's id in `$id`.
-fn reviewer(project: &Project, says: &Says, before: &str) -> Judge {
+pub fn reviewer(project: &Project, says: &Says, before: &str) -> Judge {
     let file = |name: &str, value: &Value| {
         project.write(name, value.to_string());
         project.path(name).display().to_string()

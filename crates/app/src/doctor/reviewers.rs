@@ -2,9 +2,9 @@
 //!
 //! A new kind of reviewer gets an arm in [`Asking::look`] and a function of its own beside these.
 
-use super::line::{Line, State};
 use super::{Asking, ask, surroundings};
-use crate::cli::Failure;
+use crate::Failure;
+use crate::answer::v1::Check;
 use countersign_engine::engine::{Judge, Panelist};
 use countersign_engine::installed;
 use countersign_engine::programs::{Facts, PROGRAMS};
@@ -23,11 +23,11 @@ impl Asking<'_> {
         name: &str,
         panelist: Result<Option<Panelist>, Failure>,
         wanted: bool,
-    ) -> Result<Vec<Line>, Failure> {
+    ) -> Result<Vec<Check>, Failure> {
         let what = format!("reviewer {name}");
         let panelist = match panelist {
             Ok(Some(panelist)) => panelist,
-            Ok(None) => return Ok(vec![Line::ok(what, "checks: always there")]),
+            Ok(None) => return Ok(vec![Check::ok(what, "checks: always there")]),
             Err(failure) => return Ok(vec![unreadable(what, failure)]),
         };
         let line = match &panelist.judge {
@@ -42,14 +42,14 @@ impl Asking<'_> {
             Judge::Agent(agent) => self.agent(what, agent).await,
             Judge::Service(service) => self.service(what, service).await,
             Judge::Replay { recording, .. } => {
-                Line::ok(what, format!("recorded rulings: {}", recording.rows.len()))
+                Check::ok(what, format!("recorded rulings: {}", recording.rows.len()))
             }
             // Made of those above, for the reviews of tasks alone.
-            Judge::TwoCall(_) => Line::ok(what, "a review in two calls"),
-            Judge::Library(_) => Line::ok(what, "in this process"),
-            Judge::SelfReview => Line::ok(what, "the author: answers with `countersign rule`"),
+            Judge::TwoCall(_) => Check::ok(what, "a review in two calls"),
+            Judge::Library(_) => Check::ok(what, "in this process"),
+            Judge::SelfReview => Check::ok(what, "the author: answers with `countersign rule`"),
         };
-        let ready = !matches!(line.state, State::Fail(_));
+        let ready = line.outcome.is_none();
         let mut lines = vec![line];
         if wanted
             && ready
@@ -62,7 +62,7 @@ impl Asking<'_> {
 
     /// An agent program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask` tells
     /// for sure.
-    async fn agent(&self, what: String, agent: &Agent) -> Line {
+    async fn agent(&self, what: String, agent: &Agent) -> Check {
         let facts = agent.program;
         let name = facts.name;
         let path = std::env::var_os("PATH");
@@ -71,37 +71,37 @@ impl Asking<'_> {
         };
         let words = format!("`{name}`: {}", found.display());
         let Some(version) = surroundings::version(&found, self.guard, self.cancel).await else {
-            return Line::unavailable(what, format!("{words}: it does not say its version"))
+            return Check::unavailable(what, format!("{words}: it does not say its version"))
                 .hint(format!("try `{name} --version`; it may be broken or half installed"));
         };
         signed_in(what, format!("{words}: {version}"), agent)
     }
 
     /// A service: its key is there, it can be reached, and it lets us in. Nothing is asked that costs anything.
-    async fn service(&self, what: String, service: &Service) -> Line {
+    async fn service(&self, what: String, service: &Service) -> Check {
         let words = format!("`{}` at {}", service.model, service.base_url);
         let probed = tokio::select! {
-            () = self.cancel.cancelled() => return Line::warn(what, words),
+            () = self.cancel.cancelled() => return Check::warn(what, words),
             probed = service.probe() => probed,
         };
         match probed {
-            Probed::Ready => Line::ok(what, format!("{words}: it is there")),
+            Probed::Ready => Check::ok(what, format!("{words}: it is there")),
             Probed::Reached(404 | 405) => {
-                Line::ok(what, format!("{words}: somebody is there, who lists no models"))
+                Check::ok(what, format!("{words}: somebody is there, who lists no models"))
             }
             Probed::Reached(status) => {
-                Line::warn(what, format!("{words}: somebody is there and says {status}"))
+                Check::warn(what, format!("{words}: somebody is there and says {status}"))
                     .hint("--ask tells for sure")
             }
-            Probed::NoEntry(why) => Line::unavailable(what, format!("{words}: {why}"))
+            Probed::NoEntry(why) => Check::unavailable(what, format!("{words}: {why}"))
                 .hint("set the key, or name where it is in `key_env` or `key_file`"),
-            Probed::Unusable(why) => Line::unavailable(what, format!("{words}: {why}"))
+            Probed::Unusable(why) => Check::unavailable(what, format!("{words}: {why}"))
                 .hint("see `base_url`, `key_env` and `key_file` of this reviewer"),
         }
     }
 
     /// A program of the user's. It is not started here; known agent programs say their version.
-    async fn command(&self, what: String, command: &Command) -> Line {
+    async fn command(&self, what: String, command: &Command) -> Check {
         let program = command.argv.first().map_or("", String::as_str);
         let path = std::env::var_os("PATH");
         let Some(found) = installed::find(program, self.project.root.path(), path.as_deref()) else {
@@ -109,17 +109,17 @@ impl Asking<'_> {
         };
         let words = format!("`{}`: {}", command.argv.join(" "), found.display());
         if let Some(script) = absent_script(command, self.project.root.path()) {
-            return Line::warn(what, format!("{words}: there is no `{script}` in the project"))
+            return Check::warn(what, format!("{words}: there is no `{script}` in the project"))
                 .hint("arguments that name files are from the project root");
         }
         let known = found
             .file_name()
             .is_some_and(|name| name.to_str().and_then(|name| PROGRAMS.reviewer(name)).is_some());
         match known {
-            false => Line::ok(what, words),
+            false => Check::ok(what, words),
             true => match surroundings::version(&found, self.guard, self.cancel).await {
-                Some(version) => Line::ok(what, format!("{words}: {version}")),
-                None => Line::unavailable(what, format!("{words}: it does not say its version"))
+                Some(version) => Check::ok(what, format!("{words}: {version}")),
+                None => Check::unavailable(what, format!("{words}: it does not say its version"))
                     .hint(format!("try `{program} --version`; it may be broken or half installed")),
             },
         }
@@ -127,16 +127,16 @@ impl Asking<'_> {
 }
 
 /// An agent program that is not installed.
-fn absent(what: String, facts: &Facts) -> Line {
-    Line::unavailable(what, format!("`{}` is not on the PATH", facts.name))
+fn absent(what: String, facts: &Facts) -> Check {
+    Check::unavailable(what, format!("`{}` is not on the PATH", facts.name))
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
 }
 
 /// An agent program that is there, by whether somebody seems to be signed in.
-fn signed_in(what: String, words: String, agent: &Agent) -> Line {
+fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     match agent.sign_in() {
-        Some(how) => Line::ok(what, format!("{words}; signed in by {how}")),
-        None => Line::warn(what, format!("{words}; no sign-in was found"))
+        Some(how) => Check::ok(what, format!("{words}; signed in by {how}")),
+        None => Check::warn(what, format!("{words}; no sign-in was found"))
             .hint(format!("{}; --ask tells for sure", agent.program.called.sign_in)),
     }
 }
@@ -151,22 +151,22 @@ fn absent_script<'c>(command: &'c Command, root: &Path) -> Option<&'c str> {
     words.filter(is_script).find(|word| !root.join(word).is_file())
 }
 
-fn missing(what: String, program: &str, root: &Path) -> Line {
+fn missing(what: String, program: &str, root: &Path) -> Check {
     if !program.contains('/') {
-        return Line::unavailable(what, format!("`{program}` is not on the PATH"))
+        return Check::unavailable(what, format!("`{program}` is not on the PATH"))
             .hint("install it, or give its full path in `command`");
     }
     let file = installed::join(root, program);
     match file.exists() {
-        true => Line::unavailable(what, format!("`{}` may not be executed", file.display()))
+        true => Check::unavailable(what, format!("`{}` may not be executed", file.display()))
             .hint(format!("chmod +x {}", file.display())),
-        false => Line::unavailable(what, format!("`{}` is not there", file.display()))
+        false => Check::unavailable(what, format!("`{}` is not there", file.display()))
             .hint("write it, or correct `command`; its paths are from the project root"),
     }
 }
 
-fn unreadable(what: String, failure: Failure) -> Line {
-    Line::unavailable(what, failure.message)
+fn unreadable(what: String, failure: Failure) -> Check {
+    Check::unavailable(what, failure.message)
         .hint(failure.hint.unwrap_or_else(|| "correct `file`, or record the rulings anew".to_owned()))
 }
 
@@ -177,10 +177,10 @@ mod tests {
 
     #[test]
     fn issue_15_8_a_made_up_program_is_looked_at_in_its_own_words() {
-        let line = absent("reviewer x".to_owned(), &FACTS).json();
-        assert_eq!(line["hint"], "install it (https://made-up.example), or configure another reviewer");
+        let line = absent("reviewer x".to_owned(), &FACTS);
+        assert_eq!(line.hint.as_deref(), Some("install it (https://made-up.example), or configure another reviewer"));
         let line =
-            signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![])).json();
-        assert_eq!(line["hint"], "run `made-up login`; --ask tells for sure");
+            signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![]));
+        assert_eq!(line.hint.as_deref(), Some("run `made-up login`; --ask tells for sure"));
     }
 }

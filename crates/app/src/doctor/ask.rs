@@ -1,9 +1,9 @@
 //! `doctor --ask`: one small question, the way a review asks it, about a file and in a ledger of its own.
 
 use super::Asking;
-use super::line::Line;
-use crate::cli::Failure;
-use countersign_app::doors::CLI;
+use crate::Failure;
+use crate::answer::v1::Check;
+use crate::doors::CLI;
 use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
 use countersign_core::ids::Subject;
@@ -28,13 +28,13 @@ const QUESTION: &str = "Does the text contain the word apple?";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Asks a reviewer and says what came back.
-pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Line, Failure> {
+pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Check, Failure> {
     let what = format!("answers {}", panelist.name);
     let folder = Scratch::new("doctor");
     let folder = folder.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
     let panelist = moved(panelist, asking.project.root.path());
     let seconds = panelist.timeout.unwrap_or(TIMEOUT).as_secs();
-    asking.printer.note(&format!("asking {}, for at most {seconds} s", visible_line(&panelist.name)));
+    (asking.note)(&format!("asking {}, for at most {seconds} s", visible_line(&panelist.name)));
     let started = Instant::now();
     let stored = answered(asking, panelist, folder.path()).await?;
     Ok(line(what, &stored).took(started.elapsed()))
@@ -88,15 +88,15 @@ fn request() -> Request {
     }
 }
 
-fn line(what: String, stored: &Stored) -> Line {
+fn line(what: String, stored: &Stored) -> Check {
     let review = &stored.review;
     let round = review.round();
     let feedback = round.and_then(|round| round.answers.values().next()).map(|given| &given.answer.feedback);
     let said = feedback.filter(|words| !words.trim().is_empty()).map(|words| format!(": {words}"));
     let said = said.unwrap_or_default();
     match review.standing() {
-        Some(Outcome::Passed) => Line::ok(what, format!("yes, as it should{said}")),
-        Some(Outcome::NeedsWork | Outcome::Stopped(_)) => Line::warn(
+        Some(Outcome::Passed) => Check::ok(what, format!("yes, as it should{said}")),
+        Some(Outcome::NeedsWork | Outcome::Stopped(_)) => Check::warn(
             what,
             format!("no, and yes would have been right{said}"),
         )
@@ -107,7 +107,7 @@ fn line(what: String, stored: &Stored) -> Line {
                 round.assignments.iter().find_map(|assignment| round.failure_of(assignment))
             });
             let detail = failure.map_or_else(|| outcome.to_string(), |failure| failure.detail.clone());
-            Line::fail(what, outcome, detail).hint(format!(
+            Check::fail(what, outcome, detail).hint(format!(
                 "it was asked for the criterion '{CRITERION}': {QUESTION} A program that knows only its own \
                  criteria cannot answer that"
             ))

@@ -1,8 +1,9 @@
 //! What every review stands on: the guard, git, the configuration, the ledger.
 
-use super::line::Line;
-use crate::cli::{Failure, validate};
-use countersign_app::project::Project;
+use crate::Failure;
+use crate::answer::v1::Check;
+use crate::project::Project;
+use crate::validate;
 use countersign_core::rule::Rule;
 use countersign_engine::installed;
 use countersign_engine::ledger::{FORMAT, Ledger};
@@ -19,24 +20,24 @@ const VERSION_BYTES: usize = 4096;
 const LAST_EVENTS: u32 = 100;
 
 /// Whether outside programs can be run at all.
-pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Line {
+pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
-        Ok(Ended { how: How::Exited(0), .. }) => return Line::ok("guard", "starts programs and ends them"),
+        Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts programs and ends them"),
         Ok(ended) => format!("`true` under the guard: {:?}", ended.how),
         Err(error) => format!("it cannot be started: {error}"),
     };
-    Line::fail("guard", countersign_core::outcome::Outcome::Internal, words)
+    Check::fail("guard", countersign_core::outcome::Outcome::Internal, words)
         .hint("the guard is this program again: is its file still there, and may it be executed?")
 }
 
 /// Whether git is there.
-pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Line {
+pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
-        return Line::warn("git", "not found on the PATH").hint("reviews of files do without it");
+        return Check::warn("git", "not found on the PATH").hint("reviews of files do without it");
     };
     match version(&path, guard, cancel).await {
-        Some(version) => Line::ok("git", format!("{}: {version}", path.display())),
-        None => Line::warn("git", format!("{}: it does not say its version", path.display())),
+        Some(version) => Check::ok("git", format!("{}: {version}", path.display())),
+        None => Check::warn("git", format!("{}: it does not say its version", path.display())),
     }
 }
 
@@ -59,7 +60,7 @@ fn short_call(program: impl Into<OsString>) -> Call {
 }
 
 /// A configuration that cannot be read: the first mistake, and how to see all of them.
-pub fn unusable_configuration(failure: &Failure) -> Line {
+pub fn unusable_configuration(failure: &Failure) -> Check {
     let words = match failure.diagnostics.as_slice() {
         [] => failure.message.clone(),
         [first, ..] => {
@@ -67,7 +68,7 @@ pub fn unusable_configuration(failure: &Failure) -> Line {
             format!("{}:{}:{}: {}", place.file().display(), place.line(), place.column(), first.message)
         }
     };
-    let line = Line::fail("configuration", failure.outcome, words);
+    let line = Check::fail("configuration", failure.outcome, words);
     match failure.diagnostics.len() + failure.left_out {
         0 => line.hint(failure.hint.clone().unwrap_or_else(|| "countersign config --show-origin".to_owned())),
         1 => line.hint("countersign validate shows the place"),
@@ -76,22 +77,22 @@ pub fn unusable_configuration(failure: &Failure) -> Line {
 }
 
 /// The configuration in force, and whether somebody is there for its questions.
-pub fn configuration(project: &Project) -> Vec<Line> {
+pub fn configuration(project: &Project) -> Vec<Check> {
     if project.config.file.is_none() {
         let words = format!("none in {} or above", project.config.root.display());
-        return vec![Line::warn("configuration", words).hint("countersign init writes one")];
+        return vec![Check::warn("configuration", words).hint("countersign init writes one")];
     }
     let valid = match validate::check_rules(project) {
         Ok(valid) => valid,
         Err(failure) => return vec![unusable_configuration(&failure)],
     };
-    let mut lines = vec![Line::ok("configuration", valid.words().trim_end())];
+    let mut lines = vec![Check::ok("configuration", valid.words().unwrap_or_default())];
     let asks = |rule: &&Rule| rule.criteria.iter().any(|criterion| criterion.check.is_none());
     let nobody = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
     if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| nobody) {
         let words = format!("rule '{}' asks questions, and there is nobody to answer them", rule.name);
         lines.push(
-            Line::warn("reviewers", words)
+            Check::warn("reviewers", words)
                 .hint("add `reviewers:` to countersign.yml, or name one with --reviewer"),
         );
     }
@@ -99,10 +100,10 @@ pub fn configuration(project: &Project) -> Vec<Line> {
 }
 
 /// The ledger, and whether its last events are as they were written.
-pub async fn ledger(project: &Project) -> Line {
+pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
     let failed = |failure: Failure| {
-        let line = Line::fail("ledger", failure.outcome, failure.message);
+        let line = Check::fail("ledger", failure.outcome, failure.message);
         match failure.hint {
             Some(hint) => line.hint(hint),
             None => line,
@@ -110,13 +111,15 @@ pub async fn ledger(project: &Project) -> Line {
     };
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,
-        Ok(None) => return Line::ok("ledger", format!("none yet; the first review makes {}", dir.display())),
+        Ok(None) => {
+            return Check::ok("ledger", format!("none yet; the first review makes {}", dir.display()));
+        }
         Err(failure) => return failed(failure),
     };
     let events = last_events(&ledger).await;
     ledger.close().await;
     match events {
-        Ok(events) => Line::ok(
+        Ok(events) => Check::ok(
             "ledger",
             format!(
                 "{}: format {FORMAT}, the last {events} events intact; `countersign log --verify` checks all",

@@ -3,16 +3,25 @@
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::review::Review;
 use countersign_engine::ledger::{Call, Ledger, LedgerError};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
-/// Tokens and money; `None` where nobody said anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Tokens and money.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spent {
+    /// Tokens of this round's questions, as far as they are known; null where none are.
     pub tokens_in: Option<u64>,
+    /// Tokens of its replies, as far as they are known.
     pub tokens_out: Option<u64>,
+    /// What it cost in dollars, as far as that is known (reported, or by `price`).
+    #[serde(rename = "usd", serialize_with = "usd")]
+    #[schemars(with = "Option<f64>")]
     microusd: Option<u64>,
-    /// How many questions there were that nobody said the cost of.
+    /// How many questions are not in `usd`.
+    #[serde(rename = "questions_with_unknown_cost")]
     pub unknown: u32,
-    /// How many there were that nobody said the tokens of.
+    /// How many questions are not in `tokens_in` and `tokens_out`.
+    #[serde(rename = "questions_with_unknown_tokens")]
     pub tokens_unknown: u32,
 }
 
@@ -41,12 +50,6 @@ impl Spent {
         })
     }
 
-    /// In dollars.
-    pub fn usd(&self) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
-        self.microusd.map(|micro| micro as f64 / MICRO as f64)
-    }
-
     /// In words.
     pub fn words(&self) -> String {
         let tokens = match (self.tokens_in, self.tokens_out) {
@@ -64,4 +67,10 @@ impl Spent {
         };
         format!("{tokens}{cost}")
     }
+}
+
+/// In dollars.
+fn usd<S: Serializer>(microusd: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[expect(clippy::cast_precision_loss, reason = "no project pays that much")]
+    microusd.map(|micro| micro as f64 / MICRO as f64).serialize(serializer)
 }

@@ -1,0 +1,135 @@
+//! What every answer has, and how a failure is told.
+
+use super::Problem;
+use crate::Failure;
+use countersign_core::outcome::Outcome;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+/// What every answer has, and the command's own keys beside.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Answer")]
+pub struct Answer<T> {
+    /// The version of this form.
+    pub schema: Version,
+    /// The command whose answer this is.
+    pub command: &'static str,
+    /// How it ended; null while that is not known.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// The exit code of the command; null over HTTP while that is not known.
+    pub exit_code: Option<u8>,
+    /// Null; where the command failed, an object.
+    pub error: Null,
+    /// What people should know beside the answer.
+    pub warnings: Vec<String>,
+    /// The command's own keys.
+    #[serde(flatten)]
+    pub own: T,
+}
+
+impl<T> Answer<T> {
+    /// An answer about something that stands so; without an outcome it is under way.
+    pub fn new(outcome: Option<Outcome>, own: T) -> Self {
+        Self {
+            schema: Version::One,
+            command: "",
+            outcome: outcome.map(OutcomeName),
+            reason: outcome.and_then(Outcome::reason),
+            exit_code: outcome.map(Outcome::exit_code),
+            error: Null(()),
+            warnings: vec![],
+            own,
+        }
+    }
+
+    /// An answer of a use case that did its work.
+    pub fn passed(own: T) -> Self {
+        Self::new(Some(Outcome::Passed), own)
+    }
+
+    /// The same where the command has done its work, whatever it shows.
+    pub fn done(self) -> Self {
+        Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
+    }
+
+    /// The same with what people should know beside.
+    pub fn warned(self, warnings: Vec<String>) -> Self {
+        Self { warnings, ..self }
+    }
+
+    /// The same as the answer of a command.
+    pub fn of(self, command: &'static str) -> Self {
+        Self { command, ..self }
+    }
+}
+
+/// A command or a request that failed, or was refused.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Refusal")]
+pub struct Failed {
+    /// The version of this form.
+    pub schema: Version,
+    /// The command; empty where there is none.
+    pub command: &'static str,
+    /// How it ended.
+    pub outcome: OutcomeName,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// The exit code of the command.
+    pub exit_code: u8,
+    /// What went wrong.
+    pub error: Problem,
+    /// What people should know beside.
+    pub warnings: Vec<String>,
+}
+
+impl Failed {
+    /// A failure of a command.
+    pub fn of(command: &'static str, failure: &Failure) -> Self {
+        Self {
+            schema: Version::One,
+            command,
+            outcome: OutcomeName(failure.outcome),
+            reason: failure.outcome.reason(),
+            exit_code: failure.outcome.exit_code(),
+            error: failure.into(),
+            warnings: vec![],
+        }
+    }
+}
+
+/// Always null.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Null(());
+
+/// The version of the objects for programs.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub enum Version {
+    /// The first.
+    #[serde(rename = "countersign/1")]
+    One,
+}
+
+/// An outcome by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutcomeName(pub Outcome);
+
+impl Serialize for OutcomeName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl JsonSchema for OutcomeName {
+    fn schema_name() -> Cow<'static, str> {
+        "Outcome".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Outcome::ALL.map(Outcome::name) })
+    }
+}

@@ -1,0 +1,134 @@
+//! History: reviews, and the events of one.
+
+use super::OutcomeName;
+use crate::time::rfc3339;
+use countersign_core::digest::Digest;
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::outcome::Outcome;
+use countersign_core::review;
+use countersign_engine::ledger;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What `log` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Log {
+    /// Without an id: reviews, newest first; else null.
+    pub reviews: Option<Vec<Row>>,
+    /// With an id: its events, oldest first; else null.
+    pub events: Option<Vec<Entry>>,
+    /// Whether `--limit` left some out.
+    pub more: bool,
+    /// With `--verify`: how many events there are; else null.
+    pub events_verified: Option<u64>,
+}
+
+/// A review in a list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Row {
+    /// Which review.
+    pub id: ReviewId,
+    /// What it is about.
+    pub subject: Subject,
+    /// How it stands; null while a round is under way.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// The number of its last round.
+    pub round: u32,
+    /// Failing rounds so far.
+    pub attempts: u32,
+    /// Names exactly what was handed in.
+    pub digest: Option<Digest>,
+    /// When it was opened.
+    pub opened_at: Option<String>,
+    /// When something last happened to it.
+    pub changed_at: Option<String>,
+    /// When, for text.
+    #[serde(skip)]
+    pub changed_ms: i64,
+}
+
+impl From<&ledger::Row> for Row {
+    fn from(row: &ledger::Row) -> Self {
+        Self {
+            id: row.id.clone(),
+            subject: row.subject.clone(),
+            outcome: row.standing.map(OutcomeName),
+            reason: row.standing.and_then(Outcome::reason),
+            round: row.round,
+            attempts: row.attempts,
+            digest: row.digest.clone(),
+            opened_at: rfc3339(row.opened_ms),
+            changed_at: rfc3339(row.changed_ms),
+            changed_ms: row.changed_ms,
+        }
+    }
+}
+
+impl From<&ledger::Stored> for Row {
+    fn from(stored: &ledger::Stored) -> Self {
+        let (review, standing) = (&stored.review, stored.review.standing());
+        Self {
+            id: review.id.clone(),
+            subject: review.subject.clone(),
+            outcome: standing.map(OutcomeName),
+            reason: standing.and_then(Outcome::reason),
+            round: review.round().map_or(0, |round| round.n),
+            attempts: review.attempts,
+            digest: review.digest().cloned(),
+            opened_at: rfc3339(stored.opened_ms),
+            changed_at: rfc3339(stored.changed_ms),
+            changed_ms: stored.changed_ms,
+        }
+    }
+}
+
+/// A review in a list of what is there now.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ReviewRow {
+    /// The review.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Whether a round is under way that no process performs any more.
+    pub interrupted: bool,
+}
+
+/// A page of reviews, newest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Reviews {
+    /// The reviews.
+    pub reviews: Vec<ReviewRow>,
+    /// Whether there are more.
+    pub more: bool,
+    /// Where the next page begins: `before` of the next request. Null where there is none.
+    pub next_before: Option<u64>,
+}
+
+/// Events of a review, oldest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Events {
+    /// The events.
+    pub events: Vec<Entry>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// An event of a review.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Its number in the review, from 1.
+    pub n: u64,
+    /// When it was recorded.
+    pub at: Option<String>,
+    /// What happened, as the ledger keeps it.
+    #[schemars(with = "Map<String, Value>")]
+    pub event: review::Event,
+}
+
+impl From<ledger::Entry> for Entry {
+    fn from(entry: ledger::Entry) -> Self {
+        Self { n: entry.n, at: rfc3339(entry.at_ms), event: entry.event }
+    }
+}

@@ -1,0 +1,140 @@
+//! What commands answer that look at a project, or at this program.
+
+use super::Verdict;
+use countersign_core::outcome::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// What `config` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Config {
+    /// The project root.
+    pub root: PathBuf,
+    /// The configuration file, or null.
+    pub file: Option<PathBuf>,
+    /// The settings in force.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting in force.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value, as text.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: String,
+}
+
+/// What `config --schema` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigSchema {
+    /// The JSON schema of countersign.yml.
+    pub json_schema: Value,
+}
+
+/// What `validate` answers.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Valid {
+    /// The configuration file; null in a project with jobs, tasks or state files alone.
+    pub file: Option<PathBuf>,
+    /// How many rules there are.
+    pub rules: usize,
+    /// How many criteria.
+    pub criteria: usize,
+    /// How many reviewers.
+    pub reviewers: usize,
+    /// The files of the doors.
+    #[serde(flatten)]
+    pub files: DoorFiles,
+    /// What was found valid, a line each.
+    #[serde(skip)]
+    pub lines: Vec<String>,
+}
+
+/// The files of the doors that `validate` looked at.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct DoorFiles {
+    /// How many jobs.
+    pub jobs: usize,
+    /// How many tasks of runs.
+    pub tasks: usize,
+    /// The file with the settings of runs, or null.
+    pub run_settings: Option<PathBuf>,
+    /// The state files that were checked.
+    pub state_files: Vec<PathBuf>,
+    /// How many tasks `PLAN.md` has.
+    pub plan_tasks: usize,
+    /// What other doors say of theirs.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub others: Map<String, Value>,
+}
+
+/// What `doctor` and `notify --test` answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Checks {
+    /// What was looked at, in order.
+    pub lines: Vec<Check>,
+}
+
+/// What was looked at, and how it is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Check {
+    /// `guard`, `git`, `configuration`, `ledger`, `reviewers`, `reviewer NAME`, with `--ask` `answers NAME`; of
+    /// `notify --test` the way.
+    pub what: String,
+    /// How it is.
+    pub state: CheckState,
+    /// How it is, in words.
+    pub detail: String,
+    /// What to do, or null.
+    pub hint: Option<String>,
+    /// How long the answer took, or null.
+    pub elapsed_ms: Option<u64>,
+    /// How the command ends because of it.
+    #[serde(skip)]
+    pub outcome: Option<Outcome>,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum CheckState {
+    /// It works.
+    Ok,
+    /// It works, and there is something to know.
+    Warn,
+    /// It does not work; the command ends so.
+    Fail,
+}
+
+/// What `completions` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Completions {
+    /// The shell.
+    pub shell: String,
+    /// The script.
+    pub script: String,
+}
+
+/// What `demo` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Demo {
+    /// The verdict of each round.
+    pub rounds: Vec<Verdict>,
+    /// What to do next, in words.
+    pub next: Vec<String>,
+}
+
+/// The server is there.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Health {
+    /// The version of the program.
+    pub version: &'static str,
+}

@@ -1,0 +1,454 @@
+//! A review, its findings, its questions and what they cost.
+
+use super::OutcomeName;
+use crate::spent::Spent;
+use crate::time::rfc3339;
+use countersign_core::answer::{self, Flaw};
+use countersign_core::criterion::Severity;
+use countersign_core::digest::{Digest, Key};
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::judge;
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::plan::{self, Target};
+use countersign_core::review::{self, ActorKind, By, Channel, Round, Verb};
+use countersign_core::rule::Rule;
+use countersign_core::submission::Material;
+use countersign_engine::ledger::Stored;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A review.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Review {
+    /// Which review.
+    pub id: ReviewId,
+    /// What it is about.
+    pub subject: Subject,
+    /// How it stands; null while a round is under way.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// The number of the current round.
+    pub round: Option<u32>,
+    /// Failing rounds so far.
+    pub attempts: u32,
+    /// Failing rounds that are left; null where attempts are not counted.
+    pub attempts_left: Option<u32>,
+    /// Names exactly what was handed in: what a decision is about.
+    pub digest: Option<Digest>,
+    /// How often the rules changed between rounds.
+    pub rule_changes: u32,
+    /// Who let it go on after it was stopped.
+    pub lifts: Vec<Lift>,
+    /// Findings that were judged again.
+    pub disputes: Vec<Dispute>,
+    /// What was decided in place of a verdict.
+    pub decisions: Vec<Decision>,
+    /// When it was opened.
+    pub opened_at: Option<String>,
+    /// When something last happened to it.
+    pub changed_at: Option<String>,
+}
+
+/// Who let a stopped review go on.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Lift {
+    /// Who.
+    pub by: String,
+    /// Whether that is a person.
+    pub person: bool,
+    /// What acted.
+    pub kind: ActorKind,
+    /// By which way.
+    pub channel: Channel,
+    /// Why.
+    pub reason: String,
+    /// For people.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// A finding that was judged again.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Dispute {
+    /// The finding.
+    pub finding: String,
+    /// Its criterion.
+    pub criterion: String,
+    /// Whether the finding stands.
+    pub upheld: bool,
+    /// Where it was judged again.
+    pub review: ReviewId,
+    /// Who judged it again.
+    pub reviewer: String,
+    /// Who disputed it.
+    pub by: String,
+    /// Whether that is a person.
+    pub person: bool,
+    /// What acted.
+    pub kind: ActorKind,
+    /// By which way.
+    pub channel: Channel,
+    /// What was said about it.
+    pub feedback: String,
+    /// For people.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// What was decided in place of a verdict.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TakenDecision")]
+pub struct Decision {
+    /// What was decided.
+    pub verb: Verb,
+    /// By whom.
+    pub by: String,
+    /// Whether that is a person.
+    pub person: bool,
+    /// What acted.
+    pub kind: ActorKind,
+    /// By which way.
+    pub channel: Channel,
+    /// Why.
+    pub reason: String,
+    /// About which work.
+    pub digest: Digest,
+    /// When.
+    pub at: Option<String>,
+    /// For people.
+    #[serde(skip)]
+    pub words: String,
+}
+
+impl From<&Stored> for Review {
+    fn from(stored: &Stored) -> Self {
+        let review = &stored.review;
+        let standing = review.standing();
+        let lift = |(by, reason): &(review::Actor, String)| Lift {
+            by: by.name.clone(),
+            person: by.is_person(),
+            kind: by.kind,
+            channel: by.channel,
+            reason: reason.clone(),
+            words: format!("{}: {reason}", by.words()),
+        };
+        Self {
+            id: review.id.clone(),
+            subject: review.subject.clone(),
+            outcome: standing.map(OutcomeName),
+            reason: standing.and_then(Outcome::reason),
+            round: review.round().map(|round| round.n),
+            attempts: review.attempts,
+            attempts_left: review.policy.attempts_left(review.attempts),
+            digest: review.digest().cloned(),
+            rule_changes: review.rule_changes,
+            lifts: review.lifts.iter().map(lift).collect(),
+            disputes: review.disputes.iter().map(Dispute::from).collect(),
+            decisions: review.decisions.iter().map(Decision::from).collect(),
+            opened_at: rfc3339(stored.opened_ms),
+            changed_at: rfc3339(stored.changed_ms),
+        }
+    }
+}
+
+impl From<&review::Dispute> for Dispute {
+    fn from(dispute: &review::Dispute) -> Self {
+        Self {
+            finding: dispute.finding.clone(),
+            criterion: dispute.criterion.clone(),
+            upheld: dispute.upheld,
+            review: dispute.review.clone(),
+            reviewer: dispute.reviewer.clone(),
+            by: dispute.by.name.clone(),
+            person: dispute.by.is_person(),
+            kind: dispute.by.kind,
+            channel: dispute.by.channel,
+            feedback: dispute.feedback.clone(),
+            words: dispute.words(),
+        }
+    }
+}
+
+impl From<&review::Decision> for Decision {
+    fn from(decision: &review::Decision) -> Self {
+        Self {
+            verb: decision.verb,
+            by: decision.by.name.clone(),
+            person: decision.by.is_person(),
+            kind: decision.by.kind,
+            channel: decision.by.channel,
+            reason: decision.reason.clone(),
+            digest: decision.digest.clone(),
+            at: rfc3339(decision.at_ms),
+            words: decision.words(),
+        }
+    }
+}
+
+/// A failed ruling.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Finding {
+    /// `fi-…`, the same for as long as the question is the same.
+    pub id: String,
+    /// The rule.
+    pub rule: String,
+    /// The file, where it is about one.
+    pub file: Option<String>,
+    /// What was looked at, in words.
+    pub target: String,
+    /// The criterion that failed; null where the whole failed without rulings.
+    pub criterion: Option<String>,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What the reviewer says.
+    pub feedback: String,
+    /// Who ruled.
+    pub reviewer: String,
+    /// What is wrong, one by one.
+    pub findings: Vec<Flaw>,
+    /// For people.
+    #[serde(skip)]
+    pub words: String,
+}
+
+impl From<&judge::Finding> for Finding {
+    fn from(finding: &judge::Finding) -> Self {
+        let target = match &finding.target {
+            Target::All => "all files together".to_owned(),
+            Target::Matching => "all matching files together".to_owned(),
+            Target::Output(name) => format!("output '{name}'"),
+            Target::File(path) => path.clone(),
+        };
+        Self {
+            id: finding.id.clone(),
+            rule: finding.rule.clone(),
+            file: finding.file.clone(),
+            target,
+            criterion: finding.criterion.clone(),
+            severity: finding.severity,
+            feedback: finding.feedback.clone(),
+            reviewer: finding.reviewer.clone(),
+            findings: finding.flaws.clone(),
+            words: finding.words(),
+        }
+    }
+}
+
+/// What a reviewer found that then changed the files itself. They were judged again afterwards.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Fixed {
+    /// The round.
+    pub round: u32,
+    /// What it found, in its own words.
+    pub found: String,
+}
+
+/// An assignment as it is planned: what is asked about what.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Planned {
+    /// The rule.
+    pub rule: Option<String>,
+    /// What is looked at, in words.
+    pub target: String,
+    /// The files.
+    pub files: Vec<File>,
+    /// The names of the criteria.
+    pub criteria: Vec<String>,
+    /// Who is asked first.
+    pub reviewer: Option<String>,
+    /// The key its ruling stands under.
+    pub key: Option<Key>,
+}
+
+impl Planned {
+    /// An assignment of these rules on these files.
+    pub fn of(rules: &[Rule], assignment: &plan::Assignment, files: &[Material]) -> Self {
+        let first = assignment.candidates.first();
+        Self {
+            rule: rules.get(assignment.rule).map(|rule| rule.name.clone()),
+            target: assignment.target_words(),
+            files: assignment.files.iter().filter_map(|index| files.get(*index)).map(File::from).collect(),
+            criteria: assignment.asks(rules).map(|criterion| criterion.name.clone()).collect(),
+            reviewer: first.map(|candidate| candidate.reviewer.clone()),
+            key: first.map(|candidate| candidate.key.clone()),
+        }
+    }
+}
+
+/// A file that was handed in.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct File {
+    /// Its path from the project root.
+    pub path: String,
+    /// Names its bytes.
+    pub digest: Digest,
+    /// How large it is.
+    pub size_bytes: u64,
+}
+
+impl From<&Material> for File {
+    fn from(file: &Material) -> Self {
+        Self { path: file.path.clone(), digest: file.digest.clone(), size_bytes: file.size_bytes }
+    }
+}
+
+/// A question of a round and its answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Assignment {
+    /// What is asked about what.
+    #[serde(flatten)]
+    pub planned: Planned,
+    /// Whether it was answered, and how.
+    pub state: AssignmentState,
+    /// Who ruled, or null; `self` for the author's own.
+    pub ruled_by: Option<String>,
+    /// Whether the ruling stood from before.
+    pub reused: bool,
+    /// Why there is no answer: a reason of `no_verdict`, or `budget`; else null.
+    pub why: Option<&'static str>,
+    /// The same in words.
+    pub detail: Option<String>,
+    /// Who was asked and did not answer, in order, also where the next one did.
+    pub not_answered: Vec<NotAnswered>,
+    /// How many secrets were replaced in the question and its answer.
+    pub redacted: usize,
+    /// The rulings; null without an answer.
+    pub rulings: Option<Vec<Ruling>>,
+    /// Why the verdict does without an answer to it.
+    #[serde(skip)]
+    pub unanswered: Option<NoVerdict>,
+}
+
+/// Whether an assignment was answered, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum AssignmentState {
+    /// Every criterion passed.
+    Passed,
+    /// A criterion failed.
+    Failed,
+    /// There is no answer that counts.
+    NoVerdict,
+    /// It has not been answered yet.
+    Open,
+}
+
+/// Who was asked and did not answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct NotAnswered {
+    /// Who.
+    pub reviewer: String,
+    /// Why: a reason of `no_verdict`, or `budget`.
+    pub why: &'static str,
+    /// The same in words.
+    pub detail: String,
+}
+
+/// One criterion's answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Ruling {
+    /// The criterion.
+    pub criterion: String,
+    /// Whether it is met.
+    pub passed: bool,
+    /// What the reviewer says about it.
+    pub feedback: Option<String>,
+    /// What is wrong, one by one, also where its reviewer did not say so one by one; empty where it passed.
+    pub findings: Vec<Flaw>,
+}
+
+impl Assignment {
+    /// An assignment of a round.
+    pub fn of(
+        rules: &[Rule],
+        round: &Round,
+        assignment: &plan::Assignment,
+        unanswered: Option<NoVerdict>,
+    ) -> Self {
+        let given = round.answer_to(assignment).map(|(_, given)| given);
+        let failure = round.failure_of(assignment).filter(|_| given.is_none());
+        let state = match (given, failure) {
+            (Some(given), _) if !given.answer.fails() => AssignmentState::Passed,
+            (Some(_), _) => AssignmentState::Failed,
+            (None, Some(_)) => AssignmentState::NoVerdict,
+            (None, None) => AssignmentState::Open,
+        };
+        let not_answered = round.failures_of(assignment).map(|(candidate, failure)| NotAnswered {
+            reviewer: candidate.reviewer.clone(),
+            why: failure.why.name(),
+            detail: failure.detail.clone(),
+        });
+        let about = assignment.about(&round.submission.files);
+        let rulings = |answer: &answer::Answer| {
+            let ruling = |ruling: &answer::Ruling| Ruling {
+                criterion: ruling.criterion.clone(),
+                passed: ruling.passed,
+                feedback: ruling.feedback.clone(),
+                findings: if ruling.passed { vec![] } else { answer.flaws_on(Some(ruling), about) },
+            };
+            answer.rulings.iter().map(ruling).collect()
+        };
+        Self {
+            planned: Planned::of(rules, assignment, &round.submission.files),
+            state,
+            ruled_by: given.map(|given| ruled_by(&given.by).to_owned()),
+            reused: given.is_some_and(|given| matches!(given.by, By::Reused { .. })),
+            why: failure.map(|failure| failure.why.name()),
+            detail: failure.map(|failure| failure.detail.clone()),
+            not_answered: not_answered.collect(),
+            redacted: given.map_or(0, |given| given.answer.redacted),
+            rulings: given.map(|given| rulings(&given.answer)),
+            unanswered,
+        }
+    }
+}
+
+fn ruled_by(by: &By) -> &str {
+    match by {
+        By::Call { reviewer, .. } | By::Reused { reviewer, .. } | By::Disputed { reviewer, .. } => reviewer,
+        By::SelfReview { .. } => "self",
+    }
+}
+
+/// What a round cost.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Cost {
+    /// How many questions were asked.
+    pub questions_asked: usize,
+    /// How many rulings stood from before.
+    pub rulings_reused: usize,
+    /// Tokens and money.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+/// What `review --dry-run` shows.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Preview {
+    /// Always true.
+    pub dry_run: bool,
+    /// Every question as it would be asked.
+    pub assignments: Vec<Question>,
+}
+
+/// A question as it would be asked.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PreviewedQuestion")]
+pub struct Question {
+    /// What is asked about what.
+    #[serde(flatten)]
+    pub planned: Planned,
+    /// How long the reviewer would have.
+    pub timeout_seconds: u64,
+    /// The system prompt; null for checks.
+    pub system_prompt: Option<String>,
+    /// The question; null for checks.
+    pub payload: Option<String>,
+    /// The JSON schema of the reply; null for checks.
+    pub schema: Option<Value>,
+    /// Whether a ruling stands already.
+    pub known: bool,
+}

@@ -1,0 +1,202 @@
+//! How a project stands: what is open, and how reviews have ended.
+
+use super::{OutcomeName, ReviewRow};
+use crate::time::rfc3339;
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::Outcome;
+use countersign_doors::jobs::overview;
+use countersign_doors::run::status::Standing;
+use countersign_doors::service::event::Happened;
+use countersign_engine::ledger::Count;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `status` answers.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Status {
+    /// Reviews that are not over, at most 50.
+    pub open: Vec<ReviewRow>,
+    /// Whether there are more.
+    pub open_more: bool,
+    /// Workflows under way.
+    pub workflows: Vec<Workflow>,
+    /// Reviews of tasks that are under way, in whichever process.
+    pub task_reviews: Vec<ActiveReview>,
+    /// The tasks of runs, in the order of their list; null without one.
+    pub tasks: Option<Vec<RunTask>>,
+    /// How many reviews ended how; the keys are outcomes, with the reason behind a slash.
+    pub ended: BTreeMap<String, u64>,
+    /// The same for text, in its order.
+    #[serde(skip)]
+    pub ends: Vec<Count>,
+    /// How many tasks are in which state, in words.
+    #[serde(skip)]
+    pub counted: String,
+    /// Whether anything was ever judged.
+    #[serde(skip)]
+    pub has_ledger: bool,
+}
+
+/// A review of a task that is under way.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ActiveReview {
+    /// The task.
+    pub task_id: String,
+    /// What it is called.
+    pub title: String,
+    /// What its reviews are about.
+    pub subject: String,
+    /// Which review of the task it is, from 1.
+    pub attempt: u32,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// The same in milliseconds.
+    #[serde(skip)]
+    pub started_ms: Option<i64>,
+}
+
+impl From<&Happened> for ActiveReview {
+    fn from(happened: &Happened) -> Self {
+        let began = happened.review.reviewed_at.parse::<jiff::Timestamp>().ok();
+        let started_ms = began.map(|time| time.as_millisecond());
+        Self {
+            task_id: happened.task_id.clone(),
+            title: happened.title.clone(),
+            subject: happened.subject.to_string(),
+            attempt: happened.review.attempt,
+            started_at: started_ms.and_then(rfc3339),
+            started_ms,
+        }
+    }
+}
+
+/// A workflow under way.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Workflow {
+    /// `job/workflow`.
+    pub workflow: String,
+    /// Its session.
+    pub session_id: String,
+    /// Whose it is.
+    pub agent_id: String,
+    /// What is to be reached.
+    pub goal: String,
+    /// How many of its steps are done.
+    pub steps_done: usize,
+    /// How many it has.
+    pub steps: usize,
+    /// The steps that can be handed in now.
+    pub open_steps: Vec<OpenStep>,
+    /// Steps that were finished while the gate was off.
+    pub not_judged: Vec<String>,
+    /// When something last happened in its session.
+    pub changed_at: Option<String>,
+    /// The same in milliseconds.
+    #[serde(skip)]
+    pub changed_ms: i64,
+}
+
+/// A step that can be handed in now.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OpenStep {
+    /// The step.
+    pub step_id: String,
+    /// Its latest review; null before it was handed in.
+    pub review: Option<ReviewId>,
+    /// How that stands.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// How often it failed.
+    pub attempts: u32,
+    /// Whether it waits for a person.
+    pub blocked: bool,
+    /// Whether the author's own review is waited for.
+    pub self_review: bool,
+}
+
+impl From<overview::UnderWay> for Workflow {
+    fn from(workflow: overview::UnderWay) -> Self {
+        Self {
+            open_steps: workflow.open.into_iter().map(OpenStep::from).collect(),
+            workflow: workflow.workflow,
+            session_id: workflow.session_id,
+            agent_id: workflow.agent,
+            goal: workflow.goal,
+            steps_done: workflow.steps_done,
+            steps: workflow.steps,
+            not_judged: workflow.not_judged,
+            changed_at: rfc3339(workflow.changed_ms),
+            changed_ms: workflow.changed_ms,
+        }
+    }
+}
+
+impl From<overview::OpenStep> for OpenStep {
+    fn from(step: overview::OpenStep) -> Self {
+        Self {
+            blocked: step.is_blocked(),
+            step_id: step.step_id,
+            review: step.review,
+            outcome: step.standing.map(OutcomeName),
+            reason: step.standing.and_then(Outcome::reason),
+            attempts: step.attempts,
+            self_review: step.self_review,
+        }
+    }
+}
+
+/// A task of runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RunTask {
+    /// The task.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// How urgent it is.
+    pub priority: &'static str,
+    /// The word of the list.
+    pub status: &'static str,
+    /// The milestone it belongs to.
+    pub milestone: Option<String>,
+    /// Where it stands, by its last run.
+    pub state: String,
+    /// How often it was tried.
+    pub attempts: u64,
+    /// What that cost, as far as it is known.
+    pub cost_usd: Option<f64>,
+    /// Why the last attempt failed.
+    pub error_code: Option<String>,
+    /// How its review ended.
+    pub review_status: Option<String>,
+    /// How many issues the review had.
+    pub issues: usize,
+    /// The review.
+    pub review: Option<String>,
+    /// In a line, for text.
+    #[serde(skip)]
+    pub line: String,
+}
+
+impl From<&Standing<'_>> for RunTask {
+    fn from(standing: &Standing<'_>) -> Self {
+        let Standing { task, summary } = standing;
+        Self {
+            id: task.id.clone(),
+            name: task.name.clone(),
+            priority: task.priority.word(),
+            status: task.status.word(),
+            milestone: task.milestone.clone(),
+            state: standing.state().word().to_owned(),
+            attempts: summary.map_or(0, |summary| summary.attempts),
+            cost_usd: summary.and_then(|summary| summary.cost_usd),
+            error_code: summary.and_then(|summary| Some(summary.error_code.as_ref()?.word().to_owned())),
+            review_status: summary
+                .and_then(|summary| Some(summary.review_status.as_ref()?.word().to_owned())),
+            issues: summary.map_or(0, |summary| summary.issues),
+            review: summary.and_then(|summary| summary.review_id.clone()),
+            line: standing.line(),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What the general tools of the MCP server answer.
+
+use super::{OutcomeName, Row, State, Verdict, Version};
+use crate::resident::{Followed, counted};
+use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::outcome::Outcome;
+use countersign_engine::ledger::Stored;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `review_submit` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Submitted {
+    /// The version of this form.
+    pub schema: Version,
+    /// The handle for review_wait.
+    pub review: ReviewId,
+    /// What it is about.
+    pub subject: Subject,
+    /// The round that is about this work.
+    pub round: u32,
+    /// Whether this joined a review that was running already.
+    pub attached: bool,
+    /// How it stands.
+    pub state: State,
+    /// Null unless the answer is known already.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// How far it is.
+    pub progress: Progress,
+    /// Failing rounds that are left; null where attempts are not counted.
+    pub attempts_left: Option<u32>,
+    /// What is not judged, and why.
+    pub warnings: Vec<String>,
+    /// What to do now.
+    pub next: Vec<String>,
+}
+
+/// How many questions are answered, of how many.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Progress {
+    /// Questions that are answered.
+    pub answered: usize,
+    /// All questions of the round.
+    pub questions: usize,
+}
+
+impl From<&Stored> for Progress {
+    fn from(stored: &Stored) -> Self {
+        let (answered, questions) = counted(stored);
+        Self { answered, questions }
+    }
+}
+
+/// What `review_wait` and `review_decide` answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Waited {
+    /// The version of this form.
+    pub schema: Version,
+    /// How it stands.
+    pub state: State,
+    /// Whether the work may go on.
+    pub passed: bool,
+    /// How it ended; null while it runs.
+    pub outcome: Option<OutcomeName>,
+    /// Why there is no verdict, or why it was stopped.
+    pub reason: Option<&'static str>,
+    /// The exit code a command would have; null while it runs.
+    pub exit_code: Option<u8>,
+    /// How far it is.
+    pub progress: Progress,
+    /// The review.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Waited {
+    /// A review that was followed, and its verdict.
+    pub fn of(followed: &Followed, verdict: Verdict) -> Self {
+        let standing = followed.stored().review.standing();
+        Self {
+            schema: Version::One,
+            state: followed.into(),
+            passed: standing.is_some_and(|outcome| outcome.exit_code() == 0),
+            outcome: standing.map(OutcomeName),
+            reason: standing.and_then(Outcome::reason),
+            exit_code: standing.map(Outcome::exit_code),
+            progress: followed.stored().into(),
+            verdict,
+        }
+    }
+}
+
+/// What `review_status` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OpenReviews {
+    /// The version of this form.
+    pub schema: Version,
+    /// The reviews, newest first.
+    pub reviews: Vec<OpenReview>,
+    /// Whether there are more open ones than are listed.
+    pub more: bool,
+}
+
+/// A review in `review_status`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OpenReview {
+    /// The review.
+    #[serde(flatten)]
+    pub row: Row,
+    /// How it stands.
+    pub state: State,
+    /// How far it is.
+    pub progress: Progress,
+}
+
+impl From<&Followed> for OpenReview {
+    fn from(followed: &Followed) -> Self {
+        let stored = followed.stored();
+        Self { row: stored.into(), state: followed.into(), progress: stored.into() }
+    }
+}

@@ -1,0 +1,118 @@
+//! A review as it stands: what `review`, `show`, `rule` and the decisions answer.
+
+use super::review::{Assignment, Cost, Finding, Fixed, Review};
+use crate::resident::Followed;
+use crate::spent::Spent;
+use countersign_core::judge::RoundEnd;
+use countersign_core::outcome::NoVerdict;
+use countersign_core::plan::{self, ReviewerKind};
+use countersign_core::review::{self, Round};
+use countersign_engine::ledger::Stored;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// A review as it stands.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Verdict {
+    /// The review.
+    pub review: Review,
+    /// Failures that block.
+    pub findings: Vec<Finding>,
+    /// Failures that do not block in this attempt.
+    pub waived: Vec<Finding>,
+    /// What a reviewer in free text found that then changed the files itself. The files were judged again afterwards.
+    pub fixed: Vec<Fixed>,
+    /// Every question of the round and its answer.
+    pub assignments: Vec<Assignment>,
+    /// How many secrets were replaced, counted for every question and its answer.
+    pub redacted: usize,
+    /// What the round cost.
+    pub cost: Cost,
+    /// What to do next, in words.
+    pub next: Vec<String>,
+    /// For text alone.
+    #[serde(skip)]
+    pub shown: Shown,
+}
+
+/// What only the text of a verdict says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Whether the review is over.
+    pub over: bool,
+    /// How the round ended.
+    pub end: Option<RoundEnd>,
+    /// Whether anything was for a reviewer who may cost something.
+    pub paid: bool,
+}
+
+impl Verdict {
+    /// A review as it stands.
+    pub fn of(stored: &Stored, spent: Spent, next: Vec<String>) -> Self {
+        let review = &stored.review;
+        let round = review.round();
+        let (questions_asked, rulings_reused) = round.map_or((0, 0), Round::asked_and_reused);
+        let assignments = round.into_iter().flat_map(|round| {
+            let unanswered = &round.judgement.unanswered;
+            let why: HashMap<usize, NoVerdict> =
+                unanswered.iter().map(|one| (one.assignment, one.why)).collect();
+            let all = round.assignments.iter().enumerate();
+            all.map(move |(n, assignment)| {
+                Assignment::of(&review.rules, round, assignment, why.get(&n).copied())
+            })
+        });
+        let fixed = review.fixes().map(|(round, found)| Fixed { round: round.n, found: found.to_owned() });
+        let paid = |assignment: &plan::Assignment| {
+            assignment.candidates.iter().any(|candidate| candidate.kind == ReviewerKind::Asked)
+        };
+        Self {
+            review: stored.into(),
+            findings: review.findings().iter().map(Finding::from).collect(),
+            waived: review.waived().iter().map(Finding::from).collect(),
+            fixed: fixed.collect(),
+            assignments: assignments.collect(),
+            redacted: round.map_or(0, Round::redacted),
+            cost: Cost { questions_asked, rulings_reused, spent },
+            next,
+            shown: Shown {
+                over: matches!(review.state, review::State::Settled(_)),
+                end: round.and_then(|round| round.end),
+                paid: round.is_some_and(|round| round.assignments.iter().any(paid)),
+            },
+        }
+    }
+}
+
+/// Whether a review is being judged, stands, or was left by the process that performed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum State {
+    /// It is being judged.
+    Running,
+    /// It stands.
+    Done,
+    /// The process that performed it is gone: hand the same in again.
+    Interrupted,
+}
+
+impl From<&Followed> for State {
+    fn from(followed: &Followed) -> Self {
+        match followed {
+            Followed::Stands(_) => Self::Done,
+            Followed::Running(_) => Self::Running,
+            Followed::Interrupted(_) => Self::Interrupted,
+        }
+    }
+}
+
+/// A review as it stands, and whether a process performs it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Stated {
+    /// Whether it is being judged, stands, or was left by the process that performed it.
+    pub state: State,
+    /// The review.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}

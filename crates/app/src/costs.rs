@@ -1,0 +1,37 @@
+//! What questions have cost, by day, reviewer and model.
+
+use crate::Failure;
+use crate::answer::v1::{Answer, CostRow, Costs};
+use crate::project::Project;
+use countersign_engine::ledger::Cost;
+use jiff::{SignedDuration, Timestamp};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What was spent in the last days, today included.
+pub async fn costs(project: &Project, days: u32) -> Result<Answer<Costs>, Failure> {
+    let since = Timestamp::now() - SignedDuration::from_hours(24 * i64::from(days - 1));
+    let since = since.as_millisecond() - since.as_millisecond().rem_euclid(DAY_MS);
+    let costs = match project.existing_ledger().await? {
+        None => vec![],
+        Some(ledger) => {
+            let costs = ledger.costs(since).await?;
+            ledger.close().await;
+            costs
+        }
+    };
+    let total = total(&costs).into();
+    Ok(Answer::passed(Costs { days, rows: costs.into_iter().map(CostRow::from).collect(), total }))
+}
+
+fn total(costs: &[Cost]) -> Cost {
+    costs.iter().fold(Cost::default(), |sum, cost| Cost {
+        questions: sum.questions + cost.questions,
+        tokens_in: sum.tokens_in.saturating_add(cost.tokens_in),
+        tokens_out: sum.tokens_out.saturating_add(cost.tokens_out),
+        tokens_unknown: sum.tokens_unknown + cost.tokens_unknown,
+        microusd: sum.microusd.saturating_add(cost.microusd),
+        cost_unknown: sum.cost_unknown + cost.cost_unknown,
+        ..sum
+    })
+}

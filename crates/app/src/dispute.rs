@@ -1,0 +1,301 @@
+//! A finding that may be wrong is judged again by another reviewer, who sees the evidence.
+
+use crate::answer::v1::{Answer, Disputed, JudgedAgain};
+use crate::author::actor;
+use crate::change;
+use crate::find::no_ledger;
+use crate::project::{self, Project};
+use crate::reader::Reader;
+use crate::task::two_call;
+use crate::{Code, Failure};
+use countersign_core::outcome::{NoVerdict, Outcome, Settlement, Stop};
+use countersign_core::prompt::Sections;
+use countersign_core::review::{Actor, Dispute, Route, State};
+use countersign_core::submission::ChangeOf;
+use countersign_doors::service;
+use countersign_engine::config::{Flags, Pipeline};
+use countersign_engine::engine::{Engine, Found, Handed, Judge, Panelist, Ticket, findings_named};
+use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::workspace::{self, ChangeWanted};
+
+/// The most evidence that is taken.
+pub const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
+
+/// A dispute that was handed in.
+pub struct Disputing {
+    /// The engine that performs it.
+    pub engine: Engine,
+    /// Its review.
+    pub ticket: Ticket,
+    found: Found,
+    by: Actor,
+}
+
+/// Hands a finding in to be judged again. `evidence` reads why it is wrong.
+pub async fn dispute(
+    flags: &Flags,
+    typed: &str,
+    evidence: impl AsyncFnOnce(&Project) -> Result<String, Failure>,
+) -> Result<Disputing, Failure> {
+    let project = Project::find(flags.config.as_deref(), flags.reviewer.clone())?;
+    let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
+    let found = named(&ledger, typed).await?;
+    ledger.close().await;
+    let by = actor();
+    disputable(&found, &by)?;
+    let evidence = weighed(evidence(&project).await?)?;
+    let (project, change) = match found.change() {
+        None => (project, None),
+        Some(of) => as_judged(flags, of).await?,
+    };
+    let request = found.request(&evidence, project.config.policy.clone(), change);
+    let request = request.ok_or_else(|| Failure::usage("its criterion is no longer known"))?;
+    let panel = others_first(project.panelists()?, &found.finding.reviewer);
+    // With whomever: what it is about must be there before anybody's part in it is looked at.
+    let anybody = project.planner_for(panel.clone())?.prepare(request.clone()).await;
+    if anybody.is_ok_and(|prepared| !found.is_about(&prepared)) {
+        return Err(changed(&found));
+    }
+    let engine = project.engine(project.planner_for(panel_then(&project, &found).await?)?).await?;
+    let panel = match by.may_decide() {
+        true => panel,
+        false => known_then(panel, &engine.could_answer(&found).await?),
+    };
+    if panel.is_empty() {
+        return Err(nobody());
+    }
+    let engine = engine.replanned(project.planner_for(panel)?);
+    let prepared = engine.planner().prepare(request).await?;
+    if !found.is_about(&prepared) {
+        return Err(changed(&found));
+    }
+    let ticket = engine.submit(prepared).await?;
+    Ok(Disputing { engine, ticket, found, by })
+}
+
+impl Disputing {
+    /// Records what came of it.
+    pub async fn ended(self, stored: &Stored) -> Result<Answer<Disputed>, Failure> {
+        let Self { engine, ticket, found, by } = self;
+        let end = Ended::of(&ticket, stored);
+        if let Some(upheld) = end.upheld() {
+            engine.disputed(&found.stored.review.id, record(&found, stored, by, upheld)).await?;
+        }
+        Ok(answer(found, stored, &end))
+    }
+}
+
+/// The one finding somebody means.
+async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
+    let typed = typed.trim();
+    let whole = if typed.starts_with("fi-") { typed.to_owned() } else { format!("fi-{typed}") };
+    if whole.len() < "fi-".len() + 2 {
+        return Err(Failure::usage(format!("`{typed}` is too short for a finding")));
+    }
+    let mut all = findings_named(ledger, &whole).await?;
+    match all.len() {
+        1 => Ok(all.remove(0)),
+        0 => Err(Failure::usage(format!("there is no finding `{typed}` that stands"))
+            .hint("`countersign show` lists the findings of a review, with their names")),
+        _ => {
+            let ids: Vec<&str> = all.iter().map(|found| found.finding.id.as_str()).collect();
+            Err(Failure::usage(format!("`{typed}` is the beginning of several findings"))
+                .hint(format!("type more of it: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// Before anybody is asked: whether what comes of it could be taken down.
+fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
+    if let Some(why) = found.undisputable() {
+        return Err(Failure::usage(format!("finding {} cannot be disputed: {why}", found.finding.id))
+            .hint(format!("review {} waits for a person", found.stored.review.id)));
+    }
+    let review = &found.stored.review;
+    match review.state {
+        State::Judging => Err(Failure::usage(format!("{} is being judged now", review.id))
+            .hint("wait for its verdict; the finding may be gone")),
+        State::Settled(Settlement::Stopped(why)) if !by.may_decide() => {
+            let outcome = Outcome::Stopped(why);
+            Err(Failure::new(outcome, Code::Stopped, format!("{} is stopped: {outcome}", review.id))
+                .hint("what was stopped is for people: they can dispute it, or let it go on"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Evidence that can be weighed.
+fn weighed(text: String) -> Result<String, Failure> {
+    match text.trim() {
+        "" => {
+            Err(Failure::usage("a dispute needs evidence").hint("--evidence TEXT, or a file that holds it"))
+        }
+        _ if text.len() as u64 > EVIDENCE_LIMIT_BYTES => {
+            Err(Failure::usage(format!("the evidence has more than {EVIDENCE_LIMIT_BYTES} bytes")))
+        }
+        _ => Ok(text),
+    }
+}
+
+/// The change as it was judged, under the configuration of its base: a change does not choose its judge.
+async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Handed>), Failure> {
+    let (here, environment) = (project::current_folder()?, project::environment());
+    let project = change::base(here, flags, &environment, of.base.as_deref(), false).await?.project;
+    let (base, left_out) = (of.base.clone(), of.left_out.clone());
+    let wanted = ChangeWanted { base, left_out, ..ChangeWanted::default() };
+    let change = workspace::change(&project.root, &wanted).await?;
+    Ok((project, Some(Handed::new(change, wanted.left_out, Sections::bare()))))
+}
+
+/// The panel as it would be asked the question the finding answers.
+async fn panel_then(
+    project: &Project,
+    found: &Found,
+) -> Result<Vec<Panelist>, Failure> {
+    let in_two_calls = found.stored.review.subject.door() == service::DOOR
+        && project.config.service.pipeline == Pipeline::TwoCall;
+    match in_two_calls {
+        true => two_call(project, found.change().and_then(|of| of.base.as_deref())).await,
+        false => project.panelists(),
+    }
+}
+
+/// An agent has its dispute judged by those who were there when the finding was made. Otherwise it could bring its own
+/// judge, and withdraw what another one found.
+fn known_then(panel: Vec<Panelist>, names: &[String]) -> Vec<Panelist> {
+    panel.into_iter().filter(|panelist| names.contains(&panelist.name)).collect()
+}
+
+fn nobody() -> Failure {
+    Failure::usage("nobody who could have judged it then can be asked now").hint(
+        "agents have disputes judged by the reviewers the project had; a person can name another: --reviewer claude",
+    )
+}
+
+/// Whoever made the finding is asked last, and the author never: nobody approves their own work.
+fn others_first(panel: Vec<Panelist>, made_by: &str) -> Vec<Panelist> {
+    let asked = panel.into_iter().filter(|panelist| !matches!(panelist.judge, Judge::SelfReview));
+    let (own, others): (Vec<_>, Vec<_>) = asked.partition(|panelist| panelist.name == made_by);
+    others.into_iter().chain(own).collect()
+}
+
+fn changed(found: &Found) -> Failure {
+    let review = &found.stored.review.id;
+    let message =
+        format!("what finding {} of {review} is about is not there as it was judged", found.finding.id);
+    Failure::new(Outcome::NoVerdict(NoVerdict::Stale), Code::Stale, message)
+        .hint("hand the work in again; what is found then can be disputed")
+}
+
+/// How a dispute ended.
+enum Ended {
+    /// The finding is gone.
+    Withdrawn,
+    /// It stands.
+    Upheld,
+    /// It was upheld before, and nobody was asked again.
+    Before,
+    /// Nobody was able to say.
+    Open(Outcome),
+}
+
+impl Ended {
+    fn of(ticket: &Ticket, stored: &Stored) -> Self {
+        match ticket.outcome(stored) {
+            // The last two are a person's word on it.
+            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Self::Withdrawn,
+            Outcome::Stopped(
+                Stop::AttemptsUsedUp | Stop::Rejected | Stop::RejectedByReviewer | Stop::NotConverging,
+            ) => match ticket.route {
+                Route::Recorded => Self::Before,
+                _ => Self::Upheld,
+            },
+            Outcome::NeedsWork => Self::Upheld,
+            other => Self::Open(other),
+        }
+    }
+
+    fn upheld(&self) -> Option<bool> {
+        match self {
+            Self::Withdrawn => Some(false),
+            Self::Upheld | Self::Before => Some(true),
+            Self::Open(_) => None,
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self {
+            Self::Withdrawn => Outcome::Passed,
+            Self::Upheld => Outcome::NeedsWork,
+            Self::Before => Outcome::Stopped(Stop::AttemptsUsedUp),
+            Self::Open(outcome) => *outcome,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Withdrawn => "withdrawn".to_owned(),
+            Self::Upheld => "upheld".to_owned(),
+            Self::Before => "upheld before, and judged once only".to_owned(),
+            Self::Open(outcome) => outcome.to_string(),
+        }
+    }
+}
+
+fn record(found: &Found, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
+    let (reviewer, feedback) = said(stored);
+    Dispute {
+        key: found.key.clone(),
+        criterion: found.finding.criterion.clone().unwrap_or_default(),
+        finding: found.finding.id.clone(),
+        review: stored.review.id.clone(),
+        reviewer,
+        by,
+        upheld,
+        feedback,
+    }
+}
+
+/// Who judged it again, and what they said.
+fn said(stored: &Stored) -> (String, String) {
+    let review = &stored.review;
+    let Some(round) = review.round() else { return Default::default() };
+    let answered = round.assignments.iter().filter_map(|assignment| {
+        let (key, given) = round.answer_to(assignment)?;
+        let failed = given.answer.rulings.iter().find(|ruling| !ruling.passed);
+        let ruling = failed.or_else(|| given.answer.rulings.first());
+        let feedback =
+            ruling.and_then(|ruling| ruling.feedback.clone()).unwrap_or(given.answer.feedback.clone());
+        Some((failed.is_some(), assignment.candidate(key)?.reviewer.clone(), feedback))
+    });
+    // What speaks against it, where somebody does.
+    let mut all: Vec<_> = answered.collect();
+    all.sort_by_key(|(failed, ..)| !failed);
+    let decided = review.decisions.last().map(|decision| (decision.by.name.clone(), decision.reason.clone()));
+    decided.or_else(|| all.into_iter().next().map(|(_, who, words)| (who, words))).unwrap_or_default()
+}
+
+fn answer(found: Found, stored: &Stored, end: &Ended) -> Answer<Disputed> {
+    let (reviewer, feedback) = said(stored);
+    let id = stored.review.id.clone();
+    let next = match end {
+        Ended::Withdrawn => vec!["hand the work in again: nobody is asked about this".to_owned()],
+        Ended::Upheld | Ended::Before => vec![
+            "mend what was found".to_owned(),
+            Reader::of_command().person_decides(id.as_str(), || {
+                format!("or a person has it judged once more: countersign unblock {id} --reason TEXT")
+            }),
+        ],
+        Ended::Open(_) => vec!["run the same command again".to_owned()],
+    };
+    let disputed = Disputed {
+        place: found.finding.file.clone().unwrap_or_else(|| found.assignment.target_words()),
+        finding: found.finding,
+        review: found.stored.review.id,
+        upheld: end.upheld(),
+        dispute: JudgedAgain { review: id, reviewer, feedback },
+        next,
+        words: end.words(),
+    };
+    Answer::new(Some(end.outcome()), disputed)
+}

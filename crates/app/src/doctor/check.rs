@@ -1,0 +1,52 @@
+//! One line of the diagnosis: what was looked at, how it is, and what to do.
+
+use crate::answer::v1::{Answer, Check, CheckState, Checks};
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::text::{cut_noted, visible_line};
+use std::time::Duration;
+
+/// Longer words of others are cut.
+const MAX_WORDS_BYTES: usize = 400;
+
+impl Check {
+    fn new(what: impl Into<String>, state: CheckState, words: impl Into<String>) -> Self {
+        let detail = cut_noted(&visible_line(&words.into()), MAX_WORDS_BYTES).into_owned();
+        Self { what: what.into(), state, detail, hint: None, elapsed_ms: None, outcome: None }
+    }
+
+    /// It works.
+    pub fn ok(what: impl Into<String>, words: impl Into<String>) -> Self {
+        Self::new(what, CheckState::Ok, words)
+    }
+
+    /// It works, and there is something to know.
+    pub fn warn(what: impl Into<String>, words: impl Into<String>) -> Self {
+        Self::new(what, CheckState::Warn, words)
+    }
+
+    /// It does not work.
+    pub fn fail(what: impl Into<String>, outcome: Outcome, words: impl Into<String>) -> Self {
+        Self { outcome: Some(outcome), ..Self::new(what, CheckState::Fail, words) }
+    }
+
+    /// A reviewer cannot be asked.
+    pub fn unavailable(what: impl Into<String>, words: impl Into<String>) -> Self {
+        Self::fail(what, Outcome::NoVerdict(NoVerdict::Unavailable), words)
+    }
+
+    /// The same with what to do.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with how long it took.
+    pub fn took(self, elapsed: Duration) -> Self {
+        Self { elapsed_ms: Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)), ..self }
+    }
+}
+
+/// All lines; the worst of what failed is how the command ends.
+pub fn answer(lines: Vec<Check>) -> Answer<Checks> {
+    let outcome = Outcome::worst(lines.iter().filter_map(|line| line.outcome)).unwrap_or(Outcome::Passed);
+    Answer::new(Some(outcome), Checks { lines })
+}

@@ -1,0 +1,66 @@
+//! What to do next about a review, in words for the reader of an answer.
+
+use crate::reader::Reader;
+use countersign_core::cost::BudgetOf;
+use countersign_core::ids::ReviewId;
+use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::policy::Overrides;
+use countersign_core::review::{Failure, Review, State};
+use std::path::Path;
+
+/// What to do next about a review, as commands. `again` is how the same is handed in again.
+pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
+    let id = &review.id;
+    match review.standing() {
+        Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
+        Some(Outcome::NoVerdict(NoVerdict::Stale)) => vec![format!("{again} for the files as they are now")],
+        Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
+        Some(Outcome::BudgetReached) => {
+            let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
+            let anew = reader.person_decides(id.as_str(), || {
+                format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT")
+            });
+            let mut reasons = review.round().into_iter().flat_map(|round| {
+                round.assignments.iter().filter_map(|assignment| round.failure_of(assignment))
+            });
+            let of_day =
+                |failure: &Failure| failure.why != NoVerdict::Budget || failure.budget == Some(BudgetOf::Day);
+            match review.state {
+                State::Settled(_) => vec![raise],
+                // That of the day is no part of a review: it holds as it is written now.
+                _ if reasons.all(of_day) => {
+                    vec![format!(
+                        "{raise}; other reviews may leave room when they end, and another day (UTC) has a budget of its own"
+                    )]
+                }
+                // What a review was opened under holds until it is over; only people give it more.
+                _ => vec![anew],
+            }
+        }
+        Some(Outcome::AwaitingPerson) if review.state == State::AwaitingPerson => {
+            vec![reader.person_decides(id.as_str(), || {
+                format!("a person decides: countersign approve|reject|fix|skip {id} --reason TEXT")
+            })]
+        }
+        Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
+        Some(Outcome::Stopped(_)) => {
+            vec![reader.person_decides(id.as_str(), || {
+                // What a person rejected is decided: they let it go on first.
+                let approve = match (review.policy.overrides, &review.decided) {
+                    (Overrides::Forbid, _) | (_, Some(_)) => String::new(),
+                    _ => format!(", or countersign approve {id} --reason TEXT"),
+                };
+                format!("a person decides: countersign unblock {id} --reason TEXT{approve}")
+            })]
+        }
+        _ => vec![],
+    }
+}
+
+/// What the author does who reviews the work itself.
+pub fn self_review(instructions: &Path, id: &ReviewId) -> Vec<String> {
+    vec![
+        format!("review the work as {} says", instructions.display()),
+        format!("then countersign rule {id} --from RESULTS"),
+    ]
+}

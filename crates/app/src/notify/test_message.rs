@@ -1,0 +1,43 @@
+//! A test message by every way that is switched on, and what came of it.
+
+use super::{Came, Message, State, by};
+use crate::Failure;
+use crate::answer::v1::{Answer, Check, Checks};
+use crate::doctor::answer;
+use crate::project::Project;
+use countersign_core::notify::Way;
+
+/// Tells it now, whatever the hour; nothing is put on record.
+pub async fn test(project: &Project) -> Result<Answer<Checks>, Failure> {
+    let switches = &project.config.notify.switches;
+    let on: Vec<Way> = Way::ALL.into_iter().filter(|way| switches.has(*way)).collect();
+    let came = by(&on, project, &Message::test(project)?).await;
+    let line = |way: Way| match came.iter().find(|(taken, _)| *taken == way) {
+        Some((_, came)) => line(way, came),
+        None => Check::ok(way.word(), "off"),
+    };
+    let mut lines: Vec<Check> = Way::ALL.into_iter().map(line).collect();
+    if !switches.enabled {
+        lines.push(Check::warn("notify", "everything is off (`notify.enabled`)"));
+    }
+    Ok(answer(lines))
+}
+
+fn line(way: Way, came: &Came) -> Check {
+    match came.state {
+        State::Done if came.why.is_empty() => Check::ok(way.word(), "told"),
+        State::Done => Check::ok(way.word(), &came.why),
+        State::NotThere => Check::warn(way.word(), format!("not here: {}", came.why)),
+        State::Failed => Check::unavailable(way.word(), &came.why).hint(hint(way)),
+    }
+}
+
+fn hint(way: Way) -> &'static str {
+    match way {
+        Way::Desktop => "`notify.desktop: false` switches it off",
+        Way::Bell => "`notify.bell: false` switches it off",
+        Way::Sound => "`notify.sound_enabled: false` switches it off",
+        Way::Webhook => "look at `notify.webhook`, the network and the proxy",
+        Way::Command => "look at `notify.command`; it has 8 seconds and gets JSON on standard input",
+    }
+}

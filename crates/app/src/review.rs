@@ -1,0 +1,114 @@
+//! Work that is handed in to be judged: files or a change, by the rules of the project or by criteria of its own.
+
+use crate::Failure;
+use crate::answer::v1::{Answer, Planned, Question, Verdict};
+use crate::author;
+use crate::change;
+use crate::doors::CLI;
+use crate::next;
+use crate::project;
+use crate::reader::Reader;
+use crate::spent::Spent;
+use countersign_core::ids::Subject;
+use countersign_core::outcome::Outcome;
+use countersign_core::plan::{Assignment, ReviewerKind};
+use countersign_core::prompt::response_schema;
+use countersign_engine::config::Flags;
+use countersign_engine::engine::{Engine, Planner, Prepared, Ticket, self_review_file};
+use countersign_engine::fresh;
+use countersign_engine::ledger::{Ledger, Stored};
+use countersign_engine::workspace;
+use std::path::Path;
+
+const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
+
+/// What a change is compared with, and whether the configuration in the files counts.
+#[derive(Clone, Debug, Default)]
+pub struct Since {
+    /// The commit; otherwise where HEAD left the default branch.
+    pub base: Option<String>,
+    /// Whether the configuration as it lies there counts. That is for people.
+    pub config_from_worktree: bool,
+}
+
+/// What the change in the current folder is against.
+pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
+    if since.config_from_worktree && author::is_agent() {
+        return Err(Failure::usage(
+            "--config-from worktree is for people: a change does not choose its judge",
+        )
+        .hint("leave it out, or have a person run this"));
+    }
+    let (here, environment) = (project::current_folder()?, project::environment());
+    change::base(here, flags, &environment, since.base.as_deref(), since.config_from_worktree).await
+}
+
+/// The notes in a file.
+pub async fn notes(path: &Path) -> Result<String, Failure> {
+    let read = workspace::read_notes(path, NOTES_LIMIT_BYTES).await;
+    read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
+}
+
+/// What work is about that has this name; work without a name is looked at once.
+pub fn subject(name: Option<&str>) -> Result<Subject, Failure> {
+    match name {
+        Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
+        Some(name) => Ok(Subject::new(CLI, [name])),
+        None => {
+            let id = fresh::id().map_err(|error| Failure::internal(error.to_string()))?;
+            Ok(Subject::new(CLI, [id.as_str()]))
+        }
+    }
+}
+
+/// A question as it would be asked.
+pub async fn question(
+    planner: &Planner,
+    prepared: &Prepared,
+    assignment: &Assignment,
+    ledger: Option<&Ledger>,
+) -> Result<Question, Failure> {
+    let preview = planner.preview(prepared, assignment, ledger).await?;
+    // Our own checks are not asked in words.
+    let asked = assignment.candidates.first().is_none_or(|candidate| candidate.kind != ReviewerKind::Checks);
+    Ok(Question {
+        planned: Planned::of(&prepared.request.rules, assignment, &prepared.submission.files),
+        timeout_seconds: preview.timeout_seconds,
+        system_prompt: asked.then_some(preview.system_prompt),
+        payload: asked.then_some(preview.payload),
+        schema: asked.then(response_schema),
+        known: preview.known,
+    })
+}
+
+/// The answer about a round that has ended. `again` is how the same is handed in again.
+pub async fn answer(
+    engine: &Engine,
+    ticket: &Ticket,
+    stored: &Stored,
+    again: &str,
+    mut warnings: Vec<String>,
+) -> Result<Answer<Verdict>, Failure> {
+    let outcome = ticket.outcome(stored);
+    let mut next = next::steps(&stored.review, again, Reader::of_command());
+    if outcome == Outcome::AwaitingPerson && stored.review.waits_for_self_review() {
+        engine.renew_self_review(ticket).await?;
+        next = next::self_review(&self_review_file(engine.ledger(), &ticket.review)?, &ticket.review);
+    }
+    let spent = Spent::of(engine.ledger(), &stored.review).await?;
+    warnings.extend(kept_failures(ticket.kept_failures(stored)));
+    Ok(Answer::new(Some(outcome), Verdict::of(stored, spent, next)).warned(warnings))
+}
+
+/// What to say where `--no-cache` left failures standing.
+fn kept_failures(count: usize) -> Option<String> {
+    let failures = match count {
+        0 => return None,
+        1 => "1 failure stands".to_owned(),
+        n => format!("{n} failures stand"),
+    };
+    Some(format!(
+        "{failures} on unchanged bytes, and --no-cache does not ask about it again: change the work, or dispute the \
+         finding (countersign dispute FINDING --evidence TEXT)"
+    ))
+}

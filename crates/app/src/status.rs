@@ -1,0 +1,111 @@
+//! How a project stands: tasks of runs, what is open, and how reviews have ended.
+
+use crate::Failure;
+use crate::answer::v1::{ActiveReview, Answer, Reviews, RunTask, Status, Workflow};
+use crate::log::reviews;
+use crate::project::Project;
+use crate::run_project::RunProject;
+use countersign_core::outcome::Outcome;
+use countersign_core::review::State;
+use countersign_doors::jobs::overview::under_way;
+use countersign_doors::run::state::{self, Of, Summary};
+use countersign_doors::run::status::{Standing, counts, standings};
+use countersign_doors::run::tasks::Reading;
+use countersign_doors::run::tasks_file;
+use countersign_doors::service::active::active;
+use countersign_engine::ledger::{Count, Filter, Ledger};
+use std::collections::BTreeMap;
+
+/// How many open reviews are listed.
+pub const OPEN_ROWS: u32 = 50;
+/// How many sessions are looked at for workflows under way.
+const SESSIONS: u32 = 50;
+
+/// Looks at a project and changes nothing. `whole` reads all there is about tasks of runs: with many tasks that takes
+/// longer than everything else, and text shows little of it.
+pub async fn look(
+    project: &Project,
+    ledger: Option<&Ledger>,
+    whole: bool,
+) -> Result<Answer<Status>, Failure> {
+    let mut warnings = vec![];
+    let (tasks, counted) = tasks(project, whole, &mut warnings).await?.unzip();
+    let status = match ledger {
+        None => Status::default(),
+        Some(ledger) => of_reviews(ledger).await?,
+    };
+    let status = Status { tasks, counted: counted.unwrap_or_default(), ..status };
+    Ok(Answer::passed(status).warned(warnings))
+}
+
+async fn of_reviews(ledger: &Ledger) -> Result<Status, Failure> {
+    let ends: Vec<Count> = ledger.counts().await?;
+    let ends: Vec<Count> =
+        ends.into_iter().filter(|count| matches!(count.state, State::Settled(_))).collect();
+    let filter = Filter { open_only: true, before: None, limit: OPEN_ROWS };
+    let Reviews { reviews: open, more, .. } = reviews(Some(ledger), None, filter).await?;
+    let workflows = under_way(ledger, SESSIONS).await;
+    let workflows = workflows.map_err(|refusal| Failure::internal(refusal.to_string()))?;
+    Ok(Status {
+        open,
+        open_more: more,
+        workflows: workflows.into_iter().map(Workflow::from).collect(),
+        task_reviews: active(ledger).await?.iter().map(ActiveReview::from).collect(),
+        ended: ends.iter().map(ended).collect::<BTreeMap<_, _>>(),
+        ends,
+        has_ledger: true,
+        ..Status::default()
+    })
+}
+
+fn ended(count: &Count) -> (String, u64) {
+    let name = count.standing.map_or("", Outcome::name);
+    let key = match count.standing.and_then(Outcome::reason) {
+        Some(reason) => format!("{name}/{reason}"),
+        None => name.to_owned(),
+    };
+    (key, count.reviews)
+}
+
+/// The tasks of runs, and how many are in which state; none where there is no list of tasks.
+async fn tasks(
+    project: &Project,
+    whole: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Option<(Vec<RunTask>, String)>, Failure> {
+    let run = RunProject::of(project)?;
+    if !run.has_tasks() {
+        return Ok(None);
+    }
+    let name = run.layout.tasks_name();
+    // With many tasks both take their time, so the list is read while the database is.
+    let path = run.layout.tasks();
+    let reading = tokio::task::spawn_blocking(move || tasks_file::read(&path));
+    let summaries = state::look(&run.layout, if whole { Of::Whole } else { Of::Line }).await;
+    let reading = reading.await.map_err(|error| Failure::internal(error.to_string()))?;
+    let Reading { list, problems, .. } = reading?;
+    let summaries = summaries?.unwrap_or_default();
+    let standings = standings(&list, &summaries);
+    warnings.extend(problems.map(|problems| {
+        let count = problems.listed.len() + problems.left_out;
+        let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
+        format!("{name} has {mistakes}, and tasks may be missing here: `countersign validate` shows where")
+    }));
+    let counted = counted(&standings, &summaries, &name);
+    Ok(Some((standings.iter().map(RunTask::from).collect(), counted)))
+}
+
+fn counted(standings: &[Standing<'_>], summaries: &[Summary], name: &str) -> String {
+    let of_each: Vec<_> =
+        counts(standings).into_iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let mut text = match standings.len() {
+        0 => format!("no tasks in {name}"),
+        1 => format!("1 task: {}", of_each.join(", ")),
+        several => format!("{several} tasks: {}", of_each.join(", ")),
+    };
+    let known = standings.iter().filter(|standing| standing.summary.is_some()).count();
+    if let Some(more @ 1..) = summaries.len().checked_sub(known) {
+        text.push_str(&format!("; {more} more ran once and are not in {name} any more"));
+    }
+    text
+}

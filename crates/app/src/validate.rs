@@ -1,0 +1,122 @@
+//! Configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing nothing.
+
+use crate::Failure;
+use crate::answer::v1::{self, Answer};
+use crate::doors::{Checked, DOORS, Look, qr};
+use crate::project::{self, Project};
+use crate::wanted::unmatched;
+use countersign_engine::config::{self, Diagnostic, Problems};
+use countersign_engine::workspace;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Checks everything that can be checked without asking, or only these state files. What is wrong is reported for all
+/// files together.
+pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<v1::Valid>, Failure> {
+    if !named.is_empty() {
+        return only(named);
+    }
+    let here = project::current_folder()?;
+    let root = config::find_root(&here, &project::environment())?;
+    let project = Project::find(config, None);
+    let config = project.as_ref().ok().map(|project| &project.config);
+    let mut doors = DOORS.check(&Look { root: &root, here: &here, config });
+    let without = doors.iter().any(|door| door.is_there);
+    let configuration = project.and_then(|project| configuration(&project, without));
+    let problems = Problems::together(doors.iter_mut().filter_map(|door| door.problems.take()));
+    Ok(answer(together(configuration, problems)?, doors))
+}
+
+/// Checks the files that are named, and nothing else.
+fn only(files: &[PathBuf]) -> Result<Answer<v1::Valid>, Failure> {
+    let mut states = qr::check_files(files);
+    match states.problems.take() {
+        Some(problems) => Err(problems.into()),
+        None => Ok(answer(Valid::default(), vec![states])),
+    }
+}
+
+fn answer(valid: Valid, doors: Vec<Checked>) -> Answer<v1::Valid> {
+    let lines = doors.iter().flat_map(|door| door.words.lines().map(str::to_owned));
+    let lines = valid.words().into_iter().chain(lines).collect();
+    let warnings: Vec<String> = doors.iter().flat_map(|door| &door.warnings).map(warning).collect();
+    let keys = doors.into_iter().flat_map(|door| door.keys);
+    let keys: Map<String, Value> = keys.map(|(key, value)| (key.to_owned(), value)).collect();
+    let files = serde_json::from_value(Value::Object(keys)).unwrap_or_default();
+    let Valid { file, rules, criteria, reviewers, left_out } = valid;
+    let own = v1::Valid { file, rules, criteria, reviewers, files, lines };
+    Answer::passed(own).warned(left_out.into_iter().chain(warnings).collect())
+}
+
+/// A configuration in which nothing is wrong.
+#[derive(Default)]
+pub struct Valid {
+    /// The file; a project may do with jobs or tasks alone.
+    pub file: Option<PathBuf>,
+    /// How many rules it has.
+    pub rules: usize,
+    /// How many criteria they have together.
+    pub criteria: usize,
+    /// How many reviewers may be asked.
+    pub reviewers: usize,
+    /// Files that could not be looked at.
+    pub left_out: Vec<String>,
+}
+
+impl Valid {
+    /// In a line, for people; none without a file.
+    pub fn words(&self) -> Option<String> {
+        let Self { file, rules, criteria, reviewers, .. } = self;
+        let file = file.as_ref()?.display();
+        Some(format!("{file}: {rules} rules, {criteria} criteria, {reviewers} reviewers: valid"))
+    }
+}
+
+/// Rules that are for something, and recorded rulings that can be read.
+pub fn check(project: &Project) -> Result<Valid, Failure> {
+    let valid = check_rules(project)?;
+    // Found here, not in the middle of a review.
+    project.planner(None)?;
+    Ok(valid)
+}
+
+/// The same without a look at what the reviewers need.
+pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
+    let config = &project.config;
+    let file = config.require_file().map_err(|problem| Failure::at(vec![problem]))?.clone();
+    let found = workspace::walk(&project.root, "").map_err(|problem| Failure::usage(problem.to_string()))?;
+    unmatched(config, &found.files)?;
+    let criteria = config.rules.iter().map(|rule| rule.criteria.len()).sum();
+    let (rules, reviewers) = (config.rules.len(), config.reviewers.len());
+    Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
+}
+
+/// The configuration; only a project with jobs, tasks or state files can do without.
+fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
+    if project.config.file.is_some() || !without {
+        return check(project);
+    }
+    project.planner(None)?;
+    let reviewers = project.config.reviewers.len();
+    Ok(Valid { file: None, rules: 0, criteria: 0, reviewers, left_out: vec![] })
+}
+
+/// The configuration, if nothing is wrong with it nor with any other file.
+fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> Result<Valid, Failure> {
+    match (configuration, others) {
+        (Ok(valid), None) => Ok(valid),
+        (Ok(_), Some(problems)) => Err(problems.into()),
+        (Err(failure), Some(others)) if !failure.diagnostics.is_empty() => {
+            let own = Problems { listed: failure.diagnostics.clone(), left_out: failure.left_out };
+            Err(Problems::together([own, others]).map_or(failure, Failure::from))
+        }
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+/// A warning with its place, in a line.
+fn warning(warning: &Diagnostic) -> String {
+    let Diagnostic { message, place, hint, .. } = warning;
+    let hint = hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("{}:{}:{}: {message}{hint}", place.file().display(), place.line(), place.column())
+}
