@@ -148,10 +148,7 @@ async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Hand
 }
 
 /// The panel as it would be asked the question the finding answers.
-async fn panel_then(
-    project: &Project,
-    found: &Found,
-) -> Result<Vec<Panelist>, Failure> {
+async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, Failure> {
     let in_two_calls = found.stored.review.subject.door() == service::DOOR
         && project.config.service.pipeline == Pipeline::TwoCall;
     match in_two_calls {

@@ -3,7 +3,7 @@
 use countersign_engine::programs::*;
 
 #[path = "../../engine/src/programs/made_up/mod.rs"]
-mod program;
+pub mod program;
 
 /// The table with one row more.
 pub const WITH_MADE_UP: Programs = Programs(&[&claude::PROGRAM, &program::PROGRAM]);

@@ -178,9 +178,11 @@ mod tests {
     #[test]
     fn issue_15_8_a_made_up_program_is_looked_at_in_its_own_words() {
         let line = absent("reviewer x".to_owned(), &FACTS);
-        assert_eq!(line.hint.as_deref(), Some("install it (https://made-up.example), or configure another reviewer"));
-        let line =
-            signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![]));
+        assert_eq!(
+            line.hint.as_deref(),
+            Some("install it (https://made-up.example), or configure another reviewer")
+        );
+        let line = signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![]));
         assert_eq!(line.hint.as_deref(), Some("run `made-up login`; --ask tells for sure"));
     }
 }

@@ -15,8 +15,8 @@ pub use tries::Tries;
 use crate::Failure;
 use crate::project::{self, Project};
 use countersign_core::text::visible_line;
-use countersign_doors::service::hook::Hook;
 use countersign_doors::service::hook::input::Stopping;
+use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 

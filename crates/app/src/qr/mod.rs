@@ -14,7 +14,7 @@ pub use change::{accept, fixed, record, reset};
 pub use decompose::{Items, items};
 pub use guidance::fix;
 pub use look::{execute, execute_failed, gate, init, status};
-pub use place::{Place, Where, configured};
+pub use place::{Place, Where};
 pub use reconcile::{Compared, reconcile, reconcile_prompts};
 pub use verify::{Verify, verify};
 pub use whole_loop::{Loop, until_passed};

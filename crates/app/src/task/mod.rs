@@ -10,7 +10,6 @@ use crate::Failure;
 use crate::answer::v1::task::{self as v1, OneTask};
 use crate::project::Project;
 use crate::tasks::{now, tasks_in};
-use countersign_core::ids::{ID_LETTERS, letters};
 use countersign_core::outcome::Settlement;
 use countersign_core::review::State;
 use countersign_doors::service::context::SESSION_LOG_BYTES;
@@ -18,6 +17,7 @@ use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::event;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{NewTask, Tasks, planned, read_plan};
+use countersign_engine::fresh;
 use countersign_engine::ledger::Ledger;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -26,11 +26,7 @@ use std::path::Path;
 pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<OneTask, Failure> {
     let id = match id {
         Some(id) => id,
-        None => {
-            let mut random = [0; ID_LETTERS];
-            getrandom::fill(&mut random).map_err(|error| Failure::internal(error.to_string()))?;
-            format!("t-{}", letters(random))
-        }
+        None => format!("t-{}", fresh::id().map_err(|error| Failure::internal(error.to_string()))?),
     };
     Ok(OneTask::new(&tasks.add(&id, new, now().0).await?))
 }

@@ -6,6 +6,7 @@ use crate::output::{Answer, dim, outcome_words, paint_outcome};
 use countersign_app::answer::v1::{Entry, Log, Row};
 use countersign_app::log::log;
 use countersign_app::project::Project;
+use countersign_core::outcome::Outcome;
 use countersign_core::review::Event;
 use countersign_core::text::visible_line;
 
@@ -73,7 +74,7 @@ pub fn event_words(event: &Event) -> String {
         E::Decided { decision } => decision.words(),
         E::Disputed { dispute } => dispute.words(),
         E::Lifted { by, reason } => format!("by {}: {reason}", by.words()),
-        E::Settled { outcome } => outcome.to_string(),
+        E::Settled { outcome } => Outcome::from(*outcome).to_string(),
         E::ReviewOpened { subject, .. } => subject.to_string(),
         E::PersonAsked { round } => format!("round {round}"),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),

@@ -22,7 +22,9 @@ pub use dispute::{Disputed, JudgedAgain};
 pub use envelope::{Answer, Failed, Null, OutcomeName, Version};
 pub use events::Event;
 pub use log::{Entry, Events, Log, ReviewRow, Reviews, Row};
-pub use look::{Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Setting, Valid};
+pub use look::{
+    Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Setting, Valid,
+};
 pub use problem::{Mistake, Problem, hint_of};
 pub use review::{
     Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, Fixed, Lift, NotAnswered, Planned,
