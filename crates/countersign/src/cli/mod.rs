@@ -35,6 +35,7 @@ pub use log as history;
 pub use show::shown as shown_review;
 pub use status::{look as project_status, row_json as review_row};
 
+use crate::logging::{self, Log};
 use crate::output::{Answer, Printer};
 use clap::Parser;
 use countersign_app::decide::Action;
@@ -59,6 +60,11 @@ pub fn main() -> ExitCode {
         true => hook::printer(),
         false => Printer::new(&arguments.global, arguments.command.name()),
     };
+    // A log would write across the screen of a run.
+    let log = match arguments.command {
+        Command::Tui(_) => Log::default(),
+        _ => logging::start(arguments.global.verbose),
+    };
     // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
     process::adopt_orphans();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -78,6 +84,7 @@ pub fn main() -> ExitCode {
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
     scratch::clear();
+    log.end();
     code
 }
 

@@ -16,6 +16,7 @@ mod init;
 mod init_agents;
 mod jobs_files;
 mod json;
+mod logging;
 mod notify;
 mod paths;
 mod people;
