@@ -2,6 +2,7 @@
 
 mod ask;
 mod cli;
+mod logging;
 mod loopback;
 #[cfg(test)]
 mod made_up;

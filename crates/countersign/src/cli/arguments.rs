@@ -38,6 +38,9 @@ pub struct Global {
     /// No progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Log to standard error what happens; twice: programs that are started too; three times: everything
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// The configuration file instead of the project's countersign.yml
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -33,6 +33,7 @@ mod watch;
 pub use arguments::{Arguments, Command, Global};
 pub use countersign_app::Failure;
 
+use crate::logging::{self, Log};
 use crate::output::{Answer, Printer};
 use countersign_app::decide::Action;
 use countersign_engine::{process, scratch};
@@ -56,6 +57,11 @@ pub fn main() -> ExitCode {
         true => hook::printer(),
         false => Printer::new(arguments.global.json, arguments.global.quiet, arguments.command.name()),
     };
+    // A log would write across the screen of a run.
+    let log = match arguments.command {
+        Command::Tui(_) => Log::default(),
+        _ => logging::start(arguments.global.verbose),
+    };
     // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
     process::adopt_orphans();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
@@ -75,6 +81,7 @@ pub fn main() -> ExitCode {
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
     scratch::clear();
+    log.end();
     code
 }
 

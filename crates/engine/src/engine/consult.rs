@@ -23,6 +23,7 @@ use countersign_core::prompt::{self, Shape, Shown};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
 
 /// More than the description of a reply takes.
 const SCHEMA_BYTES: u64 = 4 * 1024;
@@ -152,7 +153,9 @@ impl Engine {
             return Ok(Err(failed));
         }
         let again = repair.is_some();
-        let told = self.put_consultation(consulting, &panelist, &slots, brief, again, cancel).await;
+        let span = info_span!("call", id = %call, reviewer);
+        let told = self.put_consultation(consulting, &panelist, &slots, brief, again, cancel);
+        let told = told.instrument(span).await;
         let shape = consulting.about.shape;
         let told = self.priced(reviewer, told).and_then(|said| value_of(&said, shape));
         let told = self.without_secrets(told, |redaction, value| {

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
 
 /// A question that is out.
 pub(super) struct Question {
@@ -130,7 +131,8 @@ impl Engine {
         let (tasks, keys, worst) = (JoinSet::new(), HashMap::new(), HashMap::new());
         let mut out = Out { tasks, keys, held: false, worst, cancel: cancel.child_token() };
         self.say(round_of(&stored));
-        let driven = self.drive_on(ticket, stored, &mut out, cancel).await;
+        let span = info_span!("review", id = %ticket.review, round = ticket.round);
+        let driven = self.drive_on(ticket, stored, &mut out, cancel).instrument(span).await;
         let released = self.release(out.end().await).await;
         driven.and(released)
     }
@@ -277,7 +279,9 @@ impl Engine {
             redacted: Default::default(),
         };
         let (engine, cancel) = (self.clone(), out.cancel.clone());
-        out.tasks.spawn(async move { (question, engine.ask_redacted(asking, &cancel).await) });
+        let span = info_span!("call", id = %question.call, reviewer = question.reviewer);
+        let asked = async move { (question, engine.ask_redacted(asking, &cancel).await) };
+        out.tasks.spawn(asked.instrument(span));
     }
 
     /// Something changed in the ledger: the review as it is now, and whether that is news. Mostly it is what

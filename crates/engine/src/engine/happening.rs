@@ -2,6 +2,7 @@
 
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::NoVerdict;
+use tracing::{debug, info};
 
 /// Something that just happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,4 +56,23 @@ pub enum Happening {
         /// In words.
         detail: String,
     },
+}
+
+impl Happening {
+    /// Says it in the log: who and how many, never what anybody wrote.
+    pub(super) fn log(&self) {
+        match self {
+            Self::Round { review, round, assignments, answered } => {
+                info!(%review, round, assignments, answered, "round begins");
+            }
+            Self::Waiting { review } => debug!(%review, "waiting for the process that judges it"),
+            Self::Asked { review, assignment, label, reviewer, again } => {
+                info!(%review, assignment, label, reviewer, again, "asked");
+            }
+            Self::Answered { review, assignment, failed } => info!(%review, assignment, failed, "answered"),
+            Self::AskFailed { review, assignment, why, .. } => {
+                info!(%review, assignment, why = why.name(), "no answer");
+            }
+        }
+    }
 }

@@ -95,6 +95,7 @@ impl Engine {
     }
 
     fn say(&self, happening: Happening) {
+        happening.log();
         // Nobody listening is fine.
         let _ = self.0.happenings.send(happening);
     }

@@ -8,6 +8,7 @@ use super::report::Report;
 use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -16,6 +17,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug, debug_span};
 
 const REPORT_BYTES: u64 = 4096;
 /// How long the rest of the output may take when nothing writes any more.
@@ -24,6 +26,17 @@ const REST: Duration = Duration::from_secs(1);
 /// Runs a program to its end. Whatever happens, nothing of it is left when this returns; if this future is
 /// dropped, the guard sees the end of the line and does the same.
 pub async fn run(guard: &GuardProgram, call: Call, cancel: &CancellationToken) -> io::Result<Ended> {
+    // The program alone: arguments may hold the question.
+    let span = debug_span!("process", program = %Path::new(&call.program).display());
+    let ended = run_guarded(guard, call, cancel).instrument(span.clone()).await;
+    match &ended {
+        Ok(ended) => debug!(parent: &span, how = ?ended.how, elapsed = ?ended.elapsed, "ended"),
+        Err(error) => debug!(parent: &span, %error, "not started"),
+    }
+    ended
+}
+
+async fn run_guarded(guard: &GuardProgram, call: Call, cancel: &CancellationToken) -> io::Result<Ended> {
     let started = Instant::now();
     let (mut child, own, line) = start(guard, &call)?;
     let pipes = (child.stdout.take(), child.stderr.take());
