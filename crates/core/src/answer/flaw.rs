@@ -111,10 +111,11 @@ pub fn with_flaws(feedback: &str, flaws: &[Flaw]) -> String {
 impl Answer {
     /// What is said about a failed ruling; without a ruling, about the failure as a whole.
     pub fn feedback_on(&self, ruling: Option<&Ruling>) -> String {
-        let own = ruling.and_then(|ruling| ruling.feedback.clone()).filter(|text| !text.trim().is_empty());
-        let stated = self.stated(ruling);
-        own.or_else(|| (!stated.is_empty()).then(|| with_flaws("", stated)))
-            .unwrap_or_else(|| self.feedback.clone())
+        match ruling {
+            Some(Ruling { feedback: Some(feedback), .. }) if !feedback.trim().is_empty() => feedback.clone(),
+            Some(Ruling { flaws, .. }) if !flaws.is_empty() => with_flaws("", flaws),
+            _ => self.feedback.clone(),
+        }
     }
 
     /// The flaws of a failed ruling, at least one: where the reviewer states none, what it says is one as a whole.
@@ -261,6 +262,8 @@ mod tests {
         assert_eq!(failed(None)[0].message, "overall");
         let bare = Answer { feedback: "b".into(), bare: Some(false), ..Answer::default() };
         assert_eq!(bare.flaws_on(None, "")[0].message, "b");
+        let text = Answer { flaws: vec![Flaw::new("x", None)], feedback: "MAJOR: x".into(), ..bare.clone() };
+        assert_eq!(text.feedback_on(None), "MAJOR: x", "a free text stays as it was written");
         let stated = Ruling { flaws: vec![Flaw::new("m", None)], ..Ruling::new("C", false, None) };
         assert_eq!(bare.flaws_on(Some(&stated), "a.md"), stated.flaws);
         assert_eq!(bare.feedback_on(Some(&stated)), "m");

@@ -5,6 +5,8 @@ use super::flaw::Flaw;
 use super::{Answer, Ruling};
 use crate::criterion::fold_name;
 use crate::digest::Parts;
+use crate::plan::{Assignment, Target};
+use crate::submission::{Form, Material};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -157,6 +159,35 @@ impl Asked {
             find(path).or_else(|| find(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))?))
         };
         find(claimed).or_else(normalised)
+    }
+}
+
+impl Assignment {
+    /// The file it looks at, where it looks at one.
+    pub fn file<'a>(&self, files: &'a [Material]) -> Option<&'a str> {
+        match self.files.as_slice() {
+            [only] => {
+                files.get(*only).filter(|file| file.form != Form::Summary).map(|file| file.path.as_str())
+            }
+            _ => None,
+        }
+    }
+
+    /// The file or the output it looks at, where that is one.
+    pub fn about<'a>(&'a self, files: &'a [Material]) -> &'a str {
+        let output = match &self.target {
+            Target::Output(name) => name.as_str(),
+            _ => "",
+        };
+        self.file(files).unwrap_or(output)
+    }
+
+    /// The files a reviewer may name in its answer. The summary of a change stands for all of them.
+    pub fn named_files<'a>(&'a self, files: &'a [Material]) -> Vec<&'a str> {
+        let own = self.files.iter().filter_map(|index| files.get(*index));
+        let (summaries, own): (Vec<_>, Vec<_>) = own.partition(|file| file.form == Form::Summary);
+        let all = files.iter().filter(|file| !summaries.is_empty() && file.form == Form::Patch);
+        own.into_iter().chain(all).map(|file| file.path.as_str()).collect()
     }
 }
 
