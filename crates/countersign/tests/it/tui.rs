@@ -107,7 +107,7 @@ async fn a_run_is_watched_and_decided_about() {
         "awaiting person",
         "round 1: needs work, 1 finding",
         "MAJOR: Complete:",
-        "(api.md)",
+        "(api.md:1)",
         "Output: TASK-002-2.log",
         "the agent \\u{1b}[2Jsays hello",
         "Document \\u{1b}[31m",
