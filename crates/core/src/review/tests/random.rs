@@ -62,6 +62,12 @@ fn input(story: &Story, made: &Move, policy: &Policy) -> Input {
             let kind = if own { ReviewerKind::SelfReview } else { ReviewerKind::Asked };
             let mut submit = submit(&[&names[0], &names[1]], kind, policy.clone(), now_ms);
             submit.fresh = fresh;
+            // A key names its reviewer, so the author's own are keys of their own.
+            for candidate in submit.assignments.iter_mut().flat_map(|assignment| &mut assignment.candidates) {
+                if own {
+                    candidate.key = key(&format!("own {}", candidate.key));
+                }
+            }
             Input::Submit(Box::new(submit))
         }
         Move::Answer { file, version, complete, clear } => {
