@@ -11,6 +11,9 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
+/// The words for a level.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// What is logged: a level, or `target=level` with commas between.
@@ -89,16 +92,25 @@ fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, Stri
             _ => Some(Targets::new().with_default(LevelFilter::TRACE)),
         });
     };
+    let level = |word: &str| match LEVELS.contains(&word) {
+        true => word.parse::<LevelFilter>().ok(),
+        false => None,
+    };
+    let part = |part: &str| {
+        let (target, word) = part.split_once('=').filter(|(target, _)| !target.is_empty())?;
+        Some((target.to_owned(), level(word)?))
+    };
     let written = written.trim();
-    let level = ["off", "error", "warn", "info", "debug", "trace"].contains(&written);
-    match (level, written.parse::<LevelFilter>(), written.parse::<Targets>()) {
-        (true, Ok(level), _) => Ok(Some(ours(level))),
-        (false, _, Ok(targets)) if written.contains('=') => Ok(Some(targets)),
-        _ => Err(format!(
+    let all = match level(written) {
+        Some(level) => Some(ours(level)),
+        None => written.split(',').map(part).collect(),
+    };
+    all.map(Some).ok_or_else(|| {
+        format!(
             "`{written}` is no level (error, warn, info, debug, trace) and no list such as \
              `countersign_engine=debug,sqlx=info`"
-        )),
-    }
+        )
+    })
 }
 
 /// Lines of text or of JSON, with one more line where a span ends: it says how long that took.
@@ -128,7 +140,9 @@ mod tests {
             let wanted = wanted(variable.map(str::to_owned), verbose);
             assert_eq!(wanted.map(|wanted| wanted.is_some()), Ok(some), "{variable:?} {verbose}");
         }
-        for wrong in ["loud", "countersign_engine=loud", "5", "="] {
+        for wrong in
+            ["loud", "countersign_engine=loud", "countersign_engine=debug,", "5", "=", "=debug", "a=5"]
+        {
             assert!(wanted(Some(wrong.to_owned()), 0).is_err(), "{wrong}");
         }
     }
