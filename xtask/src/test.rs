@@ -21,6 +21,12 @@ pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
     )?;
     let tally = tests(workspace, amount)?;
     if amount == Amount::Full {
+        // After the others: the program under test is built again for it.
+        let otlp = ["test", "--locked", "--package", "countersign", "--features", "otlp", "--test", "otlp"];
+        cargo::run(
+            "cargo test --locked --package countersign --features otlp --test otlp",
+            workspace.cargo(otlp),
+        )?;
         cargo::run(
             "cargo test --workspace --locked --doc",
             workspace.cargo(["test", "--workspace", "--locked", "--doc"]),

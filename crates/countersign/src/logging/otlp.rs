@@ -26,6 +26,8 @@ impl Collector {
 /// A layer for the collector, where one is named.
 pub fn wanted() -> Option<(BoxedLayer, Collector)> {
     ENDPOINTS.iter().find_map(|name| super::variable(name))?;
+    // The exporter builds its client by the default of the process; a second one to be set is no error.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let exporter = match SpanExporter::builder().with_http().build() {
         Ok(exporter) => exporter,
         Err(error) => {

@@ -309,11 +309,19 @@ impl Engine {
         while let Some(joined) = next {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
+            // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
+            if told.result.is_err() && out.cancel.is_cancelled() {
+                next = out.tasks.try_join_next();
+                continue;
+            }
             out.keys.remove(&question.key);
             happenings.push(heard(ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
             next = out.tasks.try_join_next();
+        }
+        if inputs.is_empty() {
+            return Ok((stored, false));
         }
         let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
         let expected = stored.n + inputs.len() as u64;
