@@ -70,6 +70,7 @@ fn claimed_words(file: Option<&str>, line: Option<u64>, end_line: Option<u64>) -
 /// Names a flaw beyond the review it was found in: hex digits of a digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {

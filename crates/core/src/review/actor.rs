@@ -20,6 +20,7 @@ pub struct Actor {
 /// What acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum ActorKind {
     /// A person.
     Person,
@@ -37,6 +38,7 @@ pub enum ActorKind {
 /// The way by which an actor acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Channel {
     /// A terminal: a command that was typed, the screen of a run, the question of a run.
     Terminal,
