@@ -9,6 +9,7 @@ pub mod check;
 pub mod cost;
 pub mod criterion;
 pub mod digest;
+pub mod happening;
 pub mod ids;
 pub mod judge;
 pub mod markdown;

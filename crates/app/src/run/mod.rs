@@ -18,11 +18,11 @@ use countersign_doors::run::layout::Layout;
 use countersign_doors::run::lock::{self, Holder, LockError, RunLock};
 use countersign_doors::run::log;
 use countersign_doors::run::repo::Repo;
-use countersign_doors::run::run::{Listener, People, Run, RunParts};
+use countersign_doors::run::run::{People, Run, RunParts};
 use countersign_doors::run::schedule::Which;
 use countersign_doors::run::settings::Settings;
 use countersign_doors::run::tasks::Task;
-use countersign_engine::engine::Engine;
+use countersign_engine::engine::{Engine, Listener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -149,7 +149,7 @@ pub struct Plan {
 impl Plan {
     /// The order in which tasks would run.
     pub async fn order(self, people: Arc<dyn People>) -> Result<Vec<Task>, Failure> {
-        let run = self.open(people, vec![], CancellationToken::new()).await?;
+        let run = self.open(people, CancellationToken::new()).await?;
         Ok(run.order(&self.request.which).await?)
     }
 
@@ -163,7 +163,9 @@ impl Plan {
         let lock = self.list.lock()?;
         let _ = std::fs::remove_file(self.list.layout.stop());
         let (waiting, waits) = Waiting::listen(cancel.clone());
-        let run = Arc::new(self.open(people, vec![waits, listener], cancel.clone()).await?);
+        let run = Arc::new(self.open(people, cancel.clone()).await?);
+        run.engine.listen(waits);
+        run.engine.listen(listener);
         let Self { list, request, .. } = self;
         if let Some(retry) = &request.retry {
             release(&list.project, &run, retry).await?;
@@ -174,12 +176,7 @@ impl Plan {
     }
 
     /// Everything a run needs.
-    async fn open(
-        &self,
-        people: Arc<dyn People>,
-        listeners: Vec<Listener>,
-        cancel: CancellationToken,
-    ) -> Result<Run, Failure> {
+    async fn open(&self, people: Arc<dyn People>, cancel: CancellationToken) -> Result<Run, Failure> {
         let project = &self.list.project;
         let root = project.root.path();
         let repo = Repo::open(root, self.list.config.main_branch.as_deref()).await;
@@ -199,7 +196,6 @@ impl Plan {
             settings: self.settings.clone(),
             judges: Arc::new(judges),
             people,
-            listeners,
             stop: cancel,
             now,
         };

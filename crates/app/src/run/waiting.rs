@@ -2,10 +2,10 @@
 
 use crate::notify::{self, About, Told};
 use crate::project::Project;
+use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
-use countersign_doors::run::happening::Happening;
-use countersign_doors::run::run::Listener;
 use countersign_doors::service::task::person_needed;
+use countersign_engine::engine::Listener;
 use countersign_engine::ledger::Ledger;
 use std::collections::HashSet;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -3,9 +3,9 @@
 use super::tools::Call;
 use countersign_app::Failure;
 use countersign_app::resident::{Followed, LOOK, counted, is_performed};
+use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
-use countersign_engine::engine::Happening;
 use countersign_engine::ledger::{Ledger, Stored};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};

@@ -1,9 +1,10 @@
 //! Progress while reviewers run: a line per assignment with its elapsed time, on standard error.
 
 use super::style;
+use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
-use countersign_engine::engine::{Engine, Happening};
+use countersign_engine::engine::Engine;
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -109,6 +110,8 @@ impl Lines {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
                 self.answered(review, *assignment, &said);
             }
+            // Runs say what happens to their tasks in lines of their own.
+            _ => {}
         }
     }
 

@@ -2,10 +2,10 @@
 
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::digest::Digest;
+use countersign_core::happening::Issue;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::State;
 use countersign_doors::run::course::Course;
-use countersign_doors::run::human::Issue;
 use countersign_doors::run::state::{ReviewStatus, Summary, TaskState};
 use countersign_doors::run::status::standings;
 use countersign_doors::run::tasks::TaskList;

@@ -1,5 +1,6 @@
 //! The log: off unless asked for, in text or JSON, without a word of the work.
 
+use crate::run::kit::{Kit, ONE};
 use crate::{COMPLETE, project};
 use countersign_testkit::{Judge, Project};
 use serde_json::Value;
@@ -57,5 +58,24 @@ fn what_cannot_be_understood_is_said_and_logs_nothing() {
     ] {
         let lines = logged(&variables, &[]);
         assert!(lines.ends_with("nothing is logged\n") && lines.lines().count() == 1, "{lines}");
+    }
+}
+
+#[test]
+fn issue_15_9_a_run_and_the_reviews_of_its_tasks_are_one_stream() {
+    let kit = Kit::new(ONE, "");
+    let log = kit.run(&["run", "--all", "--quiet", "-v"]).exits(0).stderr;
+    let mut rest = log.as_str();
+    for what in [
+        "task begins",
+        "stage=\"agent\"",
+        "round begins",
+        "asked",
+        "answered",
+        "stage=\"merge\"",
+        "task done",
+    ] {
+        let (_, after) = rest.split_once(what).unwrap_or_else(|| panic!("{what} in its turn: {log}"));
+        rest = after;
     }
 }

@@ -3,7 +3,6 @@
 
 use super::config::ReviewPolicy;
 use super::course::Course;
-use super::happening::{Happening, Stage};
 use super::heard::{said, word};
 use super::judging::{self, Judged};
 use super::log::Log;
@@ -14,6 +13,7 @@ use super::settings::HumanGate;
 use super::state::{ErrorCode, ReviewStatus};
 use super::task_prompt::{TaskPrompt, task_prompt};
 use super::tasks::Task;
+use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
 use countersign_core::review::{State, Verb};
@@ -184,7 +184,7 @@ impl Run {
         let kept = self.layout.logs().join(format!("{}-tasks.md", task.id));
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
-        self.say(&Happening::Warning(format!(
+        self.say(Happening::Warning(format!(
             "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
             self.layout.tasks_name(),
             task.id,
@@ -308,7 +308,7 @@ impl Run {
             log.write(format!("{findings}\n").as_bytes());
         }
         let issues = judging::issues(review, judged.fixed);
-        self.say(&Happening::Judged { task: task.id.clone(), verdict, issues });
+        self.say(Happening::Judged { task: task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
             course.stage = Stage::Person;
             self.keep(&task.id, course).await?;
@@ -322,7 +322,7 @@ impl Run {
         self.stage(task, Stage::Person);
         let awaits = Err(Halt::Awaits(judged.review().clone()));
         if self.settings.human == HumanGate::Queue {
-            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
             let decided = judged.engine.until_decided(judged.review(), &self.stop).await;
             return match decided {
                 Err(EngineError::Interrupted) => awaits,
@@ -330,7 +330,7 @@ impl Run {
             };
         }
         if self.settings.human == HumanGate::Later {
-            self.say(&Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
         }
         if self.settings.human != HumanGate::Terminal {
             return awaits;
@@ -391,7 +391,7 @@ impl Run {
     }
 
     pub(super) fn stage(&self, task: &Task, stage: Stage) {
-        self.say(&Happening::Stage { task: task.id.clone(), stage });
+        self.say(Happening::Stage { task: task.id.clone(), stage });
     }
 
     /// The project's own prompt for tasks.

@@ -2,9 +2,9 @@
 //! person who took their time.
 
 use super::attempt::Reviewed;
-use super::happening::Stage;
 use super::repo::Place;
 use super::state::{ReviewStatus, State, StateError};
+use countersign_core::happening::Stage;
 use countersign_core::ids::ReviewId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -2,19 +2,9 @@
 
 use countersign_core::answer::severity_word;
 use countersign_core::criterion::Severity;
+use countersign_core::happening::Issue;
 use countersign_core::review::Verb;
 use countersign_core::text::visible_line;
-
-/// What a person sees of one finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    /// How much it weighs.
-    pub severity: Severity,
-    /// What is wrong.
-    pub text: String,
-    /// Where.
-    pub place: Option<String>,
-}
 
 /// What a person decides about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Having a task's change judged, and what that means for the task.
 
 use super::course::Course;
-use super::happening::Happening;
-use super::human::{Issue, Shown};
+use super::human::Shown;
 use super::prompt_files;
 use super::repo::RepoError;
 use super::run::{Run, RunError};
@@ -10,6 +9,7 @@ use super::settings::HumanGate;
 use super::task_prompt;
 use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
+use countersign_core::happening::{Happening, Issue};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
@@ -134,7 +134,7 @@ impl Run {
         });
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
-            self.say(&Happening::Warning(format!(
+            self.say(Happening::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
                 task.id,
                 gate_files.join(", ")

@@ -2,7 +2,6 @@
 
 use super::attempt::{Again, Failure, Halt, Ready, tested};
 use super::course::{Course, Merging};
-use super::happening::{Happening, Stage};
 use super::homecoming::Advanced;
 use super::log::Log;
 use super::repo::Place;
@@ -10,6 +9,7 @@ use super::run::{Run, RunError};
 use super::state::ErrorCode;
 use super::taking_up::{Conflict, Updated};
 use super::tasks::Task;
+use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 
 /// How often the main branch may move under a merge.
@@ -84,7 +84,7 @@ impl Run {
         if !commits.is_empty() {
             let words =
                 format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
-            self.say(&Happening::Warning(words));
+            self.say(Happening::Warning(words));
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ pub mod branch;
 mod budget;
 pub mod config;
 pub mod course;
-pub mod happening;
 mod heard;
 pub mod history;
 pub mod homecoming;

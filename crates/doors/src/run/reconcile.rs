@@ -2,12 +2,12 @@
 //! worktrees nobody needs.
 
 use super::course::Course;
-use super::happening::Happening;
 use super::run::{Run, RunError};
 use super::schedule::is_rejected;
 use super::settings::HumanGate;
 use super::state::{Attempt, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
+use countersign_core::happening::Happening;
 use countersign_core::review::State;
 use countersign_engine::workspace::UNFINISHED;
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ impl Run {
             task.status.word(),
             self.layout.tasks_name()
         );
-        self.say(&Happening::Warning(words));
+        self.say(Happening::Warning(words));
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }
 

@@ -1,7 +1,6 @@
 //! A run: everything it needs, and the order in which tasks are taken.
 
 use super::course::Course;
-use super::happening::Happening;
 use super::human::Shown;
 use super::judging::Judges;
 use super::layout::Layout;
@@ -9,6 +8,7 @@ use super::repo::{Repo, RepoError};
 use super::settings::Settings;
 use super::state::{State, StateError};
 use super::task_file::{TaskFile, TaskFileError};
+use countersign_core::happening::Happening;
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::{Engine, EngineError};
 use countersign_engine::ledger::Stored;
@@ -41,16 +41,11 @@ pub struct RunParts {
     pub judges: Arc<dyn Judges>,
     /// Who decides.
     pub people: Arc<dyn People>,
-    /// Who hears what happens.
-    pub listeners: Vec<Listener>,
     /// Stops the run after the step that is under way.
     pub stop: CancellationToken,
     /// The time, local and without a zone.
     pub now: fn() -> String,
 }
-
-/// Hears what happens in a run.
-pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
 
 /// A run: its parts, and what it keeps of its tasks.
 pub struct Run {
@@ -204,8 +199,8 @@ impl Run {
         })
     }
 
-    pub(super) fn say(&self, happening: &Happening) {
-        self.listeners.iter().for_each(|listener| listener(happening));
+    pub(super) fn say(&self, happening: Happening) {
+        self.engine.say(happening);
     }
 
     /// Keeps how far a task is.

@@ -2,13 +2,13 @@
 
 use super::config::OnFailure;
 use super::course::Course;
-use super::happening::Happening;
 use super::layout::Layout;
 use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
+use countersign_core::happening::Happening;
 use countersign_core::outcome::{Outcome, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -282,7 +282,7 @@ impl Run {
             results.left.insert(task.id.clone(), left);
         }
         for (task, left) in &results.left {
-            self.say(&Happening::Warning(format!("{task} did not run: {}", left.why)));
+            self.say(Happening::Warning(format!("{task} did not run: {}", left.why)));
         }
         Ok(())
     }

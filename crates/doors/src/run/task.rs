@@ -4,13 +4,13 @@
 use super::attempt::{Again, Failure, Halt, Reviewed};
 use super::branch::branch_name;
 use super::course::Course;
-use super::happening::Happening;
 use super::log::Log;
 use super::merging;
 use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{Attempt, ErrorCode, TaskState};
 use super::tasks::{Status, Task};
+use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -69,7 +69,7 @@ impl Run {
         loop {
             let log = Log::open(&self.layout.logs(), &task.id, course.attempt);
             let log = log.map_err(RunError::io("the log cannot be written"))?;
-            self.say(&Happening::Began {
+            self.say(Happening::Began {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: course.attempt,
@@ -93,7 +93,7 @@ impl Run {
             let state = if again { TaskState::Running } else { TaskState::Failed };
             self.record(task, &course, started, Err(&failure), &state).await?;
             let error = in_a_line(&failure.error);
-            self.say(&Happening::Failed { task: task.id.clone(), error, again });
+            self.say(Happening::Failed { task: task.id.clone(), error, again });
             if !again {
                 return self.failed(task, &course, failure).await;
             }
@@ -161,12 +161,12 @@ impl Run {
     ) -> Result<(), RunError> {
         self.tasks.set(&task.id, Status::Done, &(self.now)())?;
         Course::forget(&self.state, &task.id).await?;
-        self.say(&Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
+        self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
         Ok(())
     }
 
     async fn awaits(&self, task: &Task, course: &Course, review: ReviewId) -> Result<TaskEnd, RunError> {
-        self.say(&Happening::Awaits { task: task.id.clone(), review: review.clone() });
+        self.say(Happening::Awaits { task: task.id.clone(), review: review.clone() });
         self.shelve(task, course, "awaits a person").await?;
         self.tasks.set(&task.id, Status::Review, &(self.now)())?;
         Ok(TaskEnd::Awaits { review })

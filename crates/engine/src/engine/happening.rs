@@ -1,78 +1,67 @@
-//! What happens while reviewers work: one stream, many listeners.
+//! The stream of what happens: whoever listens hears everything, in order.
 
-use countersign_core::ids::ReviewId;
-use countersign_core::outcome::NoVerdict;
-use tracing::{debug, info};
+use countersign_core::happening::Happening;
+use std::sync::{PoisonError, RwLock};
+use tokio::sync::broadcast;
+use tracing::{debug, info, warn};
 
-/// Something that just happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
-    /// A round began, or one that was under way is gone on with.
-    Round {
-        /// The review.
-        review: ReviewId,
-        /// Its round.
-        round: u32,
-        /// How many assignments it has.
-        assignments: usize,
-        /// How many of them are answered already.
-        answered: usize,
-    },
-    /// Somebody else performs the same round; its end is waited for.
-    Waiting {
-        /// The review.
-        review: ReviewId,
-    },
-    /// A reviewer is being asked.
-    Asked {
-        /// The review.
-        review: ReviewId,
-        /// Index of the assignment.
-        assignment: usize,
-        /// The rule and what it looks at.
-        label: String,
-        /// Who is asked.
-        reviewer: String,
-        /// Whether it is asked again, with the defect of its reply.
-        again: bool,
-    },
-    /// A reviewer answered.
-    Answered {
-        /// The review.
-        review: ReviewId,
-        /// Index of the assignment.
-        assignment: usize,
-        /// How many criteria failed.
-        failed: usize,
-    },
-    /// A question got no answer.
-    AskFailed {
-        /// The review.
-        review: ReviewId,
-        /// Index of the assignment.
-        assignment: usize,
-        /// Why.
-        why: NoVerdict,
-        /// In words.
-        detail: String,
-    },
+/// How many happenings a slow reader may be behind before it misses some.
+const KEPT: usize = 4096;
+
+/// Hears what happens, at once and without a gap.
+pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
+
+/// The stream.
+pub(super) struct Happenings {
+    readers: broadcast::Sender<Happening>,
+    listeners: RwLock<Vec<Listener>>,
 }
 
-impl Happening {
-    /// Says it in the log: who and how many, never what anybody wrote.
-    pub(super) fn log(&self) {
-        match self {
-            Self::Round { review, round, assignments, answered } => {
-                info!(%review, round, assignments, answered, "round begins");
-            }
-            Self::Waiting { review } => debug!(%review, "waiting for the process that judges it"),
-            Self::Asked { review, assignment, label, reviewer, again } => {
-                info!(%review, assignment, label, reviewer, again, "asked");
-            }
-            Self::Answered { review, assignment, failed } => info!(%review, assignment, failed, "answered"),
-            Self::AskFailed { review, assignment, why, .. } => {
-                info!(%review, assignment, why = why.name(), "no answer");
-            }
+impl Happenings {
+    pub fn new() -> Self {
+        Self { readers: broadcast::channel(KEPT).0, listeners: RwLock::default() }
+    }
+
+    /// Everything from now on, to be read when there is time.
+    pub fn watch(&self) -> broadcast::Receiver<Happening> {
+        self.readers.subscribe()
+    }
+
+    /// Everything from now on, at once.
+    pub fn listen(&self, listener: Listener) {
+        self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    pub fn say(&self, happening: Happening) {
+        log(&happening);
+        let listeners = self.listeners.read().unwrap_or_else(PoisonError::into_inner);
+        listeners.iter().for_each(|listener| listener(&happening));
+        // A stream without readers is fine.
+        let _ = self.readers.send(happening);
+    }
+}
+
+/// Says it in the log: who and how many, never what anybody wrote.
+fn log(happening: &Happening) {
+    use Happening as H;
+    match happening {
+        H::Round { review, round, assignments, answered } => {
+            info!(%review, round, assignments, answered, "round begins");
         }
+        H::Waiting { review } => debug!(%review, "waiting for the process that judges it"),
+        H::Asked { review, assignment, label, reviewer, again } => {
+            info!(%review, assignment, label, reviewer, again, "asked");
+        }
+        H::Answered { review, assignment, failed } => info!(%review, assignment, failed, "answered"),
+        H::AskFailed { review, assignment, why, .. } => {
+            info!(%review, assignment, why = why.name(), "no answer");
+        }
+        H::Began { task, attempt, of, .. } => info!(task, attempt, of, "task begins"),
+        H::Stage { task, stage } => info!(task, stage = stage.name(), "stage"),
+        H::Judged { task, verdict, issues } => info!(task, verdict, issues = issues.len(), "judged"),
+        H::Awaits { task, review } => info!(task, %review, "waits for a person"),
+        H::Failed { task, again, .. } => info!(task, again, "attempt failed"),
+        H::Done { task, commit, .. } => info!(task, commit, "task done"),
+        H::Warning(_) => warn!("a warning was shown"),
     }
 }

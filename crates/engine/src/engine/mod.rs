@@ -29,7 +29,7 @@ pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, Found, findings_named};
 pub use error::EngineError;
 pub use handed::Handed;
-pub use happening::Happening;
+pub use happening::Listener;
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
 pub(crate) use self_review::section;
@@ -39,13 +39,12 @@ pub use two_call::{PARSE_REVIEW, TwoCall};
 
 use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;
+use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use happening::Happenings;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
-
-/// How many happenings a slow listener may be behind before it misses some.
-const HAPPENINGS_KEPT: usize = 4096;
 
 /// Does what is due, for one project.
 #[derive(Clone)]
@@ -56,7 +55,7 @@ struct Inner {
     ledger: Ledger,
     holder: Arc<Holder>,
     guard: GuardProgram,
-    happenings: broadcast::Sender<Happening>,
+    happenings: Arc<Happenings>,
     /// Reviews this process is performing now.
     driving: Arc<Mutex<HashSet<ReviewId>>>,
 }
@@ -65,7 +64,7 @@ impl Engine {
     /// An engine on an open ledger.
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
         let holder = Arc::new(ledger.holder()?);
-        let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
+        let happenings = Arc::new(Happenings::new());
         let driving = Arc::default();
         Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
     }
@@ -91,12 +90,16 @@ impl Engine {
 
     /// What happens from now on.
     pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.0.happenings.subscribe()
+        self.0.happenings.watch()
     }
 
-    fn say(&self, happening: Happening) {
-        happening.log();
-        // Nobody listening is fine.
-        let _ = self.0.happenings.send(happening);
+    /// Lets somebody hear what happens from now on, in this engine and in those made from it.
+    pub fn listen(&self, listener: Listener) {
+        self.0.happenings.listen(listener);
+    }
+
+    /// Says what happens to whoever listens.
+    pub fn say(&self, happening: Happening) {
+        self.0.happenings.say(happening);
     }
 }

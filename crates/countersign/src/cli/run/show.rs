@@ -2,9 +2,9 @@
 
 use crate::output::{Printer, Reader, bold, dim};
 use countersign_app::answer::v1::run::{Results, TaskState};
+use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 use countersign_core::text::visible_line;
-use countersign_doors::run::happening::{Happening, Stage};
 use countersign_doors::run::human::issue_line;
 use countersign_doors::run::task::in_a_line;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Tells people, where they read lines, and the progress file what happens.
 pub fn listener(printer: Printer, progress: PathBuf, in_lines: bool) -> impl Fn(&Happening) + Send + Sync {
     move |happening| {
-        let line = words(happening);
+        let Some(line) = words(happening) else { return };
         if in_lines {
             printer.note(&line);
         }
@@ -24,8 +24,8 @@ pub fn listener(printer: Printer, progress: PathBuf, in_lines: bool) -> impl Fn(
     }
 }
 
-fn words(happening: &Happening) -> String {
-    match happening {
+fn words(happening: &Happening) -> Option<String> {
+    Some(match happening {
         Happening::Began { task, name, attempt, of } => {
             format!("{task}: {} (attempt {attempt} of {of})", visible_line(name))
         }
@@ -55,7 +55,9 @@ fn words(happening: &Happening) -> String {
             format!("{task}: done, {} (review: {})", short(commit.as_deref()), visible_line(review))
         }
         Happening::Warning(words) => format!("warning: {}", visible_line(words)),
-    }
+        // The review of a task is one line when it is judged.
+        _ => return None,
+    })
 }
 
 fn stage_words(stage: Stage) -> &'static str {

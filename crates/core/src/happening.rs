@@ -1,7 +1,8 @@
-//! What happens in a run, for whoever shows it.
+//! What happens while reviewers and runs work: one stream, for whoever shows it, tells of it or logs it.
 
-use super::human::Issue;
-use countersign_core::ids::ReviewId;
+use crate::criterion::Severity;
+use crate::ids::ReviewId;
+use crate::outcome::NoVerdict;
 
 /// Where a task is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +44,69 @@ impl Stage {
     }
 }
 
-/// Something that happens.
+/// What a person sees of one finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What is wrong.
+    pub text: String,
+    /// Where.
+    pub place: Option<String>,
+}
+
+/// Something that just happened: to a review, or to a task of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
+    /// A round began, or one that was under way is gone on with.
+    Round {
+        /// The review.
+        review: ReviewId,
+        /// Its round.
+        round: u32,
+        /// How many assignments it has.
+        assignments: usize,
+        /// How many of them are answered already.
+        answered: usize,
+    },
+    /// Somebody else performs the same round; its end is waited for.
+    Waiting {
+        /// The review.
+        review: ReviewId,
+    },
+    /// A reviewer is being asked.
+    Asked {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// The rule and what it looks at.
+        label: String,
+        /// Who is asked.
+        reviewer: String,
+        /// Whether it is asked again, with the defect of its reply.
+        again: bool,
+    },
+    /// A reviewer answered.
+    Answered {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// How many criteria failed.
+        failed: usize,
+    },
+    /// A question got no answer.
+    AskFailed {
+        /// The review.
+        review: ReviewId,
+        /// Index of the assignment.
+        assignment: usize,
+        /// Why.
+        why: NoVerdict,
+        /// In words.
+        detail: String,
+    },
     /// A task begins, or goes on.
     Began {
         /// The task.
