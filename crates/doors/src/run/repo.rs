@@ -5,10 +5,18 @@
 
 use countersign_engine::git::{Git, GitError};
 use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// Programs of a run that was killed are ended within this time, and may write to a worktree until then.
+const WRITERS_END: Duration = Duration::from_secs(5);
+/// How long to wait before such a worktree is taken away again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The main branch of a project.
 #[derive(Clone, Debug)]
@@ -342,11 +350,15 @@ impl Repo {
 
     /// Takes a worktree away that nobody needs, also one that was never completed: git keeps such a one locked.
     pub async fn remove_worktree(&self, folder: &Path) -> Result<(), RepoError> {
-        match std::fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(RepoError::Folder(error));
+        let deadline = Instant::now() + WRITERS_END;
+        loop {
+            match std::fs::remove_dir_all(folder) {
+                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && Instant::now() < deadline => {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(RepoError::Folder(error)),
+                _ => break,
             }
-            _ => {}
         }
         let path = folder.to_string_lossy().into_owned();
         // Without its folder only git's own note of it is left; where there is none either, nothing is to be done.
