@@ -1,3 +1,5 @@
+//! Places: what holds against the files, what is dropped, and fingerprints that stay.
+
 use super::*;
 use crate::answer::StatedFlaw;
 
