@@ -1,7 +1,7 @@
 //! Who is let in: `Host` and `Origin` must be ours, then the token must be right.
 
 use super::Token;
-use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
 /// The names of this machine to itself.
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -73,7 +73,7 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::HeaderValue;
+    use axum::http::header::HeaderValue;
 
     type Headers = &'static [(&'static str, &'static str)];
 

@@ -1,8 +1,7 @@
-//! A port on this machine alone: who is let in, and how many at once. Everything that is served over HTTP is served
-//! through here.
+//! A port on this machine alone: which requests are admitted, and how many at once. `serve` and MCP over HTTP use it.
 //!
-//! Whoever may use the port is asked for a token, and a page in a browser is not let in whatever it has: `Host` and
-//! `Origin` must be ours, so that a name that is made to lead here does not help.
+//! A client needs the token, and a page in a browser is never admitted: `Host` and `Origin` must be ours, which also
+//! stops a foreign name that resolves to this machine.
 
 mod gate;
 mod token;
@@ -10,12 +9,10 @@ mod token;
 pub use gate::{Gate, Refused, hosts, origins};
 pub use token::{Token, provide as provide_token};
 
+use axum::Router;
 use countersign_app::Failure;
-use hyper::body::{Body, Bytes, Incoming};
-use hyper::service::service_fn;
-use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
+use hyper_util::service::TowerToHyperService;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -36,7 +33,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long answers that are being given may take when the server stops.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// A port that nobody else has.
+/// A port of this process.
 pub struct Listener {
     tcp: TcpListener,
     /// Its number.
@@ -56,12 +53,7 @@ impl Listener {
     }
 
     /// Answers any number of clients until the server stops. Answers that are being given then are finished.
-    pub async fn serve<A, F, B>(&self, tasks: &TaskTracker, stopping: &CancellationToken, answer: A)
-    where
-        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-        F: Future<Output = Response<B>> + Send + 'static,
-        B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
-    {
+    pub async fn serve(&self, tasks: &TaskTracker, stopping: &CancellationToken, router: Router) {
         let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let (stream, slot) = tokio::select! {
@@ -71,9 +63,9 @@ impl Listener {
                     None => continue,
                 },
             };
-            let (answer, stopping) = (answer.clone(), stopping.clone());
+            let (router, stopping) = (router.clone(), stopping.clone());
             tasks.spawn(async move {
-                connection(stream, answer, &stopping).await;
+                connection(stream, router, &stopping).await;
                 drop(slot);
             });
         }
@@ -93,20 +85,12 @@ impl Listener {
     }
 }
 
-async fn connection<A, F, B>(stream: TcpStream, answer: A, stopping: &CancellationToken)
-where
-    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
-{
-    let service = service_fn(move |request| {
-        let answer = answer(request);
-        async move { Ok::<_, Infallible>(answer.await) }
-    });
+async fn connection(stream: TcpStream, router: Router, stopping: &CancellationToken) {
+    let service = TowerToHyperService::new(router);
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-    // A connection that breaks off concerns nobody else.
+    // A connection that breaks off concerns no other client.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = stopping.cancelled() => {

@@ -3,14 +3,15 @@
 use super::handler::Handler;
 use super::server::Server;
 use crate::loopback::{self, Gate, Listener, MESSAGE_LIMIT_BYTES, Refused};
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::WWW_AUTHENTICATE;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use countersign_app::Failure;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{HeaderValue, WWW_AUTHENTICATE};
-use hyper::{Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +30,6 @@ pub struct HttpOptions {
 }
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
-type Answer = Response<http_body_util::combinators::BoxBody<Bytes, Infallible>>;
 
 /// Serves any number of clients until the server stops.
 pub async fn serve(server: &Server, options: &HttpOptions) -> Result<(), Failure> {
@@ -40,12 +40,13 @@ pub async fn serve(server: &Server, options: &HttpOptions) -> Result<(), Failure
         false => None,
     };
     eprintln!("{}: http://127.0.0.1:{port}{PATH}", server.name());
-    let (service, gate) = (service(server, port), Arc::new(Gate::new(port, token)));
-    let answer = move |request| {
-        let (service, gate) = (service.clone(), gate.clone());
-        async move { answer(&service, &gate, request).await }
-    };
-    listener.serve(server.tasks(), server.stopping(), answer).await;
+    let gate = Arc::new(Gate::new(port, token));
+    let admit = middleware::from_fn(move |request: Request, next: Next| admit(gate.clone(), request, next));
+    let router = Router::new()
+        .route_service(PATH, service(server, port))
+        .route_layer(admit)
+        .fallback(async || (StatusCode::NOT_FOUND, "the server is at /mcp\n"));
+    listener.serve(server.tasks(), server.stopping(), router).await;
     Ok(())
 }
 
@@ -59,30 +60,20 @@ fn service(server: &Server, port: u16) -> Service {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SESSION_TIMEOUT);
     let server = server.clone();
-    // What one client cancels must not end another's calls; that a client is gone shows in its own request.
+    // A client that cancels must not end the calls of another; that a client is gone shows in its own request.
     let handler = move || Ok(Handler::new(server.clone(), server.stopping().child_token(), None));
     StreamableHttpService::new(handler, Arc::new(sessions), config)
 }
 
-async fn answer(service: &Service, gate: &Gate, request: Request<Incoming>) -> Answer {
-    if request.uri().path() != PATH {
-        return refuse(StatusCode::NOT_FOUND, "the server is at /mcp\n");
-    }
-    match gate.admits(request.headers(), false) {
-        Ok(()) => service.handle(request).await,
-        Err(Refused::NoHost) => refuse(StatusCode::BAD_REQUEST, "a request names its host\n"),
-        Err(Refused::Foreign) => refuse(StatusCode::FORBIDDEN, "the host or the origin is not this server\n"),
+async fn admit(gate: Arc<Gate>, request: Request, next: Next) -> Response {
+    let (status, words) = match gate.admits(request.headers(), false) {
+        Ok(()) => return next.run(request).await,
+        Err(Refused::NoHost) => (StatusCode::BAD_REQUEST, "a request names its host\n"),
+        Err(Refused::Foreign) => (StatusCode::FORBIDDEN, "the host or the origin is not this server\n"),
         Err(Refused::NoToken) => {
-            let mut refused =
-                refuse(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN\n");
-            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            refused
+            let words = "a token is needed: Authorization: Bearer TOKEN\n";
+            return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], words).into_response();
         }
-    }
-}
-
-fn refuse(status: StatusCode, words: &'static str) -> Answer {
-    let mut response = Response::new(Full::new(Bytes::from_static(words.as_bytes())).boxed());
-    *response.status_mut() = status;
-    response
+    };
+    (status, words).into_response()
 }

@@ -67,11 +67,6 @@ impl Answer {
         Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
     }
 
-    /// The same where the command has done its work, whatever it shows.
-    pub fn done(self) -> Self {
-        Self { done: true, ..self }
-    }
-
     /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
         if self.done { Outcome::Passed.exit_code() } else { self.outcome.exit_code() }

@@ -1,22 +1,24 @@
-//! One request at work, and what it gives.
+//! One request at work, and the answers it can get.
 
-use super::body::Afterwards;
 use super::parameter::Parameters;
 use super::refusal::Refusal;
 use super::route::Route;
-use crate::output::Answer;
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use countersign_app::Failure;
 use countersign_app::answer::v1;
 use countersign_app::given;
 use countersign_app::resident::Resident;
 use countersign_engine::ledger::Ledger;
-use hyper::StatusCode;
-use hyper::body::Bytes;
+use futures_util::stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// One request.
@@ -25,20 +27,16 @@ pub struct Call {
     pub resident: Resident,
     /// Its route.
     pub route: &'static Route,
-    /// What stands behind the `?`, and in headers that the route takes.
+    /// The values of the query, and of headers that the route takes.
     pub parameters: Parameters,
     /// Ends when the client hangs up, or the server stops.
     pub gone: CancellationToken,
-    pub(super) parts: Vec<String>,
+    /// The value of `{id}` in the path.
+    pub id: String,
     pub(super) body: Option<Value>,
 }
 
 impl Call {
-    /// What stands for the part in braces.
-    pub fn id(&self) -> &str {
-        self.parts.first().map_or("", String::as_str)
-    }
-
     /// The body, as the route needs it.
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
         let body = self.body.take().unwrap_or_default();
@@ -50,63 +48,59 @@ impl Call {
         self.parameters.whole("wait").filter(|seconds| *seconds > 0).map(Duration::from_secs)
     }
 
-    /// The ledger to write to: the first who needs it makes it.
+    /// The ledger to write to; the first request that needs it creates it.
     pub async fn ledger(&self) -> Result<Ledger, Failure> {
         self.resident.ledger_to_write(&self.resident.project()?).await
     }
 
     /// The answer of a use case, as that of the route's command.
-    pub fn answer(&self, status: StatusCode, answer: v1::Answer<impl Serialize>) -> Reply {
-        Reply::json(status, json!(answer.of(self.route.command)))
+    pub fn answer(&self, status: StatusCode, answer: v1::Answer<impl Serialize>) -> Response {
+        json(status, &json!(answer.of(self.route.command)))
     }
 
-    /// The object of the route's command.
-    pub fn reply(&self, status: StatusCode, answer: &Answer) -> Reply {
-        Reply::json(status, answer.envelope(self.route.command))
-    }
-
-    /// The same where nobody knows yet how it ends.
-    pub fn pending(&self, warnings: &[String], own: &Map<String, Value>) -> Reply {
-        let answer =
-            Answer { warnings: warnings.to_vec(), ..Answer::pending("", Value::Object(own.clone())) };
-        self.reply(StatusCode::ACCEPTED, &answer)
+    /// The same, and what is done once a client that was still there took it.
+    pub fn delivered(
+        &self,
+        answer: v1::Answer<impl Serialize>,
+        afterwards: impl Future<Output = ()> + Send + 'static,
+    ) -> Response {
+        let text = Bytes::from(line(&json!(answer.of(self.route.command))));
+        let (taken, was_taken) = oneshot::channel();
+        self.resident.spawn(async move {
+            if was_taken.await.is_ok() {
+                afterwards.await;
+            }
+        });
+        let length = HeaderValue::from(text.len());
+        let body = Body::from_stream(stream::once(async move {
+            // When the server stops there is no receiver.
+            let _ = taken.send(());
+            Ok::<_, Infallible>(text)
+        }));
+        let mut response = with_type(StatusCode::OK, "application/json", body);
+        response.headers_mut().insert(CONTENT_LENGTH, length);
+        response
     }
 }
 
-/// What a request gets.
-pub struct Reply {
-    pub status: StatusCode,
-    pub content: Content,
-    /// Where what was made can be found.
-    pub location: Option<String>,
-    /// Runs once the answer was given to a client that was still there.
-    pub afterwards: Option<Afterwards>,
+/// An answer with one object.
+pub fn json(status: StatusCode, json: &Value) -> Response {
+    with_type(status, "application/json", line(json))
 }
 
-/// What an answer holds.
-pub enum Content {
-    Json(Value),
-    /// Events as they happen.
-    Events(mpsc::Receiver<Bytes>),
+/// The same answer, naming the path of what was made.
+pub fn at(mut response: Response, path: &str) -> Response {
+    if let Ok(path) = HeaderValue::from_str(path) {
+        response.headers_mut().insert(LOCATION, path);
+    }
+    response
 }
 
-impl Reply {
-    pub fn json(status: StatusCode, json: Value) -> Self {
-        Self { status, content: Content::Json(json), location: None, afterwards: None }
-    }
+fn line(json: &Value) -> String {
+    format!("{json}\n")
+}
 
-    pub fn events(events: mpsc::Receiver<Bytes>) -> Self {
-        let content = Content::Events(events);
-        Self { status: StatusCode::OK, content, location: None, afterwards: None }
-    }
-
-    /// The same, saying where what was made can be found.
-    pub fn at(self, location: String) -> Self {
-        Self { location: Some(location), ..self }
-    }
-
-    /// The same, with what is to be done once it was given.
-    pub fn delivered(self, afterwards: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self { afterwards: Some(Box::pin(afterwards)), ..self }
-    }
+fn with_type(status: StatusCode, kind: &'static str, body: impl IntoResponse) -> Response {
+    let headers = [(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-store"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    (status, headers, body).into_response()
 }

@@ -1,12 +1,11 @@
-//! `countersign serve`: reviews, tasks, decisions and events over HTTP on loopback, for whoever has the token.
+//! `countersign serve`: reviews, tasks, decisions and events over HTTP on loopback, for clients with the token.
 //!
 //! Every answer is the object that the same command prints with `--json`. A route is a row in a table of `routes/`;
 //! the description at `/openapi.json` is made from the same rows, so a route that is not described does not exist.
 //!
-//! The token stands for a person: what is decided here is decided by whoever runs the server.
+//! The token stands for a person: a decision made here is a decision of the person who runs the server.
 
 mod answer;
-mod body;
 mod call;
 mod openapi;
 mod parameter;
@@ -43,11 +42,7 @@ async fn listen(resident: &Resident, port: u16) -> Result<(), Failure> {
     let token = loopback::provide_token(NAME, &project.ledger_dir(), TOKEN_FILE)?;
     eprintln!("{NAME}: http://127.0.0.1:{}", listener.port);
     let gate = Arc::new(Gate::new(listener.port, Some(token)));
-    let own = resident.clone();
-    let answer = move |request| {
-        let (resident, gate) = (own.clone(), gate.clone());
-        async move { answer::answer(&resident, &gate, request).await }
-    };
-    listener.serve(resident.tasks(), resident.stopping(), answer).await;
+    let router = answer::router(&answer::Served { resident: resident.clone(), gate });
+    listener.serve(resident.tasks(), resident.stopping(), router).await;
     Ok(())
 }

@@ -2,19 +2,14 @@
 
 use super::parameter::{Kind, Parameter, Place, WITHOUT_NUL};
 use super::refusal::STATUSES;
-use super::route::{Content, Given, Route, all};
+use super::route::{Given, Route, all};
 use countersign_app::answer::v1;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 /// The part of a path in braces.
-const ID: Parameter = Parameter {
-    name: "id",
-    place: Place::Query,
-    kind: Kind::Text { max_chars: 1000 },
-    words: "Which one; percent-encoded.",
-};
+const ID: Parameter = Parameter::query("id", Kind::Text { max_chars: 1000 }, "Which one; percent-encoded.");
 
 /// OpenAPI 3.1, whose schemas are those of JSON Schema 2020-12.
 pub fn description() -> Value {
@@ -22,7 +17,7 @@ pub fn description() -> Value {
     let mut paths = Map::new();
     for route in all() {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &mut schemas);
+        path[route.method.name()] = operation(route, &mut schemas);
     }
     json!({
         "openapi": "3.1.0",
@@ -124,10 +119,10 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn responses(route: &Route, schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
-    for Given { status, words, content } in route.answers {
-        let (kind, schema) = match content {
-            Content::Json(schema) => ("application/json", json!(schema(&mut schemas.given))),
-            Content::Events => ("text/event-stream", json!({ "type": "string" })),
+    for Given { status, words, schema } in route.answers {
+        let (kind, schema) = match schema {
+            Some(schema) => ("application/json", json!(schema(&mut schemas.given))),
+            None => ("text/event-stream", json!({ "type": "string" })),
         };
         let mut response = json!({ "description": words, "content": { kind: { "schema": schema } } });
         if matches!(status, 201 | 202) && route.body.is_some() {
@@ -167,8 +162,7 @@ mod tests {
     fn every_route_is_described_with_all_it_takes_and_gives() {
         let all_of_it = description();
         for route in all() {
-            let method = route.method.as_str().to_ascii_lowercase();
-            let described = &all_of_it["paths"][route.path][&method];
+            let described = &all_of_it["paths"][route.path][route.method.name()];
             assert_eq!(described["operationId"], route.name);
             for given in route.answers {
                 assert!(described["responses"].get(given.status.to_string()).is_some(), "{}", route.name);

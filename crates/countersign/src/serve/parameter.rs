@@ -1,7 +1,9 @@
 //! What stands behind the `?` of a request, held against what its route takes.
 
 use super::refusal::Refusal;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The largest number that every program can read.
@@ -17,6 +19,13 @@ pub struct Parameter {
     pub kind: Kind,
     /// What it does.
     pub words: &'static str,
+}
+
+impl Parameter {
+    /// A parameter of the query.
+    pub const fn query(name: &'static str, kind: Kind, words: &'static str) -> Self {
+        Self { name, place: Place::Query, kind, words }
+    }
 }
 
 /// Where a parameter stands.
@@ -80,7 +89,7 @@ impl Parameters {
         let mut read = Self::default();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (Some(name), Some(value)) = (decoded(name, true), decoded(value, true)) else {
+            let (Some(name), Some(value)) = (decoded(name), decoded(value)) else {
                 return Err(Refusal::malformed("what stands behind the `?` is not percent-encoded UTF-8"));
             };
             let fits = |known: &&Parameter| known.name == name && known.place == Place::Query;
@@ -117,22 +126,9 @@ impl Parameters {
     }
 }
 
-/// A percent-encoded text; none where it is not UTF-8 or no such text. Behind the `?` a plus is a space.
-pub fn decoded(text: &str, is_query: bool) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => hex(rest.next()?)? * 16 + hex(rest.next()?)?,
-            b'+' if is_query => b' ',
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+/// The decoded text of a query, in which a plus is a space; none where it is not UTF-8.
+fn decoded(text: &str) -> Option<String> {
+    percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -140,9 +136,9 @@ mod tests {
     use super::*;
 
     const KNOWN: &[Parameter] = &[
-        Parameter { name: "limit", place: Place::Query, kind: Kind::Whole { min: 1, max: 200 }, words: "" },
-        Parameter { name: "open", place: Place::Query, kind: Kind::Flag, words: "" },
-        Parameter { name: "subject", place: Place::Query, kind: Kind::Text { max_chars: 3 }, words: "" },
+        Parameter::query("limit", Kind::Whole { min: 1, max: 200 }, ""),
+        Parameter::query("open", Kind::Flag, ""),
+        Parameter::query("subject", Kind::Text { max_chars: 3 }, ""),
         Parameter { name: "Last-Event-ID", place: Place::Header, kind: Kind::Flag, words: "" },
     ];
 

@@ -1,10 +1,10 @@
 //! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
 
 use super::route::Route;
+use axum::http::StatusCode;
 use countersign_app::answer::v1::Failed;
 use countersign_app::{Code, Failure};
 use countersign_core::outcome::Outcome;
-use hyper::StatusCode;
 use serde_json::{Value, json};
 
 /// Every status of a refusal, and when it comes.

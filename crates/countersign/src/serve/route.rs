@@ -1,11 +1,13 @@
-//! A route: what it takes, what it gives, and the function behind it. The description is made from these.
+//! A route of `serve`: what it takes, what it gives, and the function behind it. Router and description are made from
+//! the rows of `routes/`.
 
-use super::call::{Call, Reply};
+use super::call::Call;
 use super::parameter::Parameter;
 use super::refusal::Refusal;
 use super::routes::TABLES;
+use axum::response::Response;
+use axum::routing::MethodFilter;
 use countersign_app::answer::v1;
-use hyper::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::pin::Pin;
 
@@ -22,116 +24,90 @@ pub struct Route {
     pub summary: &'static str,
     /// Everything else a program has to know.
     pub description: &'static str,
-    /// Whether everybody on this machine may ask.
+    /// Whether it needs no token.
     pub open: bool,
     pub parameters: &'static [Parameter],
     /// The body it takes.
     pub body: Option<fn(&mut SchemaGenerator) -> Schema>,
-    /// What it gives when it works.
+    /// The answers that are no refusals.
     pub answers: &'static [Given],
     pub run: fn(Call) -> Running,
+}
+
+/// A GET route without parameters; a row names what differs.
+pub const GET: Route = Route {
+    method: Method::Get,
+    path: "",
+    name: "",
+    command: "",
+    summary: "",
+    description: "",
+    open: false,
+    parameters: &[],
+    body: None,
+    answers: &[],
+    run: |_| Box::pin(async { Err(Refusal::malformed("")) }),
+};
+
+/// The same for POST.
+pub const POST: Route = Route { method: Method::Post, ..GET };
+
+/// How a route is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    /// Its name in the description.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+        }
+    }
+
+    pub fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+        }
+    }
 }
 
 /// An answer that is no refusal.
 pub struct Given {
     pub status: u16,
-    /// When.
+    /// When it comes.
     pub words: &'static str,
-    pub content: Content,
+    /// Its schema; none for server-sent events.
+    pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
-/// What an answer is.
-pub enum Content {
-    /// One object.
-    Json(fn(&mut SchemaGenerator) -> Schema),
-    /// Server-sent events.
-    Events,
+impl Given {
+    /// An answer of a command.
+    pub const fn answer<T: JsonSchema>(status: u16, words: &'static str) -> Self {
+        Self { status, words, schema: Some(schema::<v1::Answer<T>>) }
+    }
 }
 
-/// The schema of an answer of a command.
-pub fn answer<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<v1::Answer<T>>()
-}
-
-/// The schema of a body.
-pub fn body<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+/// The schema of a type.
+pub fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
 /// A route at work.
-pub type Running = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + Send>>;
+pub type Running = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
 
-/// What a path leads to.
-pub enum Found {
-    /// A route, and what stood for the parts in braces.
-    Route(&'static Route, Vec<String>),
-    /// There are routes, for other methods.
-    OtherMethods(Vec<&'static Method>),
-    /// Nothing.
-    Nothing,
-}
-
-/// Every route there is.
+/// Every route.
 pub fn all() -> impl Iterator<Item = &'static Route> {
     TABLES.iter().copied().flatten()
-}
-
-/// The route of a request.
-pub fn find(method: &Method, path: &str) -> Found {
-    let mut others = vec![];
-    for route in all() {
-        let Some(parts) = fits(route.path, path) else { continue };
-        if route.method == *method {
-            return Found::Route(route, parts);
-        }
-        others.push(&route.method);
-    }
-    if others.is_empty() { Found::Nothing } else { Found::OtherMethods(others) }
-}
-
-/// What stands for the parts in braces, if the path fits at all.
-fn fits(template: &str, path: &str) -> Option<Vec<String>> {
-    let mut parts = vec![];
-    let (mut wanted, mut given) = (template.split('/'), path.split('/'));
-    loop {
-        match (wanted.next(), given.next()) {
-            (None, None) => return Some(parts),
-            (Some(wanted), Some(given)) if wanted.starts_with('{') => {
-                parts.push(super::parameter::decoded(given, false).filter(|part| !part.is_empty())?);
-            }
-            (Some(wanted), Some(given)) if wanted == given => {}
-            _ => return None,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_fits_part_by_part() {
-        let table: [(&str, Option<&[&str]>); 8] = [
-            ("/v1/reviews/rv-1/events", Some(&["rv-1"])),
-            ("/v1/reviews/cli%2Fguides/events", Some(&["cli/guides"])),
-            ("/v1/reviews/a+b%20c/events", Some(&["a+b c"])),
-            ("/v1/reviews//events", None),
-            ("/v1/reviews/%ff/events", None),
-            ("/v1/reviews/%2/events", None),
-            ("/v1/reviews/rv-1/events/", None),
-            ("/v1/reviews/rv-1", None),
-        ];
-        for (path, expected) in table {
-            let found = fits("/v1/reviews/{id}/events", path);
-            assert_eq!(
-                found.as_deref(),
-                expected
-                    .map(|parts| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>())
-                    .as_deref(),
-                "{path}"
-            );
-        }
-    }
 
     #[test]
     fn every_route_has_a_name_and_a_place_of_its_own() {
@@ -141,7 +117,8 @@ mod tests {
                 other.name == route.name || (other.path == route.path && other.method == route.method)
             };
             assert!(!all[..n].iter().any(same), "{}", route.name);
-            assert!(!route.answers.is_empty() && !route.summary.is_empty(), "{}", route.name);
+            let texts = [route.path, route.name, route.command, route.summary];
+            assert!(!route.answers.is_empty() && texts.iter().all(|text| !text.is_empty()), "{}", route.name);
         }
     }
 }

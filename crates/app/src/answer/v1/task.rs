@@ -1,5 +1,7 @@
 //! What `task` answers.
 
+use super::Answer;
+use countersign_core::outcome::Outcome;
 use countersign_doors::service::event::TaskReview;
 use countersign_doors::service::task::{self as door, Home, Notification, TaskStatus};
 use schemars::JsonSchema;
@@ -65,5 +67,16 @@ impl OneTask {
     pub fn new(task: &door::Task) -> Self {
         let task = Task::new(task, false);
         Self { task, review: None, max_revisions: None, notification: None, next: vec![] }
+    }
+
+    /// The answer for a reader who only looks: a task that is not over has no outcome.
+    pub fn shown(self) -> Answer<Self> {
+        let outcome = match self.task.status {
+            TaskStatus::Complete => Some(Outcome::Passed),
+            TaskStatus::Skipped => Some(Outcome::Skipped),
+            _ => None,
+        };
+        let answer = Answer::new(outcome, self);
+        if outcome.is_none() { answer.done() } else { answer }
     }
 }

@@ -7,7 +7,6 @@ use countersign_core::answer::ReviewResult;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::service::event::TaskReview;
-use countersign_doors::service::task::TaskStatus;
 
 /// A task in a line.
 fn line(task: &Task) -> String {
@@ -62,12 +61,7 @@ pub fn shown(answer: &OneTask) -> Answer {
     if let Some(review) = &answer.review {
         text.push_str(&format!("  {}\n{}", visible_line(&result_words(review)), found(review)));
     }
-    match task.status {
-        TaskStatus::Complete => Answer::new(Outcome::Passed, text, answer),
-        TaskStatus::Skipped => Answer::new(Outcome::Skipped, text, answer),
-        // Looking at a task that is not over is no outcome.
-        _ => Answer::pending(text, answer).done(),
-    }
+    Answer::of(answer.clone().shown(), text)
 }
 
 /// What a review came to, in a few words.

@@ -1,8 +1,10 @@
 //! What people decide about reviews. Whoever has the token is the person who runs the server.
 
-use crate::serve::call::{Call, Reply};
+use crate::serve::call::Call;
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use crate::serve::route::{Given, POST, Route, schema};
+use axum::http::StatusCode;
+use axum::response::Response;
 use countersign_app::answer::v1::Verdict;
 use countersign_app::author::user_name;
 use countersign_app::decide::{self, Action, Decide, REASON_BYTES_MAX};
@@ -11,13 +13,11 @@ use countersign_app::given::at_most;
 use countersign_app::show::shown;
 use countersign_core::digest::Digest;
 use countersign_core::review::{Actor, ActorKind, Channel};
-use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The table.
 pub const ROUTES: &[Route] = &[Route {
-    method: Method::POST,
     path: "/v1/reviews/{id}/decision",
     name: "decide",
     command: "decide",
@@ -25,15 +25,10 @@ pub const ROUTES: &[Route] = &[Route {
     description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
                   the server. `digest` is `review.digest` of the review as it was looked at: where other work was \
                   handed in since, or somebody else was quicker, nothing is decided (409).",
-    open: false,
-    parameters: &[],
-    body: Some(body::<Decision>),
-    answers: &[Given {
-        status: 200,
-        words: "It is decided: the review as it stands now.",
-        content: Content::Json(answer::<Verdict>),
-    }],
-    run: |call| -> Running { Box::pin(decide(call)) },
+    body: Some(schema::<Decision>),
+    answers: &[Given::answer::<Verdict>(200, "It is decided: the review as it stands now.")],
+    run: |call| Box::pin(decide(call)),
+    ..POST
 }];
 
 /// A decision.
@@ -50,13 +45,13 @@ struct Decision {
     reason: Option<String>,
 }
 
-async fn decide(mut call: Call) -> Result<Reply, Refusal> {
+async fn decide(mut call: Call) -> Result<Response, Refusal> {
     let Decision { verb, digest, reason } = call.body()?;
     at_most("reason", reason.as_ref().map_or(0, String::len), REASON_BYTES_MAX, "bytes")?;
     let about = digest_of(digest)?;
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
-    let id = meant(&project, &ledger, call.id()).await?;
+    let id = meant(&project, &ledger, &call.id).await?;
     let engine = call.resident.engine(&project).await?;
     let by = Actor::new(user_name(), ActorKind::Person, Channel::Http);
     let decide = Decide { action: verb, by, reason, about: Some(about) };

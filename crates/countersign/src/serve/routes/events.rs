@@ -1,28 +1,28 @@
 //! Everything that happens, as server-sent events: every event of every process, once, in order.
 
-use crate::serve::call::{Call, Reply};
+use crate::serve::call::Call;
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running};
+use crate::serve::route::{GET, Given, Route};
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
 use countersign_app::Failure;
 use countersign_app::answer::v1::{Event, Problem};
 use countersign_app::feed::{self, Feed};
 use countersign_engine::ledger::Recorded;
-use hyper::Method;
-use hyper::body::Bytes;
+use futures_util::{StreamExt, stream};
 use serde_json::json;
+use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// How many events wait for a reader that is slow; further ones stay in the ledger.
-const WAITING_MAX: usize = 8;
+/// How long a client waits before it connects again.
+const RETRY: Duration = Duration::from_secs(1);
 /// How often a silent stream says that it is there.
 const BEAT: Duration = Duration::from_secs(15);
 
 /// The table.
 pub const ROUTES: &[Route] = &[Route {
-    method: Method::GET,
     path: "/v1/events",
     name: "events",
     command: "watch",
@@ -31,7 +31,6 @@ pub const ROUTES: &[Route] = &[Route {
                   `countersign watch --json` prints. Begins with what happens from now on, or after `Last-Event-ID` or \
                   `after`; the header holds where both are given. Nothing is lost and nothing comes twice, whoever \
                   reconnects. Comments keep a silent stream open. An event `failure` says why a stream ends.",
-    open: false,
     parameters: &[
         Parameter {
             name: "Last-Event-ID",
@@ -39,55 +38,51 @@ pub const ROUTES: &[Route] = &[Route {
             kind: Kind::Whole { min: 0, max: WHOLE_MAX },
             words: "The id of the last event that was read.",
         },
-        Parameter {
-            name: "after",
-            place: Place::Query,
-            kind: Kind::Whole { min: 0, max: WHOLE_MAX },
-            words: "The same, for the first request. 0 begins with the first event there is.",
-        },
+        Parameter::query(
+            "after",
+            Kind::Whole { min: 0, max: WHOLE_MAX },
+            "The same, for the first request. 0 begins with the first event there is.",
+        ),
     ],
-    body: None,
-    answers: &[Given { status: 200, words: "A stream that ends with the server.", content: Content::Events }],
-    run: |call| -> Running { Box::pin(events(call)) },
+    answers: &[Given { status: 200, words: "A stream that ends with the server.", schema: None }],
+    run: |call| Box::pin(events(call)),
+    ..GET
 }];
 
-async fn events(call: Call) -> Result<Reply, Refusal> {
+async fn events(call: Call) -> Result<Response, Refusal> {
     let after = call.parameters.whole("Last-Event-ID").or(call.parameters.whole("after"));
     let ledger = call.ledger().await?;
     feed::known(&ledger, after).await?;
     let feed = Feed::after(ledger, after).await.map_err(Failure::from)?;
-    let (pieces, read) = mpsc::channel(WAITING_MAX);
-    let stopping = call.resident.stopping().clone();
-    call.resident.spawn(async move { stream(feed, &pieces, &stopping).await });
-    Ok(Reply::events(read))
+    // At once, so that a client knows that it is connected.
+    let connected = sse::Event::default().retry(RETRY);
+    // An event is read from the ledger when the client has room for it.
+    let events = stream::unfold(Some(feed), move |feed| next(feed, call.resident.stopping().clone()));
+    let stream = stream::once(async { Ok(connected) }).chain(events);
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(BEAT).text("still here")).into_response())
 }
 
-/// Sends events for as long as somebody reads them. Only what a reader has room for is read from the ledger.
-async fn stream(mut feed: Feed, pieces: &mpsc::Sender<Bytes>, stopping: &CancellationToken) {
-    // At once, so that a client knows that it is connected.
-    let mut piece = Bytes::from_static(b"retry: 1000\n\n");
-    loop {
-        tokio::select! {
-            () = stopping.cancelled() => return,
-            sent = pieces.send(piece) => if sent.is_err() { return },
+/// The next event, and the feed to go on with; without a feed the stream ends.
+async fn next(
+    feed: Option<Feed>,
+    stopping: CancellationToken,
+) -> Option<(Result<sse::Event, Infallible>, Option<Feed>)> {
+    let mut feed = feed?;
+    let event = tokio::select! {
+        () = stopping.cancelled() => return None,
+        event = feed.next() => event,
+    };
+    Some(match event {
+        Ok(event) => (Ok(written(&event)), Some(feed)),
+        Err(error) => {
+            let failure = json!({ "error": Problem::from(&error.into()) });
+            (Ok(sse::Event::default().event("failure").data(failure.to_string())), None)
         }
-        piece = tokio::select! {
-            () = stopping.cancelled() => return,
-            () = pieces.closed() => return,
-            event = feed.next() => match event {
-                Ok(event) => written(&event),
-                Err(error) => {
-                    let failure = json!({ "error": Problem::from(&error.into()) });
-                    let _ = pieces.send(Bytes::from(format!("event: failure\ndata: {failure}\n\n"))).await;
-                    return;
-                }
-            },
-            () = tokio::time::sleep(BEAT) => Bytes::from_static(b": still here\n\n"),
-        };
-    }
+    })
 }
 
 /// An event as it is sent. JSON has no line breaks of its own, and kinds are words of ours.
-fn written(event: &Recorded) -> Bytes {
-    Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", event.seq, event.kind, json!(Event::from(event))))
+fn written(event: &Recorded) -> sse::Event {
+    let data = json!(Event::from(event)).to_string();
+    sse::Event::default().id(event.seq.to_string()).event(&event.kind).data(data)
 }

@@ -6,7 +6,7 @@ mod general;
 mod reviews;
 mod tasks;
 
-use super::parameter::{Kind, Parameter, Place};
+use super::parameter::{Kind, Parameter};
 use super::route::Route;
 
 /// Every table there is.
@@ -17,10 +17,9 @@ pub static TABLES: &[&[Route]] =
 const LONGEST_WAIT_SECONDS: u64 = 600;
 
 /// For what takes its time.
-const WAIT: Parameter = Parameter {
-    name: "wait",
-    place: Place::Query,
-    kind: Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
-    words: "How many seconds to wait for the end before answering how it stands. An answer that somebody waited for \
+const WAIT: Parameter = Parameter::query(
+    "wait",
+    Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
+    "How many seconds to wait for the end before answering how it stands. An answer that somebody waited for \
             counts as delivered: the same work handed in again is the next attempt.",
-};
+);

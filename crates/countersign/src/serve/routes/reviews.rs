@@ -1,10 +1,12 @@
 //! Reviews: the list, one of them, its events, and handing work in.
 
 use super::WAIT;
-use crate::serve::call::{Call, Reply};
-use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
+use crate::serve::call::{Call, at};
+use crate::serve::parameter::{Kind, Parameter, WHOLE_MAX};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use crate::serve::route::{GET, Given, POST, Route, schema};
+use axum::http::StatusCode;
+use axum::response::Response;
 use countersign_app::answer::v1::{Answer, Events, Reviews, Stated};
 use countersign_app::find::{self, no_ledger};
 use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
@@ -15,57 +17,46 @@ use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::{Filter, Ledger, Stored};
-use hyper::{Method, StatusCode};
+use serde::Serialize;
 use std::time::Duration;
 
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;
 
-const LIMIT: Parameter = Parameter {
-    name: "limit",
-    place: Place::Query,
-    kind: Kind::Whole { min: 1, max: PAGE_MAX },
-    words: "The most that are listed: 50 unless given.",
-};
+const LIMIT: Parameter = Parameter::query(
+    "limit",
+    Kind::Whole { min: 1, max: PAGE_MAX },
+    "The most that are listed: 50 unless given.",
+);
 
 /// The table.
 pub const ROUTES: &[Route] = &[
     Route {
-        method: Method::GET,
         path: "/v1/reviews",
         name: "list_reviews",
         command: "log",
         summary: "Reviews, newest first",
         description: "A page of reviews. `next_before` is the `before` of the next page; pages do not shift when \
                       reviews are added.",
-        open: false,
         parameters: &[
             LIMIT,
-            Parameter {
-                name: "before",
-                place: Place::Query,
-                kind: Kind::Whole { min: 1, max: WHOLE_MAX },
-                words: "Begin behind this place: `next_before` of the page before.",
-            },
-            Parameter {
-                name: "open",
-                place: Place::Query,
-                kind: Kind::Flag,
-                words: "Only those that are not over.",
-            },
-            Parameter {
-                name: "subject",
-                place: Place::Query,
-                kind: Kind::Text { max_chars: 1000 },
-                words: "Only those of this subject, such as `cli/guides`.",
-            },
+            Parameter::query(
+                "before",
+                Kind::Whole { min: 1, max: WHOLE_MAX },
+                "Begin behind this place: `next_before` of the page before.",
+            ),
+            Parameter::query("open", Kind::Flag, "Only those that are not over."),
+            Parameter::query(
+                "subject",
+                Kind::Text { max_chars: 1000 },
+                "Only those of this subject, such as `cli/guides`.",
+            ),
         ],
-        body: None,
-        answers: &[Given { status: 200, words: "A page.", content: Content::Json(answer::<Reviews>) }],
-        run: |call| -> Running { Box::pin(list(call)) },
+        answers: &[Given::answer::<Reviews>(200, "A page.")],
+        run: |call| Box::pin(list(call)),
+        ..GET
     },
     Route {
-        method: Method::POST,
         path: "/v1/reviews",
         name: "start_review",
         command: "review",
@@ -74,65 +65,51 @@ pub const ROUTES: &[Route] = &[
                       answers at once; the review goes on in the server. The same work again joins what is under way, \
                       and unchanged work is not judged twice. Do not edit the files until it stands: the verdict is \
                       about exactly these bytes.",
-        open: false,
         parameters: &[WAIT],
-        body: Some(body::<Submit>),
+        body: Some(schema::<Submit>),
         answers: &[
-            Given {
-                status: 200,
-                words: "It stands: the verdict, as `countersign review --json` gives it.",
-                content: Content::Json(answer::<Stated>),
-            },
-            Given {
-                status: 202,
-                words: "It is under way: `Location` leads to it.",
-                content: Content::Json(answer::<Stated>),
-            },
+            Given::answer::<Stated>(200, "It stands: the verdict, as `countersign review --json` gives it."),
+            Given::answer::<Stated>(202, "It is under way: `Location` leads to it."),
         ],
-        run: |call| -> Running { Box::pin(start(call)) },
+        run: |call| Box::pin(start(call)),
+        ..POST
     },
     Route {
-        method: Method::GET,
         path: "/v1/reviews/{id}",
         name: "show_review",
         command: "show",
         summary: "One review as it stands",
         description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or what a \
                       task is called. The object of `countersign show --json`, with `state` beside it.",
-        open: false,
         parameters: &[WAIT],
-        body: None,
-        answers: &[Given {
-            status: 200,
-            words: "The review. `review.outcome` is null while a round is under way.",
-            content: Content::Json(answer::<Stated>),
-        }],
-        run: |call| -> Running { Box::pin(show(call)) },
+        answers: &[Given::answer::<Stated>(
+            200,
+            "The review. `review.outcome` is null while a round is under way.",
+        )],
+        run: |call| Box::pin(show(call)),
+        ..GET
     },
     Route {
-        method: Method::GET,
         path: "/v1/reviews/{id}/events",
         name: "review_events",
         command: "log",
         summary: "What happened to a review, in order",
         description: "For what happens from now on see `/v1/events`.",
-        open: false,
         parameters: &[
             LIMIT,
-            Parameter {
-                name: "after",
-                place: Place::Query,
-                kind: Kind::Whole { min: 0, max: WHOLE_MAX },
-                words: "Only those after this number `n`.",
-            },
+            Parameter::query(
+                "after",
+                Kind::Whole { min: 0, max: WHOLE_MAX },
+                "Only those after this number `n`.",
+            ),
         ],
-        body: None,
-        answers: &[Given { status: 200, words: "Events.", content: Content::Json(answer::<Events>) }],
-        run: |call| -> Running { Box::pin(events(call)) },
+        answers: &[Given::answer::<Events>(200, "Events.")],
+        run: |call| Box::pin(events(call)),
+        ..GET
     },
 ];
 
-async fn list(call: Call) -> Result<Reply, Refusal> {
+async fn list(call: Call) -> Result<Response, Refusal> {
     let project = call.resident.project()?;
     let limit = limit(&call);
     let subject = call.parameters.text("subject").map(Subject::from_text);
@@ -151,29 +128,33 @@ fn limit(call: &Call) -> u32 {
 async fn meant(call: &Call) -> Result<(Ledger, ReviewId), Failure> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;
-    let id = find::meant(&project, &ledger, call.id()).await?;
+    let id = find::meant(&project, &ledger, &call.id).await?;
     Ok((ledger, id))
 }
 
-async fn show(call: Call) -> Result<Reply, Refusal> {
+async fn show(call: Call) -> Result<Response, Refusal> {
     let (ledger, id) = meant(&call).await?;
     let patience = call.patience();
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
-    let reply = call.answer(StatusCode::OK, stated(&ledger, &followed).await?);
-    let (Followed::Stands(stored), Some(_)) = (&followed, patience) else { return Ok(reply) };
-    // A verdict is told also where nobody could be asked any more.
+    let answer = stated(&ledger, &followed).await?;
+    let (Followed::Stands(stored), Some(_)) = (&followed, patience) else {
+        return Ok(call.answer(StatusCode::OK, answer));
+    };
+    // A verdict is told also where no reviewer could be asked any more.
     match call.resident.engine(&call.resident.project()?).await {
-        Ok(engine) => Ok(noted(reply, engine, stored)),
-        Err(_) => Ok(reply),
+        Ok(engine) => Ok(awaited(&call, answer, engine, stored)),
+        Err(_) => Ok(call.answer(StatusCode::OK, answer)),
     }
 }
 
-/// Somebody waited for the answer: once they have it, the same work again is the next attempt.
-fn noted(reply: Reply, engine: Engine, stored: &Stored) -> Reply {
-    let Some(round) = stored.review.round().map(|round| round.n) else { return reply };
+/// The client waited for the answer: once it has it, the same work again is the next attempt.
+fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: &Stored) -> Response {
+    let Some(round) = stored.review.round().map(|round| round.n) else {
+        return call.answer(StatusCode::OK, answer);
+    };
     let id = stored.review.id.clone();
-    reply.delivered(async move {
+    call.delivered(answer, async move {
         // Not noted means that the same submission gets the same answer once more, which does no harm.
         if let Err(error) = engine.delivered_round(&id, round).await {
             eprintln!("{}: review {id}: {error}", crate::serve::NAME);
@@ -181,7 +162,7 @@ fn noted(reply: Reply, engine: Engine, stored: &Stored) -> Reply {
     })
 }
 
-async fn start(mut call: Call) -> Result<Reply, Refusal> {
+async fn start(mut call: Call) -> Result<Response, Refusal> {
     let given: Submit = call.body()?;
     let HandedIn { stored, round, warnings, engine, .. } =
         hand_in(&call.resident, given, None, Way::Http).await?;
@@ -190,23 +171,23 @@ async fn start(mut call: Call) -> Result<Reply, Refusal> {
     let followed = until_it_stands(&call.resident, ledger, &id, patience, &call.gone).await?;
     let now = followed.stored().review.round().map(|round| round.n);
     if now != Some(round) {
-        // A verdict is that of its own round, and of nobody else's work.
+        // A verdict belongs to its own round only.
         let words =
             format!("round {round} of review {id} was superseded by other work under the same subject");
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
     let answer = stated(ledger, &followed).await?.warned(warnings);
     let reply = match &followed {
-        Followed::Stands(stored) => {
-            let reply = call.answer(StatusCode::OK, answer);
-            if call.patience().is_some() { noted(reply, engine.clone(), stored) } else { reply }
+        Followed::Stands(stored) if call.patience().is_some() => {
+            awaited(&call, answer, engine.clone(), stored)
         }
+        Followed::Stands(_) => call.answer(StatusCode::OK, answer),
         _ => call.answer(StatusCode::ACCEPTED, answer),
     };
-    Ok(reply.at(format!("/v1/reviews/{id}")))
+    Ok(at(reply, &format!("/v1/reviews/{id}")))
 }
 
-async fn events(call: Call) -> Result<Reply, Refusal> {
+async fn events(call: Call) -> Result<Response, Refusal> {
     let (ledger, id) = meant(&call).await?;
     let after = call.parameters.whole("after").unwrap_or(0);
     let events = log::events(&ledger, &id, after, limit(&call)).await?;

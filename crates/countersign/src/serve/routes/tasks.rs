@@ -1,14 +1,15 @@
 //! Tasks: those of the plan and those added, and the reviews of their work.
 
 use super::WAIT;
-use crate::cli::task::words;
-use crate::serve::call::{Call, Reply};
-use crate::serve::parameter::{Kind, Parameter, Place};
+use crate::serve::call::{Call, at};
+use crate::serve::parameter::{Kind, Parameter};
 use crate::serve::refusal::Refusal;
-use crate::serve::route::{Content, Given, Route, Running, answer, body};
+use crate::serve::route::{GET, Given, POST, Route, schema};
+use axum::http::StatusCode;
+use axum::response::Response;
 use countersign_app::Failure;
-use countersign_app::answer::v1;
-use countersign_app::answer::v1::task::OneTask;
+use countersign_app::answer::v1::Answer;
+use countersign_app::answer::v1::task::{self as v1, OneTask};
 use countersign_app::task::{self, Begun, Ready, Reviewed, When};
 use countersign_app::tasks::tasks_in;
 use countersign_core::outcome::Outcome;
@@ -16,119 +17,89 @@ use countersign_core::text::visible_line;
 use countersign_doors::service::plan;
 use countersign_doors::service::tasks::{NewTask, Tasks};
 use countersign_engine::engine::Engine;
-use hyper::{Method, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
-const BASE: Parameter = Parameter {
-    name: "base",
-    place: Place::Query,
-    kind: Kind::Text { max_chars: 200 },
-    words: "The commit to compare with, instead of where HEAD left the default branch.",
-};
+const BASE: Parameter = Parameter::query(
+    "base",
+    Kind::Text { max_chars: 200 },
+    "The commit to compare with, instead of where HEAD left the default branch.",
+);
 
-const GIVES_TASK: Given =
-    Given { status: 200, words: "The task.", content: Content::Json(answer::<OneTask>) };
+const GIVES_TASK: Given = Given::answer::<OneTask>(200, "The task.");
 
 const REVIEWED: &[Given] = &[
-    Given {
-        status: 200,
-        words: "The task as it stands, with the review that was waited for.",
-        content: Content::Json(answer::<OneTask>),
-    },
-    Given { status: 202, words: "Its review is under way.", content: Content::Json(answer::<OneTask>) },
+    Given::answer::<OneTask>(200, "The task as it stands, with the review that was waited for."),
+    Given::answer::<OneTask>(202, "Its review is under way."),
 ];
 
 /// The table.
 pub const ROUTES: &[Route] = &[
     Route {
-        method: Method::GET,
         path: "/v1/tasks",
         name: "list_tasks",
         command: "task list",
         summary: "All tasks",
         description: "Those of `PLAN.md` and those that were added; the object of `countersign task list --json`.",
-        open: false,
-        parameters: &[],
-        body: None,
-        answers: &[Given {
-            status: 200,
-            words: "The tasks.",
-            content: Content::Json(answer::<v1::task::Tasks>),
-        }],
-        run: |call| -> Running { Box::pin(list(call)) },
+        answers: &[Given::answer::<v1::Tasks>(200, "The tasks.")],
+        run: |call| Box::pin(list(call)),
+        ..GET
     },
     Route {
-        method: Method::POST,
         path: "/v1/tasks",
         name: "add_task",
         command: "task add",
         summary: "Add a task",
         description: "A task that is in no plan. The same again is the same task.",
-        open: false,
-        parameters: &[],
-        body: Some(body::<AddTask>),
-        answers: &[Given {
-            status: 201,
-            words: "The task: `Location` leads to it.",
-            content: Content::Json(answer::<OneTask>),
-        }],
-        run: |call| -> Running { Box::pin(add(call)) },
+        body: Some(schema::<AddTask>),
+        answers: &[Given::answer::<OneTask>(201, "The task: `Location` leads to it.")],
+        run: |call| Box::pin(add(call)),
+        ..POST
     },
     Route {
-        method: Method::GET,
         path: "/v1/tasks/{id}",
         name: "show_task",
         command: "task show",
         summary: "One task, with its last review",
         description: "`id` is what it was added by, its place in the plan (`1.2`) or its title there.",
-        open: false,
-        parameters: &[],
-        body: None,
         answers: &[GIVES_TASK],
-        run: |call| -> Running { Box::pin(show(call)) },
+        run: |call| Box::pin(show(call)),
+        ..GET
     },
     Route {
-        method: Method::POST,
         path: "/v1/tasks/{id}/start",
         name: "start_task",
         command: "task start",
         summary: "Somebody begins to work on a task",
         description: "",
-        open: false,
-        parameters: &[],
-        body: None,
         answers: &[GIVES_TASK],
-        run: |call| -> Running { Box::pin(start(call)) },
+        run: |call| Box::pin(start(call)),
+        ..POST
     },
     Route {
-        method: Method::POST,
         path: "/v1/tasks/{id}/done",
         name: "finish_task",
         command: "task done",
         summary: "The work on a task is done",
         description: "It is reviewed at once under `trigger: script_completion`, in the server; otherwise the task waits \
                       for its review.",
-        open: false,
         parameters: &[WAIT, BASE],
-        body: None,
         answers: REVIEWED,
-        run: |call| -> Running { Box::pin(review(call, When::Triggered)) },
+        run: |call| Box::pin(review(call, When::Triggered)),
+        ..POST
     },
     Route {
-        method: Method::POST,
         path: "/v1/tasks/{id}/review",
         name: "review_task",
         command: "task review",
         summary: "Review the work on a task now",
         description: "Whatever the trigger. It goes on in the server. Where a review of the task is under way already, \
                       it is that one.",
-        open: false,
         parameters: &[WAIT, BASE],
-        body: None,
         answers: REVIEWED,
-        run: |call| -> Running { Box::pin(review(call, When::Now)) },
+        run: |call| Box::pin(review(call, When::Now)),
+        ..POST
     },
 ];
 
@@ -150,16 +121,16 @@ struct AddTask {
     acceptance: Option<String>,
 }
 
-async fn list(call: Call) -> Result<Reply, Refusal> {
+async fn list(call: Call) -> Result<Response, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.reply(StatusCode::OK, &words::listed(&task::list(&project, plan::FILE, ledger).await?)))
+    Ok(call.answer(StatusCode::OK, Answer::passed(task::list(&project, plan::FILE, ledger).await?)))
 }
 
-async fn show(call: Call) -> Result<Reply, Refusal> {
+async fn show(call: Call) -> Result<Response, Refusal> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?;
-    Ok(call.reply(StatusCode::OK, &words::shown(&task::show(&project, plan::FILE, ledger, call.id()).await?)))
+    Ok(call.answer(StatusCode::OK, task::show(&project, plan::FILE, ledger, &call.id).await?.shown()))
 }
 
 /// The tasks, to be written to.
@@ -167,26 +138,26 @@ async fn tasks(call: &Call) -> Result<Tasks, Failure> {
     tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
 }
 
-async fn add(mut call: Call) -> Result<Reply, Refusal> {
+async fn add(mut call: Call) -> Result<Response, Refusal> {
     let AddTask { title, id, scope, acceptance } = call.body()?;
     let new = NewTask { title, scope, acceptance };
     let answer = task::add(&tasks(&call).await?, id, &new).await?;
     let location = format!("/v1/tasks/{}", answer.task.id);
-    Ok(call.reply(StatusCode::CREATED, &words::moved(&answer, "added")).at(location))
+    Ok(at(call.answer(StatusCode::CREATED, Answer::passed(answer)), &location))
 }
 
-async fn start(call: Call) -> Result<Reply, Refusal> {
-    Ok(call.reply(
-        StatusCode::OK,
-        &words::moved(&task::start(&tasks(&call).await?, call.id()).await?, "started"),
-    ))
+async fn start(call: Call) -> Result<Response, Refusal> {
+    let started = task::start(&tasks(&call).await?, &call.id).await?;
+    Ok(call.answer(StatusCode::OK, Answer::passed(started)))
 }
 
-async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
+async fn review(call: Call, when: When) -> Result<Response, Refusal> {
     let base = call.resident.base(call.parameters.text("base")).await?;
     let tasks = tasks_in(&base.project, plan::FILE, call.ledger().await?)?;
-    let ready = match task::begin(base, tasks, call.id(), None, when).await? {
-        Begun::Answered(did, answer) => return Ok(call.reply(StatusCode::OK, &words::did(did, &answer))),
+    let ready = match task::begin(base, tasks, &call.id, None, when).await? {
+        Begun::Answered(did, answer) => {
+            return Ok(call.answer(StatusCode::OK, Answer::new(Some(did.outcome()), answer)));
+        }
         Begun::Ready(ready) => *ready,
     };
     let pending = pending(&call, &ready);
@@ -202,10 +173,11 @@ async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
     };
     match ended {
         Ok(Ok(Ok(reviewed))) => {
-            let reply = call.reply(StatusCode::OK, &words::finished(&reviewed));
-            Ok(match reviewed.ticket {
-                None => reply,
-                Some(ticket) => reply.delivered(async move {
+            let Reviewed { answer, outcome, warnings, ticket, .. } = reviewed;
+            let answer = Answer::new(Some(outcome), answer).warned(warnings);
+            Ok(match ticket {
+                None => call.answer(StatusCode::OK, answer),
+                Some(ticket) => call.delivered(answer, async move {
                     if let Err(error) = engine.delivered(&ticket).await {
                         eprintln!("{}: review {}: {error}", crate::serve::NAME, ticket.review);
                     }
@@ -218,10 +190,10 @@ async fn review(call: Call, when: When) -> Result<Reply, Refusal> {
     }
 }
 
-fn pending(call: &Call, ready: &Ready) -> Reply {
-    let mut answer = v1::task::OneTask::new(ready.task());
+fn pending(call: &Call, ready: &Ready) -> Response {
+    let mut answer = OneTask::new(ready.task());
     answer.task.review_running = true;
-    call.pending(ready.warnings(), &words::moved(&answer, "is being reviewed").json)
+    call.answer(StatusCode::ACCEPTED, Answer::new(None, answer).warned(ready.warnings().to_vec()))
 }
 
 /// Has a review performed, whether or not anybody waits for it.
