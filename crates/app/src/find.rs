@@ -1,6 +1,7 @@
 //! Which review is meant by what was typed or sent: an id, the beginning of one, a subject, or what a door calls it.
 
-use crate::doors::DOORS;
+use crate::doors::{CLI, DOORS};
+
 use crate::project::Project;
 use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
@@ -19,7 +20,14 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     if typed.contains('/') {
         return Err(not_found(typed));
     }
-    match ledger.find(typed).await?.as_slice() {
+    // A subject as it was given on the command line; an id wins where both fit.
+    let ids = ledger.find(typed).await?;
+    if ids.is_empty()
+        && let Some(stored) = ledger.latest_for(&Subject::from_text(format!("{CLI}/{typed}"))).await?
+    {
+        return Ok(stored.review.id);
+    }
+    match ids.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(not_found(typed)),
         several => {

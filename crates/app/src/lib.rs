@@ -37,6 +37,7 @@ pub mod run_project;
 pub mod settings;
 pub mod show;
 pub mod spent;
+pub mod start;
 pub mod status;
 pub mod task;
 pub mod tasks;

@@ -2,36 +2,94 @@
 
 use crate::Failure;
 use crate::answer::v1::{Answer, Entry, Events, Log, ReviewRow, Reviews, Row};
+use crate::doors::DOORS;
 use crate::find::{meant, no_ledger};
 use crate::project::Project;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::review::State;
+use countersign_core::outcome::Outcome;
+use countersign_core::review::{Round, State};
 use countersign_engine::ledger::{self, Filter, Ledger};
 
-/// Lists reviews, or the events of the one that is meant; `verify` checks the whole ledger.
-pub async fn log(
-    project: &Project,
-    typed: Option<&str>,
-    limit: u32,
-    verify: bool,
-) -> Result<Answer<Log>, Failure> {
+/// How many reviews are read at once where most may be left out.
+const PAGE: u32 = 500;
+
+/// Which part of the history is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The events of this review instead of a list of reviews.
+    pub id: Option<String>,
+    /// How many rows at most.
+    pub limit: u32,
+    /// Reviews opened before this one, or events after this number: the next page.
+    pub from: Option<u64>,
+    /// Check the whole ledger first.
+    pub verify: bool,
+    /// Only reviews that changed since then, in milliseconds.
+    pub since_ms: Option<i64>,
+    /// Only reviews that stand so: the name of an outcome.
+    pub outcome: Option<String>,
+    /// Only reviews of this subject, as people type it.
+    pub subject: Option<String>,
+    /// Only reviews in which this reviewer ruled or was asked.
+    pub reviewer: Option<String>,
+}
+
+/// Lists reviews, or the events of one.
+pub async fn log(project: &Project, wanted: &Wanted) -> Result<Answer<Log>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
-    let events_verified = if verify { Some(ledger.verify().await?) } else { None };
-    let log = match typed {
+    let events_verified = if wanted.verify { Some(ledger.verify().await?) } else { None };
+    let log = match &wanted.id {
         Some(typed) => {
             let id = meant(project, &ledger, typed).await?;
-            let Events { events, more } = events(&ledger, &id, 0, limit).await?;
-            Log { reviews: None, events: Some(events), more, events_verified }
+            let Events { events, more } =
+                events(&ledger, &id, wanted.from.unwrap_or(0), wanted.limit).await?;
+            let next = events.last().filter(|_| more).map(|entry| entry.n);
+            Log { reviews: None, events: Some(events), more, next, events_verified }
         }
         None => {
-            let filter = Filter { open_only: false, before: None, limit };
-            let (rows, more) = page(&ledger, None, filter).await?;
+            let (rows, next) = matching(&ledger, wanted).await?;
             let reviews = Some(rows.iter().map(Row::from).collect());
-            Log { reviews, events: None, more, events_verified }
+            Log { reviews, events: None, more: next.is_some(), next, events_verified }
         }
     };
     ledger.close().await;
     Ok(Answer::passed(log))
+}
+
+/// The reviews that match, newest first, and where the next page begins.
+async fn matching(ledger: &Ledger, wanted: &Wanted) -> Result<(Vec<ledger::Row>, Option<u64>), Failure> {
+    let (mut found, mut before) = (vec![], wanted.from);
+    loop {
+        let filter = Filter { open_only: false, before, limit: PAGE.max(wanted.limit) };
+        let (rows, more) = page(ledger, None, filter).await?;
+        before = rows.last().map(|row| row.opened_seq).or(before);
+        for row in rows {
+            if !matches(ledger, wanted, &row).await? {
+                continue;
+            }
+            if found.len() == wanted.limit as usize {
+                return Ok((found, Some(row.opened_seq + 1)));
+            }
+            found.push(row);
+        }
+        if !more {
+            return Ok((found, None));
+        }
+    }
+}
+
+async fn matches(ledger: &Ledger, wanted: &Wanted, row: &ledger::Row) -> Result<bool, Failure> {
+    let standing = row.standing.map_or("under_way", Outcome::name);
+    let fits = wanted.since_ms.is_none_or(|since| row.changed_ms >= since)
+        && wanted.outcome.as_deref().is_none_or(|outcome| outcome == standing)
+        && wanted.subject.as_deref().is_none_or(|typed| DOORS.is_meant(row.subject.as_str(), typed));
+    let Some(reviewer) = wanted.reviewer.as_deref().filter(|_| fits) else { return Ok(fits) };
+    // Last, because it reads the whole review.
+    let Some(stored) = ledger.review(&row.id).await? else { return Ok(false) };
+    let asked = |round: &Round| {
+        round.assignments.iter().flat_map(|one| &one.candidates).any(|one| one.reviewer == reviewer)
+    };
+    Ok(stored.review.rounds.iter().any(asked))
 }
 
 /// A page of reviews, newest first; without a ledger there are none.

@@ -1,9 +1,9 @@
 //! The human gate alone, so that tests can drive it through a terminal. Debug builds only.
 
 use super::Failure;
-use super::arguments::AskFixtureOptions;
 use crate::ask::{REASON, ask, go_on};
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::author::actor;
 use countersign_core::criterion::Severity;
 use countersign_core::happening::Issue;
@@ -14,6 +14,12 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+pub struct AskFixtureOptions {
+    /// What is asked about, as JSON
+    pub file: PathBuf,
+}
 
 #[derive(Deserialize)]
 struct Fixture {

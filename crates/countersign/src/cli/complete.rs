@@ -1,9 +1,15 @@
 //! `countersign completions`: a completion script.
 
-use super::arguments::CompletionsOptions;
 use super::help;
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::answer::v1::{self, Completions};
+
+#[derive(Debug, Args)]
+pub struct CompletionsOptions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
 
 /// Prints the script.
 pub fn run(options: &CompletionsOptions) -> Answer {

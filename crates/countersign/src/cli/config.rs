@@ -1,11 +1,21 @@
 //! `countersign config`: the settings in force and where they come from.
 
-use super::arguments::ConfigOptions;
 use super::{Failure, Global};
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::answer::v1::Setting;
 use countersign_app::project::Project;
 use countersign_app::settings::{schema, settings};
+
+#[derive(Debug, Args)]
+pub struct ConfigOptions {
+    /// Say where each setting comes from
+    #[arg(long)]
+    pub show_origin: bool,
+    /// Print the JSON schema of countersign.yml
+    #[arg(long)]
+    pub schema: bool,
+}
 
 /// Shows the settings.
 pub fn run(global: &Global, options: &ConfigOptions) -> Result<Answer, Failure> {

@@ -1,14 +1,30 @@
 //! `countersign costs`: what questions have cost, by day, reviewer and model.
 
-use super::arguments::CostsOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, bold, dim};
+use clap::Args;
 use countersign_app::answer::v1::Costs;
 use countersign_app::costs::costs;
 use countersign_app::project::Project;
 use countersign_core::cost::dollars;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::Cost;
+
+const COSTS_HELP: &str = "\
+Examples:
+  countersign costs            the last 30 days
+  countersign costs --days 1   today (UTC)
+
+Tokens and money are what reviewers report, or tokens at their configured price. What nobody said is unknown,
+shown as ?, and never counted as nothing.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COSTS_HELP)]
+pub struct CostsOptions {
+    /// How many days to look back, today included
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub days: u32,
+}
 
 const COLUMNS: [&str; 7] = ["day", "reviewer", "model", "questions", "tokens in", "tokens out", "cost"];
 /// The columns before this one are words, the others numbers.

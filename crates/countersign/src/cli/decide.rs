@@ -1,15 +1,30 @@
 //! `approve`, `reject`, `skip`, `fix`, `unblock`, `withdraw`: what people do with a review.
 
 use super::Global;
-use super::arguments::{DecideOptions, WithdrawOptions};
 use super::show::answer;
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::Failure;
 use countersign_app::author::actor;
 use countersign_app::decide::{Action, Decide, decide};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::project::Project;
 use countersign_app::show::shown;
+
+#[derive(Debug, Args)]
+pub struct DecideOptions {
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
+    pub id: String,
+    /// Why; it is kept with the decision
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub struct WithdrawOptions {
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
+    pub id: String,
+}
 
 /// Decides, or lets a stopped review go on.
 pub async fn run(global: &Global, options: DecideOptions, action: Action) -> Result<Answer, Failure> {

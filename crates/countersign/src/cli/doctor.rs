@@ -1,13 +1,32 @@
 //! `countersign doctor`: whether everything a review needs is in place, line by line, with what to do.
 
-use super::arguments::DoctorOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold, dim, paint_outcome};
+use clap::Args;
 use countersign_app::answer::v1::{self, Check, CheckState, Checks};
 use countersign_app::doctor::doctor;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use tokio_util::sync::CancellationToken;
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  countersign doctor                                      look at everything, start no program of yours
+  countersign doctor --ask                                also ask every reviewer one small question
+  countersign doctor --ask --reviewer command:./judge.sh  try one that is not configured yet
+
+Exit codes: 0 usable, 2 the configuration is wrong, 4 a reviewer is not usable.";
+
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_HELP)]
+pub struct DoctorOptions {
+    /// Ask every reviewer one small question; programs of yours are not started otherwise
+    #[arg(long)]
+    pub ask: bool,
+    /// Look at this reviewer only: a configured name, {programs}, command:PROGRAM, replay:FILE, self or checks
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+}
 
 /// Looks at everything, and with `--ask` asks every reviewer.
 pub async fn run(

@@ -1,20 +1,136 @@
-//! The command line with the names of agent programs in its help: `{programs}` are those that can be asked, `{agents}`
-//! those that can be told of us, `{authors}` those whose vendor is known.
+//! Help: the headings of `--help`, topics that are embedded, and the names of agent programs in the texts of options:
+//! `{programs}` are the reviewers, `{agents}` the agents that can be set up, `{authors}` those whose vendor is known.
 
-use super::arguments::Arguments;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Command, CommandFactory, FromArgMatches};
+use super::Failure;
+use super::command::{Arguments, HEADINGS};
+use crate::output::Answer;
+use clap::builder::{PossibleValue, PossibleValuesParser, StyledStr, TypedValueParser};
+use clap::{Args, Command, CommandFactory, FromArgMatches};
+use countersign_app::answer::v1::{self, Help};
 use countersign_engine::programs::{Hook, PROGRAMS, Programs, listed};
+use countersign_engine::yaml::closest;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  passed, overridden or skipped      5  budget reached
+  1  needs work                         6  stopped
+  2  usage or configuration             7  integrity
+  3  awaiting a person                  8  internal or storage
+  4  no verdict                       130  interrupted";
+
+const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}";
+
+/// A page that `countersign help NAME` prints.
+struct Topic {
+    name: &'static str,
+    title: &'static str,
+    text: &'static str,
+}
+
+macro_rules! topics {
+    ($($name:literal $file:literal $title:literal;)*) => {
+        &[$(Topic { name: $name, title: $title, text: include_str!(concat!("../../../../docs/", $file)) }),*]
+    };
+}
+
+const TOPICS: &[Topic] = topics! {
+    "configuration" "configuration.md" "every key of countersign.yml";
+    "reviewers" "reviewers.md" "who judges: agent programs, services, commands, checks, the author";
+    "hooks" "hooks.md" "hold an agent that stops until its work passes";
+    "agents" "agents.md" "set up agents to use Countersign over MCP";
+    "tasks" "service.md" "tasks of PLAN.md or of an orchestrator, notifications";
+    "run" "run.md" "let agents do the tasks of spec/tasks.md; merge what passes";
+    "jobs" "jobs.md" "workflows of steps with quality gates, over MCP";
+    "qr" "qr.md" "reviews in items, for planning agents";
+    "mcp" "mcp.md" "the MCP server and its tools";
+    "serve" "serve.md" "the HTTP server";
+    "disputes" "disputes.md" "what to do about a finding that is wrong";
+    "ledger" "ledger.md" "what is recorded, and how to check it";
+    "json" "json.md" "the objects of --json";
+};
+
+#[derive(Debug, Args)]
+pub struct HelpOptions {
+    /// A topic or a command; without one, all of them are listed
+    #[arg(value_name = "TOPIC")]
+    pub words: Vec<String>,
+}
+
+/// Explains a topic or a command.
+pub fn run(options: &HelpOptions) -> Result<Answer, Failure> {
+    let words: Vec<&str> = options.words.iter().map(String::as_str).collect();
+    let topic = TOPICS.iter().find(|topic| words == [topic.name]);
+    let text = match (topic, below(command(), &words)) {
+        _ if words.is_empty() => format!("{}\n{}", command().render_help().ansi(), topics()),
+        // A topic and a command can have the same name: the page first, its options behind.
+        (Some(topic), None) => topic.text.to_owned(),
+        (Some(topic), Some(help)) => format!("{}\n{}", topic.text, help.ansi()),
+        (None, Some(help)) => help.ansi().to_string(),
+        (None, None) => return Err(unknown(&words.join(" "))),
+    };
+    let topic = (!words.is_empty()).then(|| words.join(" "));
+    Ok(Answer::of(v1::Answer::passed(Help { topic, text: text.clone() }), text))
+}
+
+/// The help of a command below another.
+fn below(mut command: Command, words: &[&str]) -> Option<StyledStr> {
+    command.build();
+    let mut found = &mut command;
+    for word in words {
+        found = found.find_subcommand_mut(word)?;
+    }
+    Some(found.render_long_help())
+}
+
+fn unknown(typed: &str) -> Failure {
+    let topics = TOPICS.iter().map(|topic| topic.name);
+    let names = topics.chain(HEADINGS.iter().flat_map(|(_, names)| *names).copied());
+    let failure = Failure::usage(format!("there is no topic and no command `{typed}`"));
+    match closest(typed, names) {
+        Some(name) => failure.hint(format!("did you mean `countersign help {name}`?")),
+        None => failure.hint("`countersign help` lists all of them"),
+    }
+}
+
+fn topics() -> String {
+    let rows: String =
+        TOPICS.iter().map(|topic| format!("  {:<13}  {}\n", topic.name, topic.title)).collect();
+    format!("Topics (countersign help TOPIC):\n{rows}")
+}
 
 /// Everything that can be typed.
 pub fn command() -> Command {
-    filled(Arguments::command(), PROGRAMS)
+    let command = filled(Arguments::command(), PROGRAMS);
+    let (by_heading, usage) = (by_heading(&command), "countersign [OPTIONS] <COMMAND>");
+    command.after_help(by_heading).override_usage(usage).help_template(TEMPLATE)
 }
 
-/// What was typed.
-pub fn parse() -> Result<Arguments, clap::Error> {
+/// The commands below their headings, then topics and exit codes.
+fn by_heading(command: &Command) -> String {
+    let about = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(Command::get_about);
+        format!("  {name:<13}{}\n", about.map(ToString::to_string).unwrap_or_default())
+    };
+    let heading = |(title, names): &(&str, &[&str])| {
+        format!("{title}:\n{}\n", names.iter().map(about).collect::<String>())
+    };
+    let names: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    let headings: String = HEADINGS.iter().map(heading).collect();
+    format!("{headings}Topics for `countersign help TOPIC`: {}\n\n{EXIT_CODES}", names.join(", "))
+}
+
+/// The parsed arguments, and the name of the command with those below it, such as `task add`.
+pub fn parse() -> Result<(Arguments, &'static str), clap::Error> {
     let mut matches = command().try_get_matches()?;
-    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
+    let (mut names, mut below) = (vec![], &matches);
+    while let Some((name, matches)) = below.subcommand() {
+        names.push(name.to_owned());
+        below = matches;
+    }
+    // Once in the life of a process.
+    let name = names.join(" ").leak();
+    let parsed = Arguments::from_arg_matches_mut(&mut matches);
+    parsed.map(|arguments| (arguments, &*name)).map_err(|error| error.format(&mut command()))
 }
 
 /// The programs that have a hook, as values of an argument.
@@ -53,6 +169,20 @@ mod tests {
         let own = command.render_long_help().to_string();
         let below: Vec<Command> = command.get_subcommands().cloned().collect();
         own + &below.into_iter().map(help).collect::<String>()
+    }
+
+    #[test]
+    fn issue_16_2_every_command_has_one_heading() {
+        let command = Arguments::command();
+        let mut shown: Vec<&str> = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(Command::get_name)
+            .collect();
+        let mut listed: Vec<&str> = HEADINGS.iter().flat_map(|(_, names)| *names).copied().collect();
+        shown.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, shown);
     }
 
     #[test]

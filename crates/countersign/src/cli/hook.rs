@@ -4,17 +4,35 @@
 //! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
 //! installed with a mistake in its command, it ends with exit code 1, which holds nobody; it never ends with 2.
 
-use super::arguments::HookOptions;
+use super::help::hooks;
 use super::{Failure, Global, last_resort};
 use crate::output::{Answer, Printer, write_out};
+use clap::Args;
 use countersign_app::hook::{self as stops, Stop, Tries};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::answer::failed;
 use countersign_doors::service::hook::input::{self, NotRead, Stopping};
-use countersign_engine::programs::Hook;
+use countersign_engine::programs::{Hook, PROGRAMS};
 use std::io::Read;
 use tokio_util::sync::CancellationToken;
+
+const HOOK_HELP: &str = "\
+Examples:
+  countersign init --agent claude --hook           has the program call it whenever an agent stops
+  countersign init --agent claude --hook --remove  takes it out again
+
+It reads what the program says about the stop on standard input, reviews what changed since the last pass, and answers in
+the program's own form: findings go back to the agent as the reason to go on. Exit code 1 is a failure of the hook itself
+and holds nobody; 2 is never used, because it would. docs/hooks.md says the rest.";
+
+#[derive(Debug, Args)]
+#[command(after_help = HOOK_HELP)]
+pub struct HookOptions {
+    /// The program that calls
+    #[arg(value_parser = hooks(PROGRAMS))]
+    pub program: Hook,
+}
 
 /// The exit code of a hook that failed: every program takes it for an error that holds nobody.
 pub const FAILED: u8 = 1;

@@ -1,19 +1,59 @@
 //! `countersign log`: history.
 
-use super::arguments::LogOptions;
 use super::{Failure, Global};
-use crate::output::{Answer, dim, outcome_words, paint_outcome};
+use crate::output::{Answer, counted, dim, local, outcome_words, paint_outcome};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use countersign_app::answer::v1::{Entry, Log, Row};
-use countersign_app::log::log;
+use countersign_app::log::{Wanted, log};
 use countersign_app::project::Project;
+use countersign_app::time::since;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::Event;
+use countersign_core::submission::Material;
 use countersign_core::text::visible_line;
+
+/// How many files of a submission are named.
+const NAMED: usize = 3;
+
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// The events of this review instead of a list of reviews
+    pub id: Option<String>,
+    /// How many rows at most
+    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    /// The next page: reviews opened before this number, or events after it, as the page before names it
+    #[arg(long, value_name = "N")]
+    pub from: Option<u64>,
+    /// Only reviews that changed since then: a length such as 2h or 3d, or a date
+    #[arg(long, value_name = "WHEN", value_parser = since, conflicts_with = "id")]
+    pub since: Option<i64>,
+    /// Only reviews with this outcome, such as needs_work, or under_way
+    #[arg(long, value_name = "NAME", value_parser = outcomes(), conflicts_with = "id")]
+    pub outcome: Option<String>,
+    /// Only reviews of this subject; with a / at its end, of all that begin so
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    pub subject: Option<String>,
+    /// Only reviews for which this reviewer could be asked
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    pub reviewer: Option<String>,
+    /// Check the whole ledger against its chain first
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// The names of outcomes, as the JSON has them.
+fn outcomes() -> PossibleValuesParser {
+    PossibleValuesParser::new(Outcome::ALL.map(Outcome::name).into_iter().chain(["under_way"]))
+}
 
 /// Lists reviews, newest first, or the events of one, in order.
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
-    let answer = log(&project, options.id.as_deref(), options.limit, options.verify).await?;
+    let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify } = options;
+    let wanted = Wanted { id, limit, from, since_ms: since, outcome, subject, reviewer, verify };
+    let answer = log(&project, &wanted).await?;
     let text = text(&answer.own);
     Ok(Answer::of(answer, text))
 }
@@ -21,8 +61,11 @@ pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure
 fn text(log: &Log) -> String {
     let mut text: String = log.reviews.iter().flatten().map(review_line).collect();
     text.extend(log.events.iter().flatten().map(event_line));
-    if log.more {
-        text.push_str(&dim("there are more: --limit N\n"));
+    if text.is_empty() {
+        text.push_str("no review matches\n");
+    }
+    if let Some(next) = log.next {
+        text.push_str(&dim(&format!("there are more: the same command with --from {next}, or --limit N\n")));
     }
     if let Some(events) = log.events_verified {
         text.push_str(&format!("{events} events, chain intact\n"));
@@ -32,12 +75,11 @@ fn text(log: &Log) -> String {
 
 /// A review on one line.
 pub fn review_line(row: &Row) -> String {
-    let at = row.changed_at.as_deref().unwrap_or_default();
     let standing = row.outcome.map(|outcome| outcome.0);
     let subject = visible_line(row.subject.as_str()).into_owned();
     format!(
         "{}  {}  {}  {subject}  {}\n",
-        dim(at.get(..19).unwrap_or(at)),
+        dim(&local(row.changed_ms)),
         row.id,
         paint_outcome(standing, &outcome_words(standing)),
         dim(&format!("round {}", row.round))
@@ -45,11 +87,10 @@ pub fn review_line(row: &Row) -> String {
 }
 
 fn event_line(entry: &Entry) -> String {
-    let at = entry.at.as_deref().unwrap_or_default();
     format!(
         "{:>4}  {}  {:<17}  {}\n",
         entry.n,
-        dim(at.get(..19).unwrap_or(at)),
+        dim(&local(entry.at_ms)),
         entry.event.kind(),
         visible_line(&event_words(&entry.event))
     )
@@ -61,9 +102,9 @@ pub fn event_words(event: &Event) -> String {
     match event {
         E::Submitted { round, submission, assignments, .. } => {
             format!(
-                "round {round}, {} files, {} assignments, {}",
-                submission.files.len(),
-                assignments.len(),
+                "round {round}, {}, {}, {}",
+                files(&submission.files),
+                counted(assignments.len(), "question", "questions"),
                 submission.digest.short()
             )
         }
@@ -78,5 +119,16 @@ pub fn event_words(event: &Event) -> String {
         E::ReviewOpened { subject, .. } => subject.to_string(),
         E::PersonAsked { round } => format!("round {round}"),
         E::SelfReviewAsked { .. } | E::Notified { .. } => String::new(),
+    }
+}
+
+/// The names of files, as many as fit on a line.
+fn files(files: &[Material]) -> String {
+    let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    match names.get(..NAMED) {
+        Some(first) if names.len() > NAMED => {
+            format!("{} and {} more files", first.join(", "), names.len() - NAMED)
+        }
+        _ => names.join(", "),
     }
 }

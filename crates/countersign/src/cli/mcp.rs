@@ -1,14 +1,62 @@
 //! `countersign mcp`: a server for agents.
 
-use super::arguments::{McpOptions, Transport};
 use super::{Failure, Global};
 use crate::mcp::{self, HttpOptions, Options, Way};
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::jobs::Judging;
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
+
+const MCP_HELP: &str = "\
+Examples:
+  countersign mcp                                      over standard input and output, for the project around here
+  countersign mcp --path ../shop                       for another project
+  countersign mcp --transport http --port 7331         over HTTP on loopback, with a token
+  countersign init --agent claude                      tells an agent to start it in this project
+
+Nothing but the protocol is written to standard output. docs/mcp.md has the tools, docs/agents.md the agents.";
+
+#[derive(Debug, Args)]
+#[command(after_help = MCP_HELP)]
+pub struct McpOptions {
+    /// The folder whose project is served, instead of this one
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// How clients reach the server
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Transport::Stdio)]
+    pub transport: Transport,
+    /// With --transport http: the port on 127.0.0.1; 0 takes a free one and says which
+    #[arg(long, value_name = "N", required_if_eq("transport", "http"))]
+    pub port: Option<u16>,
+    /// With --transport http: let everybody on this machine in, for tools that cannot send a token
+    #[arg(long, requires = "port")]
+    pub no_token: bool,
+    /// For workflows: who reviews the outputs of steps: {programs}, a configured name, auto
+    /// (whoever is configured) or command:PROGRAM. Without it the agent is told to review its own work
+    #[arg(long, value_name = "NAME")]
+    pub external_runner: Option<String>,
+    /// For workflows: finish steps without a review of their outputs
+    #[arg(long)]
+    pub no_quality_gate: bool,
+    /// For workflows: the failing try of a step that stops it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_quality_attempts: Option<u32>,
+    /// For workflows: how long a call waits for reviewers before it answers that they are still at work
+    #[arg(long, value_name = "SECONDS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub wait_seconds: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Transport {
+    /// Standard input and output: one client
+    Stdio,
+    /// Streamable HTTP on 127.0.0.1: any number of clients
+    Http,
+}
 
 /// Serves until the client hangs up, or a signal comes.
 pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {

@@ -1,8 +1,8 @@
 //! The command line: one file per command, one way out.
 
-mod arguments;
 #[cfg(debug_assertions)]
 mod ask_fixture;
+mod command;
 mod complete;
 mod config;
 mod costs;
@@ -24,17 +24,19 @@ mod rule;
 mod run;
 mod serve;
 mod show;
+mod start;
 mod status;
-pub mod task;
+mod task;
 mod tui;
 mod validate;
 mod watch;
 
-pub use arguments::{Arguments, Command, Global};
+pub use command::Global;
 pub use countersign_app::Failure;
 
 use crate::logging::{self, Log};
 use crate::output::{Answer, Printer};
+use command::{Color, Command};
 use countersign_app::decide::Action;
 use countersign_engine::{process, scratch};
 use last_resort::Ends;
@@ -43,23 +45,31 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs a command and says how it ended.
 pub fn main() -> ExitCode {
-    let arguments = match help::parse() {
-        Ok(arguments) => arguments,
+    let (arguments, name) = match help::parse() {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
-    let is_hook = matches!(arguments.command, Command::Hook(_));
+    match arguments.global.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let is_hook = matches!(arguments.command, Some(Command::Hook(_)));
     last_resort::on_panic(match arguments.command {
-        Command::Hook(_) => Ends::Work,
-        Command::Mcp(_) | Command::Serve(_) => Ends::Call,
+        Some(Command::Hook(_)) => Ends::Work,
+        Some(Command::Mcp(_) | Command::Serve(_)) => Ends::Call,
         _ => Ends::Process,
     });
     let printer = match is_hook {
         true => hook::printer(),
-        false => Printer::new(arguments.global.json, arguments.global.quiet, arguments.command.name()),
+        false => {
+            let Global { json, quiet, verbose, .. } = arguments.global;
+            Printer::new(json, quiet, name).verbose(verbose > 0)
+        }
     };
     // A log would write across the screen of a run.
     let log = match arguments.command {
-        Command::Tui(_) => Log::default(),
+        Some(Command::Tui(_)) => Log::default(),
         _ => logging::start(arguments.global.verbose),
     };
     // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
@@ -71,7 +81,7 @@ pub fn main() -> ExitCode {
     let ended = runtime.block_on(async {
         let cancel = CancellationToken::new();
         stop_on_signals(cancel.clone());
-        dispatch(arguments, &printer, &cancel).await
+        command::dispatch(arguments, &printer, &cancel).await
     });
     let failed = ended.is_err();
     let code = printer.finish(ended);
@@ -83,49 +93,6 @@ pub fn main() -> ExitCode {
     scratch::clear();
     log.end();
     code
-}
-
-async fn dispatch(
-    arguments: Arguments,
-    printer: &Printer,
-    cancel: &CancellationToken,
-) -> Result<Answer, Failure> {
-    let Arguments { global, command } = arguments;
-    match command {
-        Command::Review(options) => review::run(&global, *options, printer, cancel).await,
-        Command::Show(options) => show::run(&global, options).await,
-        Command::Log(options) => log::run(&global, options).await,
-        Command::Status => status::run(&global).await,
-        Command::Rule(options) => rule::run(&global, options, printer, cancel).await,
-        Command::Approve(options) => decide::run(&global, options, Action::Approve).await,
-        Command::Reject(options) => decide::run(&global, options, Action::Reject).await,
-        Command::Skip(options) => decide::run(&global, options, Action::Skip).await,
-        Command::Fix(options) => decide::run(&global, options, Action::Fix).await,
-        Command::Dispute(options) => dispute::run(&global, options, printer, cancel).await,
-        Command::Unblock(options) => decide::run(&global, options, Action::Unblock).await,
-        Command::Withdraw(options) => decide::withdraw(&global, options).await,
-        Command::Init(options) => init::run(&global, &options, printer).await,
-        Command::Doctor(options) => doctor::run(&global, options, printer, cancel).await,
-        Command::Run(options) => run::run(&global, *options, printer, cancel).await,
-        Command::Retry(options) => run::retry(&global, *options, printer, cancel).await,
-        Command::Output(options) => run::output(&global, &options),
-        Command::Stop(options) => run::stop(&global, &options),
-        Command::Hook(options) => hook::run(&global, &options, cancel).await,
-        Command::Costs(options) => costs::run(&global, options).await,
-        Command::Tui(options) => tui::run(&global, &options, cancel).await,
-        Command::Notify(options) => notify::run(&global, options).await,
-        Command::Watch(options) => watch::run(&global, options, printer, cancel).await,
-        Command::Validate(options) => validate::run(&global, &options),
-        Command::Task(options) => task::run(&global, *options, printer, cancel).await,
-        Command::Qr(options) => qr::run(&global, *options, printer, cancel).await,
-        Command::Config(options) => config::run(&global, &options),
-        Command::Mcp(options) => mcp::run(global, options, cancel).await,
-        Command::Serve(options) => serve::run(global, options, cancel).await,
-        Command::Demo(options) => demo::run(options, printer, cancel).await,
-        #[cfg(debug_assertions)]
-        Command::AskFixture(options) => ask_fixture::run(&options, cancel).await,
-        Command::Completions(options) => Ok(complete::run(&options)),
-    }
 }
 
 /// Help and version are answers; anything else is a usage error, in JSON where that was asked for.

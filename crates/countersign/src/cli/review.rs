@@ -1,9 +1,9 @@
 //! `countersign review`: judge files against criteria.
 
-use super::arguments::{ConfigFrom, ReviewOptions};
-use super::task::arguments::ReviewTaskOptions;
+use super::task::ReviewTaskOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, verdict_text};
+use clap::Args;
 use countersign_app::project::Project;
 use countersign_app::review::{self, Since};
 use countersign_app::wanted::{Wanted, Words};
@@ -11,7 +11,80 @@ use countersign_core::criterion::Criterion;
 use countersign_doors::service::plan;
 use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Ticket};
+use countersign_engine::programs::Vendor;
+use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
+
+const REVIEW_HELP: &str = "\
+Examples:
+  countersign review                                    judge what countersign.yml says
+  countersign review docs/guide.md --subject guide      as a loop: attempts are counted
+  countersign review plan.md --criterion 'Complete=Is every step spelled out?' --reviewer command:./judge
+  countersign review docs --dry-run                     show the questions, ask nobody
+  countersign review --change                           all work since the default branch, committed or not
+  countersign review --change --base HEAD~1             the same since another commit
+
+A change is judged by the countersign.yml of the commit it is against, where that has one.";
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = REVIEW_HELP)]
+pub struct ReviewOptions {
+    /// Files and folders to judge; without any, all that the rules are for
+    pub paths: Vec<PathBuf>,
+    /// Judge everything that changed since the default branch: committed, staged, unstaged and untracked
+    #[arg(long, conflicts_with = "paths")]
+    pub change: bool,
+    /// Judge the work on a task, as `countersign task review` does
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "change", "criterion", "subject", "notes", "dry_run"])]
+    pub task: Option<String>,
+    /// With --change or --task: the commit to compare with, instead of where HEAD left the default branch
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// With --change: judge by the countersign.yml of that commit (base) or by the one in the files (people only)
+    #[arg(long, value_name = "WHERE", requires = "change")]
+    pub config_from: Option<ConfigFrom>,
+    /// A criterion instead of the configured rules; may be repeated
+    #[arg(long, value_name = "NAME=QUESTION")]
+    pub criterion: Vec<String>,
+    /// With --criterion: ask about each file on its own
+    #[arg(long, requires = "criterion")]
+    pub each_file: bool,
+    /// With --criterion: context for the reviewer
+    #[arg(long, value_name = "TEXT", requires = "criterion")]
+    pub guidance: Option<String>,
+    /// A file with the author's notes
+    #[arg(long, value_name = "FILE")]
+    pub notes: Option<PathBuf>,
+    /// Who is asked: a configured name, auto (the first that answers), {programs},
+    /// command:PROGRAM, replay:FILE, self or checks
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+    /// Whose model wrote the work: {authors}. Reviewers of other vendors are asked first; an
+    /// agent that runs this command is recognised by itself
+    #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
+    pub author: Option<Vendor>,
+    /// What stays the same over retries: makes this a loop with counted attempts
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    /// Above this many files a question lists paths instead of carrying contents; without it only the size counts
+    #[arg(long, value_name = "N")]
+    pub max_inline_files: Option<usize>,
+    /// Ask again about what passed, although it stands; failures on unchanged bytes stand all the same
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Show each question and ask nobody
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Whose countersign.yml a change is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ConfigFrom {
+    /// That of the commit it is against.
+    Base,
+    /// The one in the files.
+    Worktree,
+}
 
 /// Judges, or with `--dry-run` shows what would be asked.
 pub async fn run(

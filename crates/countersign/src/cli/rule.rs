@@ -1,13 +1,22 @@
 //! `countersign rule`: hand in the results of a self-review.
 
-use super::arguments::RuleOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
+use clap::Args;
 use countersign_app::project::Project;
 use countersign_app::rule::rule;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+pub struct RuleOptions {
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow
+    pub id: String,
+    /// The results, as the instructions of the self-review describe them; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+}
 
 /// Longer results are not a review any more.
 const RESULTS_LIMIT_BYTES: u64 = 16 * 1024 * 1024;

@@ -1,15 +1,37 @@
 //! `countersign serve`: reviews, tasks, decisions and events over HTTP.
 
-use super::arguments::ServeOptions;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::serve;
+use clap::Args;
 use countersign_app::Code;
 use countersign_app::author;
 use countersign_app::project::current_folder;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+
+const SERVE_HELP: &str = "\
+Examples:
+  countersign serve              on port 7332; shows the token the first time
+  countersign serve --port 0     on a free port, and says which
+  curl http://127.0.0.1:7332/openapi.json      every request there is
+
+With the token, so that it stands in no list of processes:
+  curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") \\
+    http://127.0.0.1:7332/v1/status
+
+On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name,
+so give it to programs of yours and to no agent. It is in .countersign/serve-token, readable by
+you alone; delete the file to have a new one.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct ServeOptions {
+    /// The port on 127.0.0.1; 0 takes a free one and says which
+    #[arg(long, value_name = "N", default_value_t = 7332)]
+    pub port: u16,
+}
 
 /// Serves until a signal comes.
 pub async fn run(

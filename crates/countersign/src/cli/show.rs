@@ -1,11 +1,17 @@
 //! `countersign show`: one review, as it stands.
 
-use super::arguments::ShowOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, verdict_text};
+use clap::Args;
 use countersign_app::answer::v1::{self, Verdict};
 use countersign_app::project::Project;
 use countersign_app::show::show;
+
+#[derive(Debug, Args)]
+pub struct ShowOptions {
+    /// The review: its id or a unique beginning of it, its subject, or SESSION/STEP of a workflow; without one, the latest
+    pub id: Option<String>,
+}
 
 /// Shows a review.
 pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failure> {

@@ -1,13 +1,28 @@
 //! `tui`: the screen of a run, beside it or without it.
 
-use super::arguments::TuiOptions;
+use super::run::ListOptions;
 use super::run::find;
 use super::{Failure, Global};
 use crate::output::Answer;
 use crate::tui::{Left, Source, show};
+use clap::Args;
 use countersign_core::outcome::Outcome;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+
+const TUI_HELP: &str = "\
+Examples:
+  countersign tui                    the tasks of spec/tasks.md, beside a run or without one
+  countersign tui --prefix phase5-   those of spec/phase5-tasks.md
+
+Everything is read from the files of the run, so it can be opened, closed and opened again at any time.";
+
+#[derive(Debug, Args)]
+#[command(after_help = TUI_HELP)]
+pub struct TuiOptions {
+    #[command(flatten)]
+    pub list: ListOptions,
+}
 
 /// Shows the tasks until somebody has seen enough.
 pub async fn run(

@@ -1,10 +1,17 @@
 //! `countersign validate`: configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing
 //! nothing.
 
-use super::arguments::ValidateOptions;
 use super::{Failure, Global};
 use crate::output::Answer;
+use clap::Args;
 use countersign_app::validate::validate;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct ValidateOptions {
+    /// State files (qr-PHASE.json) to check instead; without any, everything of the project and of STATE_DIR
+    pub files: Vec<PathBuf>,
+}
 
 /// Checks everything that can be checked without asking, or the files that are named.
 pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure> {

@@ -1,12 +1,11 @@
 //! `countersign watch`: what happens in this project, live, whichever process does it.
 
-pub mod arguments;
 mod reader;
 mod words;
 
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, write_out};
-use arguments::WatchOptions;
+use clap::Args;
 use countersign_app::Code;
 use countersign_app::answer::v1;
 use countersign_app::feed::{self, Feed};
@@ -16,6 +15,25 @@ use countersign_engine::ledger::{Ledger, LedgerError};
 use serde_json::json;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+const WATCH_HELP: &str = "\
+Examples:
+  countersign watch                       a line for everything that happens from now on, in whichever process
+  countersign watch --json --after 1042   an object a line, beginning after event 1042
+  countersign watch --subject service/    the reviews of tasks only
+
+It runs until it is stopped (exit code 0) or nobody reads what it prints. Where nothing was ever judged it waits.";
+
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_HELP)]
+pub struct WatchOptions {
+    /// Begin after the event with this id, instead of with what happens from now on
+    #[arg(long, value_name = "ID")]
+    pub after: Option<u64>,
+    /// Only what is about this subject; with a `/` at its end, about all that begin like this
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+}
 
 /// How often a ledger is looked for where there is none yet.
 const LOOK_MS: u64 = 200;

@@ -7,7 +7,8 @@ mod style;
 mod verdict;
 
 pub use countersign_app::reader::Reader;
-pub use countersign_app::time::{ago, rfc3339};
+pub use countersign_app::time::{ago, local};
+pub use countersign_core::text::counted;
 pub use progress::Progress;
 pub use style::{bold, dim, paint_outcome};
 pub use verdict::{outcome_words, verdict_text};
@@ -86,18 +87,20 @@ pub struct Printer {
     json: bool,
     /// No progress, no hints.
     pub quiet: bool,
+    /// Progress has a line for each answer.
+    verbose: bool,
     command: &'static str,
 }
 
 impl Printer {
     /// The printer a command was asked for.
     pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
-        Self { json, quiet, command }
+        Self { json, quiet, verbose: false, command }
     }
 
     /// A printer for programs.
     pub fn json(command: &'static str) -> Self {
-        Self { json: true, quiet: true, command }
+        Self::new(true, true, command)
     }
 
     /// Whether a program reads along.
@@ -105,9 +108,14 @@ impl Printer {
         self.json
     }
 
-    /// Progress, unless nobody wants it.
+    /// The same with a line of progress for each answer.
+    pub fn verbose(self, verbose: bool) -> Self {
+        Self { verbose, ..self }
+    }
+
+    /// Progress, unless `-q` was given.
     pub fn progress(&self) -> Progress {
-        Progress::new(self.quiet)
+        Progress::new(self.quiet, self.verbose)
     }
 
     /// Prints an answer. False if nobody was there to read it.

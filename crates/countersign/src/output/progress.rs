@@ -1,26 +1,29 @@
-//! Progress while reviewers run: a line per assignment with its elapsed time, on standard error.
+//! Progress while reviewers run, on standard error: one line that changes; with `-v` a line for each answer.
 
 use super::style;
 use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
-use countersign_core::text::visible_line;
+use countersign_core::text::{counted, visible_line};
 use countersign_engine::engine::Engine;
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
 
-/// How often the waiting line is drawn anew on a terminal.
+/// How many answers it takes to say how long the rest may take.
+const ENOUGH: usize = 3;
+/// How often the line is drawn anew on a terminal.
 const TICK: Duration = Duration::from_millis(500);
 
 /// Shows what happens, or nothing.
 pub struct Progress {
     quiet: bool,
+    verbose: bool,
 }
 
 impl Progress {
-    pub(super) fn new(quiet: bool) -> Self {
-        Self { quiet }
+    pub(super) fn new(quiet: bool, verbose: bool) -> Self {
+        Self { quiet, verbose }
     }
 
     /// Shows what happens in an engine while something else runs.
@@ -29,7 +32,7 @@ impl Progress {
             return work.await;
         }
         let mut happenings = engine.watch();
-        let mut lines = Lines::new();
+        let mut lines = Lines::new(self.verbose);
         let mut tick = tokio::time::interval(TICK);
         tokio::pin!(work);
         let done = loop {
@@ -41,38 +44,49 @@ impl Progress {
                     Err(RecvError::Closed) => break work.await,
                 },
                 done = &mut work => break done,
-                _ = tick.tick() => lines.draw_waiting(),
+                _ = tick.tick() => lines.draw(),
             }
         };
         while let Ok(happening) = happenings.try_recv() {
             lines.show(&happening);
         }
-        lines.clear_waiting();
+        lines.clear();
         done
     }
 }
 
-/// What is being waited for.
+/// What is asked now, and how much of the round is done.
 struct Lines {
     /// By review and assignment.
     asked: HashMap<(ReviewId, usize), (String, Instant)>,
     /// The round that was announced.
     round: Option<u32>,
-    /// Whether it was said that somebody else performs the round.
+    /// When it began here, and how many of its assignments were answered then.
+    began: (Instant, usize),
+    /// How many assignments it has, and how many are done.
+    all: usize,
+    done: usize,
+    /// Whether it was said that another process performs the round.
     attached: bool,
+    /// Whether each answer gets a line.
+    verbose: bool,
     /// Only a terminal gets a line that changes.
     terminal: bool,
-    waiting: bool,
+    drawn: bool,
 }
 
 impl Lines {
-    fn new() -> Self {
+    fn new(verbose: bool) -> Self {
         Self {
             asked: HashMap::new(),
             round: None,
+            began: (Instant::now(), 0),
+            all: 0,
+            done: 0,
             attached: false,
+            verbose,
             terminal: std::io::stderr().is_terminal(),
-            waiting: false,
+            drawn: false,
         }
     }
 
@@ -81,68 +95,91 @@ impl Lines {
             Happening::Round { round, .. } if self.round == Some(*round) => {}
             Happening::Round { round, assignments, answered, .. } => {
                 self.round = Some(*round);
-                let reused =
-                    if *answered > 0 { format!(", {answered} answered already") } else { String::new() };
-                let noun = if *assignments == 1 { "assignment" } else { "assignments" };
-                self.line(&style::dim(&format!("round {round}: {assignments} {noun}{reused}")));
+                (self.began, self.all, self.done) = ((Instant::now(), *answered), *assignments, *answered);
+                let cached = if *answered > 0 { format!(", {answered} cached") } else { String::new() };
+                let questions = counted(*assignments, "question", "questions");
+                self.line(&style::dim(&format!("round {round}: {questions}{cached}")));
             }
             Happening::Waiting { .. } if self.attached => {}
             Happening::Waiting { review } => {
                 self.attached = true;
-                self.line(&style::dim(&format!(
-                    "{review} is being judged by another process; waiting for its verdict"
-                )));
+                self.line(&style::dim(&format!("another process judges {review}; waiting for its verdict")));
             }
             Happening::Asked { review, assignment, label, reviewer, again } => {
-                let again = if *again { " (again)" } else { "" };
+                let again = if *again { ", again" } else { "" };
                 let label = format!("{} [{}{again}]", visible_line(label), visible_line(reviewer));
                 self.asked.insert((review.clone(), *assignment), (label, Instant::now()));
             }
             Happening::Answered { review, assignment, failed } => {
                 let said = match failed {
                     0 => "ok".to_owned(),
-                    1 => "1 finding".to_owned(),
-                    n => format!("{n} findings"),
+                    n => counted(*n, "finding", "findings"),
                 };
-                self.answered(review, *assignment, &said);
+                self.done += 1;
+                self.answered(review, *assignment, &said, self.verbose);
             }
             Happening::AskFailed { review, assignment, why, detail } => {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
-                self.answered(review, *assignment, &said);
+                self.answered(review, *assignment, &said, true);
             }
             // Runs say what happens to their tasks in lines of their own.
             _ => {}
         }
     }
 
-    fn answered(&mut self, review: &ReviewId, assignment: usize, said: &str) {
-        if let Some((label, since)) = self.asked.remove(&(review.clone(), assignment)) {
+    fn answered(&mut self, review: &ReviewId, assignment: usize, said: &str, shown: bool) {
+        let Some((label, since)) = self.asked.remove(&(review.clone(), assignment)) else { return };
+        if shown {
             self.line(&format!("  {:>7.1}s  {label}  {said}", since.elapsed().as_secs_f32()));
         }
     }
 
     fn line(&mut self, line: &str) {
-        self.clear_waiting();
+        self.clear();
         let _ = writeln!(anstream::stderr(), "{line}");
     }
 
-    /// One line that says what is still out.
-    fn draw_waiting(&mut self) {
-        let longest = self.asked.values().min_by_key(|(_, since)| *since);
-        let Some((label, since)) = longest.filter(|_| self.terminal) else { return };
-        let line =
-            format!("  {:>7.1}s  waiting for {}: {label}", since.elapsed().as_secs_f32(), self.asked.len());
-        let line: String = line.chars().take(100).collect();
+    /// One line: how much is done, and how long the rest may take.
+    fn draw(&mut self) {
+        if self.asked.is_empty() || !self.terminal {
+            return;
+        }
+        let left = self.seconds_left().map(|seconds| format!(", about {} left", length(seconds)));
+        let line = format!(
+            "{}/{} done, {} running{}",
+            self.done,
+            self.all,
+            self.asked.len(),
+            left.unwrap_or_default()
+        );
         let mut err = anstream::stderr();
         let _ = write!(err, "\r\x1b[K{}", style::dim(&line));
         let _ = err.flush();
-        self.waiting = true;
+        self.drawn = true;
     }
 
-    fn clear_waiting(&mut self) {
-        if self.waiting {
+    /// Worked out from the answers of this round; none before there are a few.
+    fn seconds_left(&self) -> Option<u64> {
+        let (since, before) = self.began;
+        let here = self.done.checked_sub(before).filter(|done| *done >= ENOUGH)?;
+        let each = since.elapsed().as_secs_f64() / here as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time to show")]
+        Some((each * self.all.saturating_sub(self.done) as f64).ceil() as u64)
+    }
+
+    fn clear(&mut self) {
+        if self.drawn {
             let _ = write!(anstream::stderr(), "\r\x1b[K");
-            self.waiting = false;
+            self.drawn = false;
         }
+    }
+}
+
+/// A length of time in one unit.
+fn length(seconds: u64) -> String {
+    match seconds {
+        0..90 => format!("{seconds} s"),
+        90..5400 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
     }
 }

@@ -1,6 +1,7 @@
-//! Colours, few. They vanish by themselves without a terminal and under NO_COLOR.
+//! Colours, few: none without a terminal, under NO_COLOR or with `--color never`.
 
 use anstyle::{AnsiColor, Style};
+use countersign_core::criterion::Severity;
 use countersign_core::outcome::Outcome;
 
 fn painted(style: Style, text: &str) -> String {
@@ -25,6 +26,15 @@ pub fn warning(text: &str) -> String {
 /// The word "error".
 pub fn error(text: &str) -> String {
     painted(AnsiColor::Red.on_default().bold(), text)
+}
+
+/// A text in the colour of a severity.
+pub fn paint_severity(severity: Severity, text: &str) -> String {
+    match severity {
+        Severity::Must => painted(AnsiColor::Red.on_default(), text),
+        Severity::Should => painted(AnsiColor::Yellow.on_default(), text),
+        Severity::May => dim(text),
+    }
 }
 
 /// A text in the colour of an outcome.

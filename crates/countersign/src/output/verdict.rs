@@ -1,14 +1,18 @@
-//! A verdict in words: file, criterion, severity, finding, what to do next, tries left, cost.
+//! A verdict in words: findings by file, what to do next, cost, and the verdict with its totals as the last line.
 
-use super::style::{bold, dim, paint_outcome};
+use super::style::{bold, dim, paint_outcome, paint_severity};
+use crate::terminal;
 use countersign_app::answer::v1::{Assignment, Finding, Review, Verdict};
+use countersign_core::criterion::Severity;
 use countersign_core::judge::RoundEnd;
 use countersign_core::outcome::{NoVerdict, Outcome};
-use countersign_core::text::{visible, visible_line};
+use countersign_core::text::{counted, visible_line};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many names are listed before the others are only counted.
 const LISTED: usize = 5;
+/// The space before the words of a finding.
+const INDENT: &str = "         ";
 
 /// An outcome in words for people.
 pub fn outcome_words(standing: Option<Outcome>) -> String {
@@ -21,11 +25,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     let standing = review.outcome.map(|outcome| outcome.0);
     let mut out = String::new();
     let Some(round) = review.round else { return out };
-    out.push_str(&format!(
-        "{}  {}\n",
-        paint_outcome(standing, &outcome_words(standing)),
-        dim(&about(review, round))
-    ));
+    out.push_str(&format!("{}\n", dim(&about(review, round))));
     push_findings(&mut out, &verdict.findings, None, named);
     let heading = "Does not block in this round, and is worth a look:";
     push_findings(&mut out, &verdict.waived, Some(heading), named);
@@ -49,7 +49,34 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
             visible_line(step)
         ));
     }
+    out.push_str(&format!("{}\n", paint_outcome(standing, &totals(verdict, standing))));
     out
+}
+
+/// The verdict with what was found, in one line.
+fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
+    let words = outcome_words(standing);
+    let findings: Vec<&Finding> = verdict.findings.iter().chain(&verdict.waived).collect();
+    if findings.is_empty() {
+        return words;
+    }
+    let places: BTreeSet<&str> = findings.iter().map(|finding| place(finding)).collect();
+    let musts = findings.iter().filter(|finding| finding.severity == Severity::Must).count();
+    let musts = if musts > 0 { format!(", {musts} must") } else { String::new() };
+    let count = counted(findings.len(), "finding", "findings");
+    format!("{words}: {count} in {}{musts}", counted(places.len(), "file", "files"))
+}
+
+/// The file of a finding, or what was looked at.
+fn place(finding: &Finding) -> &str {
+    finding.file.as_ref().unwrap_or(&finding.target)
+}
+
+/// Text of a reviewer, wrapped at words where a terminal shows it.
+fn push_wrapped(out: &mut String, text: &str) {
+    for row in terminal::wrap::rows(text, terminal::columns().saturating_sub(INDENT.len())) {
+        out.push_str(&format!("{INDENT}{}\n", row.trim_end()));
+    }
 }
 
 fn about(review: &Review, round: u32) -> String {
@@ -64,24 +91,22 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, 
     if let Some(heading) = heading {
         out.push_str(&format!("\n{}\n", dim(heading)));
     }
-    let mut by_place: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    let mut by_place: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
-        by_place.entry(finding.file.as_ref().unwrap_or(&finding.target).clone()).or_default().push(finding);
+        by_place.entry(place(finding)).or_default().push(finding);
     }
     for (place, findings) in by_place {
-        out.push_str(&format!("\n{}\n", bold(&visible_line(&place))));
+        out.push_str(&format!("\n{}\n", bold(&visible_line(place))));
         for finding in findings {
             let criterion = finding.criterion.as_deref().unwrap_or("the whole");
             let rule = visible_line(&finding.rule).into_owned();
             out.push_str(&format!(
-                "  {:<6} {} {}\n",
-                finding.severity.to_string(),
+                "  {} {} {}\n",
+                paint_severity(finding.severity, &format!("{:<6}", finding.severity.to_string())),
                 bold(&visible_line(criterion)),
                 dim(&format!("({rule}){}", if named { format!(" {}", finding.id) } else { String::new() }))
             ));
-            for line in visible(&finding.words).lines() {
-                out.push_str(&format!("         {line}\n"));
-            }
+            push_wrapped(out, &finding.words);
         }
     }
 }
@@ -92,7 +117,7 @@ fn push_fixes(out: &mut String, verdict: &Verdict) {
         let heading = format!("In round {} the reviewer changed files itself. It had found:", fixed.round);
         out.push_str(&format!("\n{}\n", dim(&heading)));
         let found = if fixed.found.is_empty() { "nothing that it names" } else { &fixed.found };
-        visible(found).lines().for_each(|line| out.push_str(&format!("         {line}\n")));
+        push_wrapped(out, found);
     }
 }
 
@@ -109,7 +134,7 @@ fn push_unanswered(out: &mut String, verdict: &Verdict) {
         let words = format!("{}: {}", listed(&targets), why.words());
         out.push_str(&format!("\n{} {}\n", bold("no verdict"), visible_line(&words)));
         for detail in details {
-            out.push_str(&format!("         {}\n", visible_line(&detail)));
+            push_wrapped(out, &visible_line(&detail));
         }
     }
 }
@@ -175,14 +200,10 @@ fn footer(verdict: &Verdict) -> String {
         parts.push(format!("the rules changed {times} during this review"));
     }
     if *redacted > 0 {
-        parts.push(format!("{redacted} {} replaced", if *redacted == 1 { "secret" } else { "secrets" }));
+        parts.push(format!("{} replaced", counted(*redacted, "secret", "secrets")));
     }
     if shown.paid {
         parts.push(cost.spent.words());
     }
     dim(&parts.join(" · "))
-}
-
-fn counted(n: u32, one: &str, several: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { several })
 }

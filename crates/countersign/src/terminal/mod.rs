@@ -13,12 +13,17 @@ use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+};
 use std::io::{self, IsTerminal, Stdout, stdin, stdout};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// How the terminal was before a screen was opened, for whoever has to give it back.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Narrower terminals wrap by themselves.
+const COLUMNS_MIN: usize = 40;
 
 /// Stands for no code at all.
 const NO_CODE: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
@@ -26,6 +31,12 @@ const NO_CODE: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// Whether somebody can be asked here.
 pub fn is_there() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
+}
+
+/// How many columns a line of an answer may have; without a terminal as many as it needs.
+pub fn columns() -> usize {
+    let size = tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0 && stdout().is_terminal());
+    size.map_or(usize::MAX, |size| usize::from(size.ws_col).max(COLUMNS_MIN))
 }
 
 /// Whether this is how writing to a terminal fails that was closed.

@@ -20,7 +20,7 @@ mod tree;
 mod whole;
 
 pub use at::{At, Given, InOrder, List};
-pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, did_you_mean, listed, quoted};
+pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, closest, did_you_mean, listed, quoted};
 pub use document::{Document, read};
 pub use file::{read_at_most, read_bounded, read_file, unreadable};
 pub use sink::{Named, Sink};

@@ -20,6 +20,8 @@ pub struct Log {
     pub events: Option<Vec<Entry>>,
     /// Whether `--limit` left some out.
     pub more: bool,
+    /// The `--from` of the next page; null where there is none.
+    pub next: Option<u64>,
     /// With `--verify`: how many events there are; else null.
     pub events_verified: Option<u64>,
 }
@@ -122,6 +124,9 @@ pub struct Entry {
     pub n: u64,
     /// When it was recorded.
     pub at: Option<String>,
+    /// The same for text.
+    #[serde(skip)]
+    pub at_ms: i64,
     /// What happened, as the ledger keeps it.
     #[schemars(with = "Map<String, Value>")]
     pub event: review::Event,
@@ -129,6 +134,6 @@ pub struct Entry {
 
 impl From<ledger::Entry> for Entry {
     fn from(entry: ledger::Entry) -> Self {
-        Self { n: entry.n, at: rfc3339(entry.at_ms), event: entry.event }
+        Self { n: entry.n, at: rfc3339(entry.at_ms), at_ms: entry.at_ms, event: entry.event }
     }
 }

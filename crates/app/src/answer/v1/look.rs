@@ -138,3 +138,35 @@ pub struct Health {
     /// The version of the program.
     pub version: &'static str,
 }
+
+/// What `countersign` alone answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Start {
+    /// At most three commands to run next.
+    pub next: Vec<Step>,
+}
+
+/// A command to run next.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Step {
+    /// The command.
+    pub command: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Step {
+    /// A command and its reason.
+    pub fn new(command: &str, why: &str) -> Self {
+        Self { command: command.to_owned(), why: why.to_owned() }
+    }
+}
+
+/// What `help` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Help {
+    /// The topic or command; null for the list.
+    pub topic: Option<String>,
+    /// Its text.
+    pub text: String,
+}

@@ -23,7 +23,8 @@ pub use envelope::{Answer, Failed, Null, OutcomeName, Version};
 pub use events::Event;
 pub use log::{Entry, Events, Log, ReviewRow, Reviews, Row};
 pub use look::{
-    Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Setting, Valid,
+    Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Help, Setting,
+    Start, Step, Valid,
 };
 pub use problem::{Mistake, Problem, hint_of};
 pub use review::{

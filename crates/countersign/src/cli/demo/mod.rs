@@ -6,9 +6,10 @@
 mod work;
 
 use super::Failure;
-use super::arguments::{DemoOptions, ReviewOptions};
+use super::review::ReviewOptions;
 use super::review::wanted;
 use crate::output::{Answer, Printer, Reader, bold, dim, verdict_text, write_out};
+use clap::Args;
 use countersign_app::answer::v1::{self, Demo, Verdict};
 use countersign_app::next;
 use countersign_app::project::Project;
@@ -18,8 +19,15 @@ use countersign_engine::config::Environment;
 use countersign_engine::engine::Engine;
 use countersign_engine::ledger::Stored;
 use countersign_engine::private;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Args)]
+pub struct DemoOptions {
+    /// Keep the demo's project in this new folder and look around in it afterwards
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
 
 /// Plays the demo.
 pub async fn run(

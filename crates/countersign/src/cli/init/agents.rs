@@ -1,6 +1,6 @@
 //! `countersign init --agent`: what became of each entry, in words and for programs.
 
-use crate::cli::arguments::InitOptions;
+use super::InitOptions;
 use crate::cli::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
 use countersign_app::init::agents::{Tell, Told, on_path, run as tell_agents};

@@ -3,9 +3,9 @@
 
 mod agents;
 
-use super::arguments::InitOptions;
 use super::{Failure, Global};
 use crate::output::{Answer, Printer, bold};
+use clap::Args;
 use countersign_app::init::agents::on_path;
 use countersign_app::init::compose::{Reviewer, compose};
 use countersign_app::init::detect::{Found, Language, detect};
@@ -22,6 +22,53 @@ use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+
+const INIT_HELP: &str = "\
+Examples:
+  countersign init                                 look at the project and write rules for what is there
+  countersign init --dry-run                       print the file and write nothing
+  countersign init --reviewer command:./judge.sh   with questions for a reviewer, switched on
+  countersign init --agent claude --agent codex    let these agents start `countersign mcp` in this project
+  countersign init --agent all --dry-run           show what that would change for every installed agent
+  countersign init --agent claude --remove         take it out again
+  countersign init --agent claude --hook           hold agents that stop until what they changed passes
+
+A countersign.yml that is there already is checked and left as it is; with --agent none is written.";
+
+#[derive(Debug, Args)]
+#[command(after_help = INIT_HELP)]
+pub struct InitOptions {
+    /// Who answers questions: {programs}, command:PROGRAM, replay:FILE or self
+    #[arg(long, value_name = "NAME")]
+    pub reviewer: Option<String>,
+    /// Print what would be written and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Let this agent start `countersign mcp` in this project: {agents}, or all that
+    /// are installed; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "reviewer")]
+    pub agent: Vec<String>,
+    /// With --agent: have the program call `countersign hook` when an agent stops, instead of starting the server
+    #[arg(long, requires = "agent", conflicts_with = "external_runner")]
+    pub hook: bool,
+    /// With --agent: take the entry out again
+    #[arg(long, requires = "agent", conflicts_with_all = ["force", "external_runner"])]
+    pub remove: bool,
+    /// With --agent: replace the arguments of an entry that has others
+    #[arg(long, requires = "agent")]
+    pub force: bool,
+    /// With --agent: who reviews the outputs of steps; the server is started with the same option
+    #[arg(long, value_name = "NAME", requires = "agent", value_parser = runner_name)]
+    pub external_runner: Option<String>,
+}
+
+/// A name that can stand in a file and be read back as a value of its option.
+fn runner_name(typed: &str) -> Result<String, String> {
+    match typed.is_empty() || typed.starts_with('-') || typed.contains(char::is_control) {
+        true => Err("a name does not begin with `-` and has no control characters".to_owned()),
+        false => Ok(typed.to_owned()),
+    }
+}
 
 /// Longer manifests are not looked into.
 const MANIFEST_BYTES: u64 = 256 * 1024;

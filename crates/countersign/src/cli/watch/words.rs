@@ -2,7 +2,7 @@
 
 use crate::cli::log::event_words;
 use crate::cli::task::words::result_words;
-use crate::output::{bold, dim, rfc3339};
+use crate::output::{bold, dim, local};
 use countersign_app::doors::DOORS;
 use countersign_app::notify;
 use countersign_core::review::Event;
@@ -18,7 +18,6 @@ const TELLING: [&str; 8] = ["title", "workflow", "goal", "step", "item", "status
 
 /// An event as a line.
 pub fn line(event: &Recorded) -> String {
-    let at = rfc3339(event.at_ms).unwrap_or_default();
     let (about, words) = told(event);
     let words = visible_line(&words);
     let words = match words.is_empty() {
@@ -28,7 +27,7 @@ pub fn line(event: &Recorded) -> String {
     format!(
         "{:>6}  {}  {:<17}  {}{words}\n",
         event.seq,
-        dim(at.get(..19).unwrap_or(&at)),
+        dim(&local(event.at_ms)),
         visible_line(&event.kind),
         bold(&visible_line(&about))
     )
