@@ -17,13 +17,10 @@ pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<Re
     if let Some(id) = DOORS.find(project, ledger, typed).await? {
         return Ok(id);
     }
-    if typed.contains('/') {
-        return Err(not_found(typed));
-    }
+    let ids = if typed.contains('/') { vec![] } else { ledger.find(typed).await? };
     // A subject as it was given on the command line; an id wins where both fit.
-    let ids = ledger.find(typed).await?;
     if ids.is_empty()
-        && let Some(stored) = ledger.latest_for(&Subject::from_text(format!("{CLI}/{typed}"))).await?
+        && let Some(stored) = ledger.latest_for(&Subject::new(CLI, [typed])).await?
     {
         return Ok(stored.review.id);
     }

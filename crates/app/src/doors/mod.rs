@@ -138,10 +138,8 @@ impl Doors<'_> {
     /// Whether a subject is meant by what was typed: whole, without a door that may be left out, or its beginning up to
     /// a `/`.
     pub fn is_meant(&self, subject: &str, typed: &str) -> bool {
-        let short = |door: &Door| {
-            let rest = subject.strip_prefix(door.name).and_then(|rest| rest.strip_prefix('/'));
-            door.may_be_left_out && rest == Some(typed)
-        };
+        let short =
+            |door: &Door| door.may_be_left_out && subject == Subject::new(door.name, [typed]).as_str();
         match typed.ends_with('/') {
             true => subject.starts_with(typed),
             false => subject == typed || self.0.iter().any(short),

@@ -55,16 +55,19 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
 
 /// The verdict with what was found, in one line.
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
-    let words = outcome_words(standing);
-    let findings: Vec<&Finding> = verdict.findings.iter().chain(&verdict.waived).collect();
-    if findings.is_empty() {
-        return words;
+    let (mut words, findings) = (outcome_words(standing), &verdict.findings);
+    if !findings.is_empty() {
+        let places: BTreeSet<&str> = findings.iter().map(place).collect();
+        let (count, files) =
+            (counted(findings.len(), "finding", "findings"), counted(places.len(), "file", "files"));
+        let musts = findings.iter().filter(|finding| finding.severity == Severity::Must).count();
+        words.push_str(&format!(": {count} in {files}, {musts} must"));
     }
-    let places: BTreeSet<&str> = findings.iter().map(|finding| place(finding)).collect();
-    let musts = findings.iter().filter(|finding| finding.severity == Severity::Must).count();
-    let musts = if musts > 0 { format!(", {musts} must") } else { String::new() };
-    let count = counted(findings.len(), "finding", "findings");
-    format!("{words}: {count} in {}{musts}", counted(places.len(), "file", "files"))
+    if !verdict.waived.is_empty() {
+        let count = counted(verdict.waived.len(), "finding does", "findings do");
+        words.push_str(&format!("; {count} not block"));
+    }
+    words
 }
 
 /// The file of a finding, or what was looked at.

@@ -20,6 +20,7 @@ mod jobs_files;
 mod json;
 mod json_docs;
 mod json_golden;
+mod log;
 mod logging;
 mod notify;
 mod paths;

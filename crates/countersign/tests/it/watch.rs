@@ -193,7 +193,7 @@ fn svc_13_people_read_words_and_nothing_in_them_acts() {
         "review_started     1.1 Build walls  attempt 1",
         "service/PLAN.md/",
         "submitted ",
-        " assignments, ",
+        " 1 question, ",
         "round_judged ",
         "stopped: rejected",
         "review_failed      1.1 Build walls  rejected in attempt 1, the task is blocked: a \\u{1b}[31mred key",
