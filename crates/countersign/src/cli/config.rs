@@ -9,7 +9,7 @@ use countersign_app::settings::{schema, settings};
 
 #[derive(Debug, Args)]
 pub struct ConfigOptions {
-    /// Say where each setting comes from
+    /// Show where each setting comes from
     #[arg(long)]
     pub show_origin: bool,
     /// Print the JSON schema of countersign.yml

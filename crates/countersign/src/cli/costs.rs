@@ -15,8 +15,8 @@ Examples:
   countersign costs            the last 30 days
   countersign costs --days 1   today (UTC)
 
-Tokens and money are what reviewers report, or tokens at their configured price. What nobody said is unknown,
-shown as ?, and never counted as nothing.";
+Tokens and money are what reviewers report, or tokens at their configured price. What no reviewer
+reported is unknown, shown as ?, and never counted as 0.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COSTS_HELP)]
@@ -42,7 +42,7 @@ fn text(costs: &Costs) -> String {
     let Costs { days, rows: costs, total } = costs;
     if costs.is_empty() {
         let when = if *days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
-        return format!("nobody was asked {when}\n");
+        return format!("no reviewer was asked {when}\n");
     }
     let mut rows = vec![COLUMNS.map(str::to_owned)];
     rows.extend(costs.iter().map(|row| cells(&row.sums)));
@@ -62,7 +62,7 @@ fn text(costs: &Costs) -> String {
         out.push('\n');
     }
     if total.sums.cost_unknown > 0 {
-        let words = "+ ?: some of these questions did not say; what is unknown is not counted as nothing\n";
+        let words = "+ ?: for some questions no reviewer reported a cost; unknown is not counted as 0\n";
         out.push_str(&dim(words));
     }
     out

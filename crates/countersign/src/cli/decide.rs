@@ -1,4 +1,4 @@
-//! `approve`, `reject`, `skip`, `fix`, `unblock`, `withdraw`: what people do with a review.
+//! `approve`, `reject`, `skip`, `fix`, `unblock`, `withdraw`: the decisions about a review.
 
 use super::Global;
 use super::show::answer;

@@ -18,7 +18,7 @@ Examples:
   countersign dispute fi-3c1f --evidence notes/why.md --reviewer codex
   run-the-test | countersign dispute fi-3c1f --evidence -
 
-Somebody else judges the finding again, with what it is about and the evidence.
+Another reviewer judges the finding again, with the same material and the evidence.
   0  withdrawn: it does not come back on unchanged bytes; hand the work in again
   1  upheld: it stands, and only a person can have it judged once more (unblock)
   4  no verdict";

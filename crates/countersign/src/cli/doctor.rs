@@ -11,19 +11,19 @@ use tokio_util::sync::CancellationToken;
 
 const DOCTOR_HELP: &str = "\
 Examples:
-  countersign doctor                                      look at everything, start no program of yours
+  countersign doctor                                      check everything, start no reviewer
   countersign doctor --ask                                also ask every reviewer one small question
-  countersign doctor --ask --reviewer command:./judge.sh  try one that is not configured yet
+  countersign doctor --ask --reviewer command:./judge.sh  try a reviewer that is not configured yet
 
 Exit codes: 0 usable, 2 the configuration is wrong, 4 a reviewer is not usable.";
 
 #[derive(Debug, Args)]
 #[command(after_help = DOCTOR_HELP)]
 pub struct DoctorOptions {
-    /// Ask every reviewer one small question; programs of yours are not started otherwise
+    /// Ask every reviewer one small question; without this no reviewer is started
     #[arg(long)]
     pub ask: bool,
-    /// Look at this reviewer only: a configured name, {programs}, command:PROGRAM, replay:FILE, self or checks
+    /// Check this reviewer only: a configured name, {programs}, command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! What fails here, ours or a file of the project, holds the agent like a missing verdict: an agent that could break the
 //! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
-//! installed with a mistake in its command, it ends with exit code 1, which holds nobody; it never ends with 2.
+//! installed with a mistake in its command, it ends with exit code 1, which holds no agent; it never ends with 2.
 
 use super::help::hooks;
 use super::{Failure, Global, last_resort};
@@ -22,9 +22,9 @@ Examples:
   countersign init --agent claude --hook           has the program call it whenever an agent stops
   countersign init --agent claude --hook --remove  takes it out again
 
-It reads what the program says about the stop on standard input, reviews what changed since the last pass, and answers in
-the program's own form: findings go back to the agent as the reason to go on. Exit code 1 is a failure of the hook itself
-and holds nobody; 2 is never used, because it would. docs/hooks.md says the rest.";
+The agent program describes the stop on standard input. The hook reviews the changes since the last pass and answers in
+the form of that program: the agent gets the findings and continues. Exit code 1 means that the hook itself failed; it
+does not hold the agent. `countersign help hooks` explains the rest.";
 
 #[derive(Debug, Args)]
 #[command(after_help = HOOK_HELP)]
@@ -34,7 +34,7 @@ pub struct HookOptions {
     pub program: Hook,
 }
 
-/// The exit code of a hook that failed: every program takes it for an error that holds nobody.
+/// The exit code of a hook that failed: agent programs treat it as an error and do not hold the agent.
 pub const FAILED: u8 = 1;
 /// The most that is read; an agent's last message is in it.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;

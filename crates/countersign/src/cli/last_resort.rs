@@ -38,7 +38,7 @@ pub async fn panicked() {
     PANICKED.notified().await;
 }
 
-/// Lets no panic go unnoticed: a thread that is gone never answers, and whoever asked it would wait for ever.
+/// Ends the work of a thread that panicked: its caller would wait for ever.
 pub fn on_panic(ends: Ends) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

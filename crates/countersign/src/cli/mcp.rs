@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 const MCP_HELP: &str = "\
 Examples:
-  countersign mcp                                      over standard input and output, for the project around here
+  countersign mcp                                      over standard input and output, for this project
   countersign mcp --path ../shop                       for another project
   countersign mcp --transport http --port 7331         over HTTP on loopback, with a token
   countersign init --agent claude                      tells an agent to start it in this project
 
-Nothing but the protocol is written to standard output. docs/mcp.md has the tools, docs/agents.md the agents.";
+Only the protocol is written to standard output. `countersign help mcp` explains the tools, `help agents` the agents.";
 
 #[derive(Debug, Args)]
 #[command(after_help = MCP_HELP)]
@@ -32,20 +32,20 @@ pub struct McpOptions {
     /// With --transport http: the port on 127.0.0.1; 0 takes a free one and says which
     #[arg(long, value_name = "N", required_if_eq("transport", "http"))]
     pub port: Option<u16>,
-    /// With --transport http: let everybody on this machine in, for tools that cannot send a token
+    /// With --transport http: need no token, for tools that cannot send one; every program on this machine gets in
     #[arg(long, requires = "port")]
     pub no_token: bool,
-    /// For workflows: who reviews the outputs of steps: {programs}, a configured name, auto
-    /// (whoever is configured) or command:PROGRAM. Without it the agent is told to review its own work
+    /// For workflows: the reviewer of the outputs of steps: {programs}, a configured name, auto
+    /// (the configured one) or command:PROGRAM. Without it the agent reviews its own work
     #[arg(long, value_name = "NAME")]
     pub external_runner: Option<String>,
     /// For workflows: finish steps without a review of their outputs
     #[arg(long)]
     pub no_quality_gate: bool,
-    /// For workflows: the failing try of a step that stops it
+    /// For workflows: stop a step after this many failed attempts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_quality_attempts: Option<u32>,
-    /// For workflows: how long a call waits for reviewers before it answers that they are still at work
+    /// For workflows: how long a call waits for reviewers before it answers "still running"
     #[arg(long, value_name = "SECONDS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub wait_seconds: u64,
 }

@@ -123,7 +123,7 @@ fn hook_is_meant() -> bool {
 }
 
 /// The first signal stops cleanly, the second at once. A terminal that is closed is such a signal too; without one,
-/// whoever started us decides what a hang-up means.
+/// the process that started us decides what a hang-up means.
 fn stop_on_signals(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = || Some((signal(SignalKind::interrupt()).ok()?, signal(SignalKind::terminate()).ok()?));

@@ -17,19 +17,19 @@ use tokio_util::sync::CancellationToken;
 
 const REVIEW_HELP: &str = "\
 Examples:
-  countersign review                                    judge what countersign.yml says
-  countersign review docs/guide.md --subject guide      as a loop: attempts are counted
+  countersign review                                    judge all files the rules of countersign.yml name
+  countersign review docs/guide.md --subject guide      attempts are counted
   countersign review plan.md --criterion 'Complete=Is every step spelled out?' --reviewer command:./judge
-  countersign review docs --dry-run                     show the questions, ask nobody
+  countersign review docs --dry-run                     show the questions, ask no reviewer
   countersign review --change                           all work since the default branch, committed or not
   countersign review --change --base HEAD~1             the same since another commit
 
-A change is judged by the countersign.yml of the commit it is against, where that has one.";
+A change is judged by the countersign.yml of its base commit, if that has one.";
 
 #[derive(Debug, Default, Args)]
 #[command(after_help = REVIEW_HELP)]
 pub struct ReviewOptions {
-    /// Files and folders to judge; without any, all that the rules are for
+    /// Files and folders to judge; without any, all files the rules name
     pub paths: Vec<PathBuf>,
     /// Judge everything that changed since the default branch: committed, staged, unstaged and untracked
     #[arg(long, conflicts_with = "paths")]
@@ -55,24 +55,24 @@ pub struct ReviewOptions {
     /// A file with the author's notes
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
-    /// Who is asked: a configured name, auto (the first that answers), {programs},
+    /// The reviewer: a configured name, auto (the first that answers), {programs},
     /// command:PROGRAM, replay:FILE, self or checks
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
-    /// Whose model wrote the work: {authors}. Reviewers of other vendors are asked first; an
-    /// agent that runs this command is recognised by itself
+    /// The agent that wrote the work: {authors}. Reviewers of other vendors are asked first; an
+    /// agent that runs this command is recognised
     #[arg(long, value_name = "AGENT", value_parser = countersign_app::author::named)]
     pub author: Option<Vendor>,
-    /// What stays the same over retries: makes this a loop with counted attempts
+    /// A name that stays the same over retries, so that attempts are counted
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
-    /// Above this many files a question lists paths instead of carrying contents; without it only the size counts
+    /// Above this many files a question lists paths instead of contents; without it only the size counts
     #[arg(long, value_name = "N")]
     pub max_inline_files: Option<usize>,
-    /// Ask again about what passed, although it stands; failures on unchanged bytes stand all the same
+    /// Ask again about work that passed; failures on unchanged bytes stay
     #[arg(long)]
     pub no_cache: bool,
-    /// Show each question and ask nobody
+    /// Show each question, and ask no reviewer
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -140,7 +140,7 @@ pub async fn conclude(
     let text = verdict_text(&answer.own, hints, false);
     let mut answer = Answer::of(answer, text);
     answer.printed = true;
-    // Only an answer that reached somebody is delivered; otherwise the same submission gets it again.
+    // Only an answer that was read counts as delivered; otherwise the same submission gets it again.
     if printer.print(&answer) && !cancel.is_cancelled() {
         engine.delivered(ticket).await?;
     }

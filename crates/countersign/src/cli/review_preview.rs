@@ -1,4 +1,4 @@
-//! `countersign review --dry-run`: each question as it would be asked, one at a time, asking nobody.
+//! `countersign review --dry-run`: each question as it would be asked, one at a time; no reviewer is asked.
 
 use super::Failure;
 use crate::output::{Answer, Printer, bold, dim, write_out};

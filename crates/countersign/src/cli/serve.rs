@@ -15,15 +15,15 @@ const SERVE_HELP: &str = "\
 Examples:
   countersign serve              on port 7332; shows the token the first time
   countersign serve --port 0     on a free port, and says which
-  curl http://127.0.0.1:7332/openapi.json      every request there is
+  curl http://127.0.0.1:7332/openapi.json      all requests
 
-With the token, so that it stands in no list of processes:
+With the token, and without showing it in the list of processes:
   curl -H @<(printf 'Authorization: Bearer %s' \"$(cat .countersign/serve-token)\") \\
     http://127.0.0.1:7332/v1/status
 
-On 127.0.0.1 only. The token stands for you: whoever has it decides about reviews in your name,
-so give it to programs of yours and to no agent. It is in .countersign/serve-token, readable by
-you alone; delete the file to have a new one.";
+On 127.0.0.1 only. A program with the token decides about reviews in your name: give it to your
+own programs and to no agent. The token is in .countersign/serve-token, which only you can read;
+delete the file to get a new one.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
@@ -41,9 +41,10 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     // Its token stands for a person; an agent that could start it would have one.
     if author::is_agent() {
-        let words = "`serve` is for people: whoever has its token decides like a person";
+        let words =
+            "only a person may start `serve`: a program with its token decides in the name of that person";
         return Err(Failure { code: Code::PeopleOnly, ..Failure::usage(words) }
-            .hint("have a person start it; agents have `countersign mcp`"));
+            .hint("ask a person to start it; agents use `countersign mcp`"));
     }
     serve::serve(current_folder()?, global.config, options.port, cancel).await?;
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));

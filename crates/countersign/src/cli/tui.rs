@@ -24,7 +24,7 @@ pub struct TuiOptions {
     pub list: ListOptions,
 }
 
-/// Shows the tasks until somebody has seen enough.
+/// Shows the tasks until the person quits.
 pub async fn run(
     global: &Global,
     options: &TuiOptions,

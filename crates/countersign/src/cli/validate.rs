@@ -1,4 +1,4 @@
-//! `countersign validate`: configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing
+//! `countersign validate`: configuration, rules, jobs, tasks, state files and qr modules. It asks no reviewer and writes
 //! nothing.
 
 use super::{Failure, Global};

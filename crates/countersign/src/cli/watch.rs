@@ -18,11 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 const WATCH_HELP: &str = "\
 Examples:
-  countersign watch                       a line for everything that happens from now on, in whichever process
-  countersign watch --json --after 1042   an object a line, beginning after event 1042
+  countersign watch                       a line for every event from now on, in all processes
+  countersign watch --json --after 1042   one JSON object a line, beginning after event 1042
   countersign watch --subject service/    the reviews of tasks only
 
-It runs until it is stopped (exit code 0) or nobody reads what it prints. Where nothing was ever judged it waits.";
+It runs until it is stopped (exit code 0) or its output is closed. In a project without reviews it waits.";
 
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_HELP)]
@@ -38,7 +38,7 @@ pub struct WatchOptions {
 /// How often a ledger is looked for where there is none yet.
 const LOOK_MS: u64 = 200;
 
-/// Prints a line for every event until it is stopped or nobody reads any more.
+/// Prints a line for every event until it is stopped or its output is closed.
 pub async fn run(
     global: &Global,
     options: WatchOptions,
@@ -47,7 +47,7 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let gone = reader::gone();
-    // Somebody stopped it, or nobody reads: that is how watching ends.
+    // Both are the normal end of watching.
     let stopped = async {
         tokio::select! {
             () = cancel.cancelled() => {}
@@ -74,7 +74,7 @@ fn ended() -> Answer {
     answer
 }
 
-/// Prints what happens until nobody reads it.
+/// Prints events until its output is closed.
 async fn follow(
     ledger: &Ledger,
     after: Option<u64>,
@@ -122,7 +122,7 @@ async fn there(
     Ok((ledger, from))
 }
 
-/// The words of an end that nobody asked for.
+/// The message for a ledger that can no longer be read.
 fn lost(error: LedgerError, last: Option<u64>) -> Failure {
     match error {
         LedgerError::Replaced => {

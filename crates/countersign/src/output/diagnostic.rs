@@ -39,7 +39,7 @@ fn render(diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The file as it is quoted: what looks like a key, or stands where somebody took a key for something else,
+/// The file as it is quoted: what looks like a key, or stands in a place that should have a key,
 /// is not repeated where others may read it.
 fn without_secrets(diagnostic: &Diagnostic) -> String {
     let source = diagnostic.place.source();

@@ -118,7 +118,7 @@ impl Printer {
         Progress::new(self.quiet, self.verbose)
     }
 
-    /// Prints an answer. False if nobody was there to read it.
+    /// Prints an answer. False if standard output is closed.
     pub fn print(&self, answer: &Answer) -> bool {
         if !self.quiet || self.json {
             self.warn(&answer.warnings);
@@ -179,7 +179,7 @@ impl Printer {
     }
 }
 
-/// Writes to standard output. False if nobody was there to read it.
+/// Writes to standard output. False if it is closed.
 pub fn write_out(text: &str) -> bool {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()

@@ -27,7 +27,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     let Some(round) = review.round else { return out };
     out.push_str(&format!("{}\n", dim(&about(review, round))));
     push_findings(&mut out, &verdict.findings, None, named);
-    let heading = "Does not block in this round, and is worth a look:";
+    let heading = "These findings do not block this round:";
     push_findings(&mut out, &verdict.waived, Some(heading), named);
     push_fixes(&mut out, verdict);
     push_unanswered(&mut out, verdict);
@@ -117,21 +117,20 @@ fn push_findings(out: &mut String, findings: &[Finding], heading: Option<&str>, 
 /// What reviewers found that changed the files themselves: it was judged again, and is still worth knowing.
 fn push_fixes(out: &mut String, verdict: &Verdict) {
     for fixed in &verdict.fixed {
-        let heading = format!("In round {} the reviewer changed files itself. It had found:", fixed.round);
+        let heading =
+            format!("In round {} the reviewer changed files itself. Its findings were:", fixed.round);
         out.push_str(&format!("\n{}\n", dim(&heading)));
-        let found = if fixed.found.is_empty() { "nothing that it names" } else { &fixed.found };
+        let found = if fixed.found.is_empty() { "none that it named" } else { &fixed.found };
         push_wrapped(out, found);
     }
 }
 
 fn push_unanswered(out: &mut String, verdict: &Verdict) {
     if verdict.shown.end == Some(RoundEnd::Stale) {
-        out.push_str(
-            "\nThe files changed while they were judged, so this verdict is about something that is gone.\n",
-        );
+        out.push_str("\nThe files changed during the review, so this verdict does not apply to them.\n");
     }
     if verdict.shown.end == Some(RoundEnd::Superseded) {
-        out.push_str("\nOther work was handed in meanwhile.\n");
+        out.push_str("\nOther work was submitted meanwhile.\n");
     }
     for (targets, why, details) in reasons(&verdict.assignments) {
         let words = format!("{}: {}", listed(&targets), why.words());
@@ -161,7 +160,7 @@ fn reasons(assignments: &[Assignment]) -> Vec<(Vec<&str>, NoVerdict, Vec<String>
     reasons
 }
 
-/// Names, as many as anybody reads; all of them are in the JSON.
+/// The first names; all of them are in the JSON.
 fn listed(names: &[&str]) -> String {
     match names.get(..LISTED) {
         Some(first) if names.len() > LISTED => {

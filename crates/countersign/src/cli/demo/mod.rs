@@ -61,7 +61,7 @@ pub async fn run(
     Ok(stage.close(&stored, rounds, options.keep.as_deref()))
 }
 
-/// A folder that is not there yet: nothing of anybody's is ever written over.
+/// A folder that does not exist yet: the demo never writes over files.
 fn new_folder(keep: &Path) -> Result<std::path::PathBuf, Failure> {
     let made = std::fs::create_dir(keep).and_then(|()| keep.canonicalize());
     made.map_err(|error| {

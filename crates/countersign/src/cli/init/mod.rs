@@ -38,7 +38,7 @@ A countersign.yml that is there already is checked and left as it is; with --age
 #[derive(Debug, Args)]
 #[command(after_help = INIT_HELP)]
 pub struct InitOptions {
-    /// Who answers questions: {programs}, command:PROGRAM, replay:FILE or self
+    /// The reviewer: {programs}, command:PROGRAM, replay:FILE or self
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
     /// Print what would be written and write nothing
@@ -57,7 +57,7 @@ pub struct InitOptions {
     /// With --agent: replace the arguments of an entry that has others
     #[arg(long, requires = "agent")]
     pub force: bool,
-    /// With --agent: who reviews the outputs of steps; the server is started with the same option
+    /// With --agent: the reviewer of the outputs of steps; the server is started with the same option
     #[arg(long, value_name = "NAME", requires = "agent", value_parser = runner_name)]
     pub external_runner: Option<String>,
 }
@@ -85,7 +85,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
     }
-    // Whoever is asked elsewhere, and by which file, does not matter to a new one.
+    // Reviewers that the environment or another file names do not matter to a new file.
     let environment = Environment { config: None, reviewer: None, ..environment() };
     let project = Project::find_at(current_folder()?, global.config.as_deref(), None, &environment)?;
     if project.config.file.is_some() {

@@ -24,7 +24,7 @@ One phase, from its work to its gate (with STATE_DIR set, --state-dir can be lef
   countersign qr fix --phase plan-structure
   countersign qr fixed --files plan.md --phase plan-structure
 
-Every answer ends with a NEXT line that names the next command. docs/qr.md has the whole loop.";
+Every answer ends with a NEXT line that names the next command. `countersign help qr` explains the whole loop.";
 
 #[derive(Debug, Args)]
 #[command(after_help = QR_HELP)]
@@ -47,23 +47,23 @@ fn phase(name: &str) -> Result<Phase, String> {
 pub enum QrCommand {
     /// Make the state directory
     Init,
-    /// The task of the phase; with --qr-fail, what failed in its review
+    /// Print the task of the phase; with --qr-fail, the failures of its review
     Execute(ExecuteOptions),
     /// Break the work of the phase into items to verify
     Decompose(DecomposeOptions),
-    /// Record what a verifier says about an item
+    /// Record the result of a verifier for an item
     Record(RecordOptions),
-    /// PASS or FAIL, from the state file alone
+    /// Print PASS or FAIL, from the state file alone
     Gate,
-    /// Have reviewers verify what is open or failed and blocks
+    /// Let reviewers verify the open items and the blocking failures
     Verify(VerifyOptions),
-    /// What to do about the failures that block
+    /// Print instructions for the blocking failures
     Fix(FixOptions),
-    /// Say that the failures are fixed: the next round begins
+    /// Begin the next round, after the failures were fixed
     Fixed(FixedOptions),
-    /// Take an item as it is (people only, recorded)
+    /// Accept an item as it is (people only, recorded)
     Accept(AcceptOptions),
-    /// Where the phase is, worked out now
+    /// Show the state of the phase
     Status,
     /// Begin the phase again; after a failure people only
     Reset,
@@ -74,7 +74,7 @@ pub enum QrCommand {
 }
 
 impl QrCommand {
-    /// Whom to ask, where somebody is named.
+    /// The reviewer that was named.
     pub fn reviewer(&self) -> Option<&String> {
         match self {
             Self::Decompose(options) => options.ask.reviewer.as_ref(),
@@ -112,10 +112,10 @@ impl QrCommand {
 /// What commands need that ask reviewers.
 #[derive(Debug, Default, Args)]
 pub struct AskOptions {
-    /// What is looked at: the plan, the files of the change; kept in mind for the commands after this one
+    /// The work to review: the plan, or the files of the change; later commands use the same
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub artifact: Vec<PathBuf>,
-    /// Who is asked: a configured name, {programs}, command:PROGRAM or replay:FILE
+    /// The reviewer: a configured name, {programs}, command:PROGRAM or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }
@@ -127,7 +127,7 @@ pub struct VerifyOptions {
     /// Only these items
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub item: Vec<String>,
-    /// Ask nobody: print what a verifier of this item is told
+    /// Print the prompt for this item, and ask no reviewer
     #[arg(long, value_name = "ID")]
     pub print_prompt: Option<String>,
 }
@@ -136,7 +136,7 @@ pub struct VerifyOptions {
 pub struct FixOptions {
     #[command(flatten)]
     pub ask: AskOptions,
-    /// Ask nobody: print what whoever words the instructions is told
+    /// Print the prompt for the instructions, and ask no reviewer
     #[arg(long)]
     pub print_prompt: bool,
 }
@@ -149,10 +149,10 @@ pub struct ReconcileOptions {
     /// What was built; without any, the files each milestone names
     #[arg(long, visible_alias = "artifact", value_name = "FILE", num_args = 1..)]
     pub files: Vec<PathBuf>,
-    /// Who is asked
+    /// The reviewer
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
-    /// Ask nobody: print the questions
+    /// Print the questions, and ask no reviewer
     #[arg(long)]
     pub print_prompt: bool,
 }
@@ -161,7 +161,7 @@ pub struct ReconcileOptions {
 pub struct LoopOptions {
     #[command(flatten)]
     pub ask: AskOptions,
-    /// The program that mends what failed; it reads FIX GUIDANCE and runs in the project
+    /// The program that fixes the failures; it reads FIX GUIDANCE and runs in the project
     #[arg(long, value_name = "COMMAND")]
     pub fixer: String,
     /// How long the fixer may take, each time
@@ -181,12 +181,12 @@ pub struct DecomposeOptions {
     /// The items, as JSON: {"items": [{"scope", "check", "id"?, "severity"?}]} or the list; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reviewer", "print_prompt"])]
     pub items: Option<PathBuf>,
-    /// Put these items in the place of those there are; the round stays
+    /// Replace the present items; the round stays
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]
     pub ask: AskOptions,
-    /// Ask nobody: print what whoever decomposes is told
+    /// Print the prompt for the items, and ask no reviewer
     #[arg(long)]
     pub print_prompt: bool,
 }

@@ -20,7 +20,7 @@ Examples:
   countersign task add 'Build walls' --id walls --acceptance 'they stand'
   countersign task start walls
   countersign task done walls                              reviewed at once where `review.trigger` says so
-  countersign task review 1.2                              reviewed now, whatever the trigger
+  countersign task review 1.2                              reviewed now, under any trigger
 
 A task of PLAN.md is named by its place (1.2) or its title. The countersign.yml of the commit the work is compared with
 says how it is reviewed.";
@@ -37,15 +37,15 @@ pub struct TaskOptions {
 
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
-    /// Add a task that is in no plan
+    /// Add a task that is not in the plan
     Add(AddOptions),
-    /// All tasks, and which are under review now
+    /// List all tasks, and which are under review now
     List,
-    /// One task, with its last review
+    /// Show a task with its last review
     Show(NamedOptions),
-    /// Somebody begins to work on a task
+    /// Mark a task as in progress
     Start(NamedOptions),
-    /// The work on a task is done: it is reviewed now, or waits for its review
+    /// Mark the work on a task as done; it is reviewed now or later, by `review.trigger`
     Done(ReviewTaskOptions),
     /// Review the work on a task now
     Review(ReviewTaskOptions),
@@ -53,15 +53,15 @@ pub enum TaskCommand {
 
 #[derive(Debug, Args)]
 pub struct AddOptions {
-    /// What it is called
+    /// Its title
     pub title: String,
-    /// What to type for it later; without one it gets one
+    /// Its id; one is made if you give none
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// What belongs to it
+    /// What the work covers
     #[arg(long, value_name = "TEXT")]
     pub scope: Option<String>,
-    /// When it is done
+    /// The condition under which it is done
     #[arg(long, value_name = "TEXT")]
     pub acceptance: Option<String>,
 }
@@ -82,7 +82,7 @@ pub struct ReviewTaskOptions {
     /// The log of the session in which the work was done; shown where `context.session_log` is on
     #[arg(long, value_name = "FILE")]
     pub session_log: Option<PathBuf>,
-    /// Who is asked: a configured name, auto, {programs}, command:PROGRAM or replay:FILE
+    /// The reviewer: a configured name, auto, {programs}, command:PROGRAM or replay:FILE
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
 }
@@ -124,7 +124,7 @@ async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, project.ledger().await?)
 }
 
-/// The work is reviewed now, whatever the trigger.
+/// The work is reviewed now, under any trigger.
 pub async fn review(
     global: &Global,
     plan: &str,
@@ -165,7 +165,7 @@ async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) 
     let engine = ready.project().engine(ready.planner()).await?;
     let reviewed = printer.progress().during(&engine, ready.review(engine.clone(), cancel)).await?;
     let answer = Answer { printed: true, ..words::finished(&reviewed) };
-    // Only an answer that reached somebody is delivered; otherwise the same work gets it again.
+    // Only an answer that was read counts as delivered; otherwise the same work gets it again.
     if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &reviewed.ticket) {
         engine.delivered(ticket).await?;
     }

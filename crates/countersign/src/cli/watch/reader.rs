@@ -1,11 +1,11 @@
-//! Whoever reads what we print: whether somebody still does, also while there is nothing to print.
+//! Notices that the reader of standard output is gone, also while there is nothing to print.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::stdout;
 use tokio_util::sync::CancellationToken;
 
-/// Cancelled when nobody reads standard output any more.
+/// Cancelled when the reader of standard output is gone.
 pub fn gone() -> CancellationToken {
     let gone = CancellationToken::new();
     let told = gone.clone();

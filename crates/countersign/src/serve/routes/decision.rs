@@ -1,4 +1,4 @@
-//! What people decide about reviews. Whoever has the token is the person who runs the server.
+//! Decisions about reviews. A client with the token acts for the person who runs the server.
 
 use crate::serve::call::Call;
 use crate::serve::refusal::Refusal;
@@ -24,7 +24,7 @@ pub const ROUTES: &[Route] = &[Route {
     summary: "Decide about a review",
     description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
                   the server. `digest` is `review.digest` of the review as it was looked at: where other work was \
-                  handed in since, or somebody else was quicker, nothing is decided (409).",
+                  submitted since, or another decision came first, nothing is decided (409).",
     body: Some(schema::<Decision>),
     answers: &[Given::answer::<Verdict>(200, "It is decided: the review as it stands now.")],
     run: |call| Box::pin(decide(call)),

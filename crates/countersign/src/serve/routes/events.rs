@@ -29,8 +29,8 @@ pub const ROUTES: &[Route] = &[Route {
     summary: "What happens, live",
     description: "Server-sent events: `id` is the number to resume by, `event` the kind, `data` the object that \
                   `countersign watch --json` prints. Begins with what happens from now on, or after `Last-Event-ID` or \
-                  `after`; the header holds where both are given. Nothing is lost and nothing comes twice, whoever \
-                  reconnects. Comments keep a silent stream open. An event `failure` says why a stream ends.",
+                  `after`; the header holds where both are given. Nothing is lost and nothing comes twice after a \
+                  reconnect. Comments keep a silent stream open. An event `failure` says why a stream ends.",
     parameters: &[
         Parameter {
             name: "Last-Event-ID",

@@ -20,6 +20,6 @@ const LONGEST_WAIT_SECONDS: u64 = 600;
 const WAIT: Parameter = Parameter::query(
     "wait",
     Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
-    "How many seconds to wait for the end before answering how it stands. An answer that somebody waited for \
+    "How many seconds to wait for the end before the present state is answered. An answer that a client waited for \
             counts as delivered: the same work handed in again is the next attempt.",
 );

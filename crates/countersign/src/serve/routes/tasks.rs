@@ -71,7 +71,7 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/tasks/{id}/start",
         name: "start_task",
         command: "task start",
-        summary: "Somebody begins to work on a task",
+        summary: "Mark a task as in progress",
         description: "",
         answers: &[GIVES_TASK],
         run: |call| Box::pin(start(call)),
@@ -196,7 +196,7 @@ fn pending(call: &Call, ready: &Ready) -> Response {
     call.answer(StatusCode::ACCEPTED, Answer::new(None, answer).warned(ready.warnings().to_vec()))
 }
 
-/// Has a review performed, whether or not anybody waits for it.
+/// Performs a review, whether or not a client waits for it.
 fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Result<Reviewed, Failure>> {
     let (tell, told) = oneshot::channel();
     let resident = call.resident.clone();
@@ -210,7 +210,7 @@ fn perform(call: &Call, ready: Ready, engine: Engine) -> oneshot::Receiver<Resul
             eprintln!("{}: task {}: {}", crate::serve::NAME, visible_line(&id), visible_line(&words));
         }
         let telling = ended.as_mut().ok().and_then(|reviewed| reviewed.telling.take());
-        // Nobody may wait any more.
+        // The client may be gone.
         let _ = tell.send(ended);
         if let Some(telling) = telling {
             telling.tell(engine.ledger()).await;
