@@ -22,6 +22,8 @@ mod json_docs;
 mod json_golden;
 mod log;
 mod logging;
+mod messages;
+mod mistakes;
 mod notify;
 mod paths;
 mod people;
