@@ -1,13 +1,13 @@
 //! What was gathered, put together: flags over environment over project over user over defaults.
 
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
-use super::layer::{self, GivenReviewers, Layer};
+use super::layer::{self, Layer};
 use super::notify::NotifyConfig;
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
-use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
+use super::settings::{Limits, Merge, Origin, QrConfig, Setting, shown};
 use crate::programs::PROGRAMS;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
@@ -112,21 +112,19 @@ pub fn resolve(
         if policy.budget.microusd.or(day_budget.microusd).is_some() {
             problems.extend(reviewers.iter().filter_map(without_price));
         }
-        let named = reviewer.as_ref().filter(|(name, _)| !is_short_form(name));
-        problems.extend(named.and_then(|(name, origin)| {
-            unknown_reviewer(
+        if let Some((name, origin)) = reviewer.as_ref().filter(|(name, _)| !is_short_form(name))
+            && let Some(problem) = unknown_reviewer(
                 name,
                 reviewers,
                 Place::new(&Source::new(origin.to_string(), name), 0..name.len()),
             )
-            .map(|problem| {
-                let hint = problem.hint.clone().unwrap_or_default();
-                problem.with_hint(format!(
-                    "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
-                    PROGRAMS.reviewer_names()
-                ))
-            })
-        }));
+        {
+            let hint = problem.hint.clone().unwrap_or_default();
+            problems.push(problem.with_hint(format!(
+                "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
+                PROGRAMS.reviewer_names()
+            )));
+        }
     }
     if let Some(problems) = Problems::of(problems) {
         return Err(problems);
@@ -153,35 +151,21 @@ pub fn resolve(
 }
 
 fn places(gathered: &Gathered) -> Vec<Setting> {
-    let file = gathered.project.as_ref().map(|file| file.path.display().to_string());
+    let file = gathered.project.as_ref().map(|file| file.path.display());
+    let (root, origin) = (gathered.root.display().to_string(), gathered.root_origin.clone());
     vec![
-        Setting {
-            name: "root",
-            value: gathered.root.display().to_string(),
-            origin: gathered.root_origin.clone(),
-        },
-        Setting {
-            name: "config",
-            value: file.unwrap_or_else(|| "none".into()),
-            origin: gathered.project_origin.clone(),
-        },
+        Setting { name: "root", value: root, origin },
+        Setting { name: "config", value: shown(&file), origin: gathered.project_origin.clone() },
     ]
 }
 
 /// The first list there is; `None` if it could not be understood.
 fn reviewers(merge: &mut Merge<'_>) -> Option<Vec<ReviewerConfig>> {
-    let mut list = (Vec::new(), Origin::Default);
-    for layer in merge.layers {
-        match &layer.reviewers {
-            GivenReviewers::None => continue,
-            GivenReviewers::Broken => return None,
-            GivenReviewers::List(given, span) => {
-                list = (given.clone(), Origin::file(layer.owner, &layer.sink.place(span)));
-            }
-        }
-        break;
-    }
-    let (reviewers, origin) = list;
+    let given = merge.layers.iter().find_map(|layer| Some((layer.reviewers.clone()?, layer)));
+    let (reviewers, origin) = match given {
+        Some((at, layer)) => (at.value?, layer.origin(&at.span)),
+        None => (Vec::new(), Origin::Default),
+    };
     let names: Vec<_> = reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
     merge.settings.push(Setting { name: "reviewers", value: format!("[{}]", names.join(", ")), origin });
     Some(reviewers)
