@@ -1,7 +1,8 @@
 //! Budgets: before a question is asked, the most it may cost is put aside. What does not fit waits for what is
 //! out, and is not asked where nothing is out any more.
 
-use super::drive::{Question, step_on};
+use super::drive::Question;
+use super::record::step_on;
 use super::{Engine, EngineError, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
@@ -183,7 +184,6 @@ impl Engine {
             return Spending::default();
         };
         let added = repair.map_or(0, |defect| prompt::repair_prompt("", defect).len() as u64);
-        let size = panelist.size(bytes + added);
-        size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd))
+        panelist.worst(bytes + added)
     }
 }

@@ -1,11 +1,11 @@
 //! Consultations: questions to the panel that ask for something else than rulings.
 //!
-//! A door needs a list of items, or instructions, before there is anything to rule on. Such a question goes the
-//! way of every other: the same panel, slots, guard, deadline, bounds, redaction and budget of the day. It belongs
-//! to no review; a stream of its own in the ledger says who was asked and what came of it, and its calls count as
-//! costs like all others.
+//! A door needs a list of items, or instructions, before there is anything to rule on. Such a question has the same
+//! panel, slots, guard, deadline, bounds, redaction and budget of the day as the questions of a review. It belongs to no
+//! review; its own stream in the ledger records who was asked and the result, and its calls count as costs.
 
-use super::ask::{not_put, report_of};
+use super::ask::{Worded, not_put, report_of};
+use super::reading::no_private_folder;
 use super::slots::Slots;
 use super::{Engine, EngineError, Happening, Judge, Panelist};
 use crate::fresh::{now_ms, random};
@@ -14,7 +14,6 @@ use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};
 use crate::scratch::Scratch;
 use countersign_core::answer;
-use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
@@ -54,12 +53,6 @@ pub struct Consulted<T> {
     pub stream: String,
 }
 
-/// The words of a consultation, free of secrets.
-struct Worded {
-    system_prompt: String,
-    payload: String,
-}
-
 /// One consultation under way.
 struct Consulting<'a> {
     about: &'a Consultation,
@@ -91,9 +84,15 @@ impl Engine {
         let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
         let mut reviewer = None;
         for name in self.0.planner.panel.names() {
-            reviewer = Some(name.clone());
-            result = self.consult_one(&mut consulting, &name, &accept, cancel).await?;
-            // A verdict about this question, good or bad, is nobody else's to give.
+            result = self.consult_once(&mut consulting, &name, None, &accept, cancel).await?;
+            if let Err(Failed { why, detail, .. }) = &result
+                && why.is_repairable()
+            {
+                let defect = detail.clone();
+                result = self.consult_once(&mut consulting, &name, Some(&defect), &accept, cancel).await?;
+            }
+            reviewer = Some(name);
+            // A failure that is about the question is not better with another reviewer.
             if !matches!(&result, Err(failed) if failed.why == NoVerdict::Unavailable) {
                 break;
             }
@@ -103,34 +102,17 @@ impl Engine {
 
     /// The question as it would be asked.
     pub fn consultation_words(&self, about: &Consultation) -> (String, String) {
-        let Worded { system_prompt, payload } = self.word_consultation(about);
-        (system_prompt, payload)
+        let worded = self.word_consultation(about);
+        (worded.system_prompt, worded.payload)
     }
 
     fn word_consultation(&self, about: &Consultation) -> Worded {
         let redaction = &self.0.planner.redaction;
-        let (system_prompt, mut counts) = redaction.redact(&about.system_prompt);
+        let (system_prompt, mut redacted) = redaction.redact(&about.system_prompt);
         let mut shown = about.files.clone();
-        counts.add(super::redact::shown(redaction, &mut shown));
-        let payload = prompt::with_redactions(prompt::payload(&shown, None), &counts);
-        Worded { system_prompt: system_prompt.into_owned(), payload }
-    }
-
-    /// Asks one reviewer, and once more where its reply could not be used.
-    async fn consult_one<T>(
-        &self,
-        consulting: &mut Consulting<'_>,
-        reviewer: &str,
-        accept: &impl Fn(&Value) -> Result<T, String>,
-        cancel: &CancellationToken,
-    ) -> Result<Result<T, Failed>, EngineError> {
-        let first = self.consult_once(consulting, reviewer, None, accept, cancel).await?;
-        match first {
-            Err(failed) if failed.why.is_repairable() => {
-                self.consult_once(consulting, reviewer, Some(&failed.detail), accept, cancel).await
-            }
-            first => Ok(first),
-        }
+        redacted.add(super::redact::shown(redaction, &mut shown));
+        let payload = prompt::with_redactions(prompt::payload(&shown, None), &redacted);
+        Worded { system_prompt: system_prompt.into_owned(), payload, shown, redacted }
     }
 
     async fn consult_once<T>(
@@ -152,20 +134,17 @@ impl Engine {
         if let Err(failed) = self.put_consultation_on_record(consulting, &panelist, &brief).await? {
             return Ok(Err(failed));
         }
-        let again = repair.is_some();
         let span = info_span!("call", id = %call, reviewer);
-        let told = self.put_consultation(consulting, &panelist, &slots, brief, again, cancel);
-        let told = told.instrument(span).await;
-        let shape = consulting.about.shape;
-        let told = self.priced(reviewer, told).and_then(|said| value_of(&said, shape));
+        let told = self.put_consultation(consulting, &panelist, &slots, brief, repair.is_some(), cancel);
+        let told = self.priced(reviewer, told.instrument(span).await);
+        let told = told.and_then(|said| value_of(&said, consulting.about.shape));
         let told = self.without_secrets(told, |redaction, value| {
             redaction.value(value);
         });
         let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
         let result = told.result.as_ref().map_err(Clone::clone);
         let result = result.and_then(|value| accept(value).map_err(garbled));
-        let failed = result.as_ref().err();
-        self.end_consultation(consulting, &call, &told, failed).await?;
+        self.end_consultation(consulting, &call, &told, result.as_ref().err()).await?;
         let id = consulting.id();
         self.say(match &result {
             Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
@@ -196,7 +175,7 @@ impl Engine {
         }
         let (label, reviewer) = (consulting.about.name.clone(), panelist.name.clone());
         self.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
-        self.hear_consultation(panelist, brief, cancel).await
+        self.hear_consultation(panelist, brief, cancel).await.unwrap_or_else(Told::not_asked)
     }
 
     fn consultation_brief(
@@ -205,33 +184,49 @@ impl Engine {
         panelist: &Panelist,
         repair: Option<&str>,
     ) -> Result<Brief, EngineError> {
-        let planner = &self.0.planner;
-        let Worded { system_prompt, payload } = &consulting.worded;
-        let counts_money = planner.day_budget.microusd.is_some();
-        let root = planner.root.path().to_owned();
-        let seconds = policy::timeout_seconds(consulting.about.files.len());
+        let Worded { system_prompt, payload, .. } = &consulting.worded;
+        let Consultation { name, shape, files, .. } = consulting.about;
+        let counts_money = self.0.planner.day_budget.microusd.is_some();
+        let seconds = policy::timeout_seconds(files.len());
         Ok(Brief {
-            call: CallId::new(random()?),
-            rule: consulting.about.name.clone(),
-            asks: Asks::Consultation(consulting.about.shape),
-            target: Target::All,
-            criteria: vec![],
             system_prompt: match repair {
                 Some(defect) => prompt::repair_prompt(system_prompt, defect),
                 None => system_prompt.clone(),
             },
             payload: payload.clone(),
+            ..self.empty_brief(panelist, CallId::new(random()?), (name, *shape), seconds, counts_money)
+        })
+    }
+
+    /// A question without words, about no file, that asks for something else than rulings.
+    pub(super) fn empty_brief(
+        &self,
+        panelist: &Panelist,
+        call: CallId,
+        (name, shape): (&str, Shape),
+        seconds: u64,
+        counts_money: bool,
+    ) -> Brief {
+        let root = self.0.planner.root.path().to_owned();
+        Brief {
+            call,
+            rule: name.to_owned(),
+            asks: Asks::Consultation(shape),
+            target: Target::All,
+            criteria: vec![],
+            system_prompt: String::new(),
+            payload: String::new(),
             files: vec![],
             shown: vec![],
             unshown: 0,
             timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
-            reply_bytes: planner.bounds.reply_bytes,
+            reply_bytes: self.0.planner.bounds.reply_bytes,
             accept_bare: false,
             folder: root.clone(),
             private: None,
             root,
-            most_microusd: self.most_microusd(&panelist.name, counts_money),
-        })
+            most_microusd: panelist.most_microusd(counts_money),
+        }
     }
 
     /// Everything is in the question, so that has to fit.
@@ -255,9 +250,7 @@ impl Engine {
         brief: &Brief,
     ) -> Result<Result<(), Failed>, EngineError> {
         let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
-        let size = panelist.size(bytes);
-        let worst =
-            size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd));
+        let worst = panelist.worst(bytes);
         let mut transaction = self.0.ledger.transaction().await?;
         if let Err(words) = self.allowed_today(&mut transaction, worst).await? {
             return Ok(Err(Failed::new(NoVerdict::Budget, format!("not asked: {words}"))));
@@ -283,15 +276,15 @@ impl Engine {
         told: &Told<Value>,
         failed: Option<&Failed>,
     ) -> Result<(), EngineError> {
-        let note = match failed {
+        let (kind, body) = match failed {
             None => ("consult_answered", json!({ "call": call })),
             Some(Failed { why, detail, .. }) => {
                 ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
             }
         };
         let mut transaction = self.0.ledger.transaction().await?;
-        let noted = [(note.0, note.1.to_string())];
-        transaction.note(&consulting.stream, consulting.noted, &noted, now_ms()).await?;
+        let note = [(kind, body.to_string())];
+        transaction.note(&consulting.stream, consulting.noted, &note, now_ms()).await?;
         transaction.record_call(call, &report_of(told)).await?;
         transaction.end_call(call, failed.is_none()).await?;
         transaction.commit().await?;
@@ -299,60 +292,45 @@ impl Engine {
         Ok(())
     }
 
+    /// Asks in a private folder.
     pub(super) async fn hear_consultation(
         &self,
         panelist: &Panelist,
         mut brief: Brief,
         cancel: &CancellationToken,
-    ) -> Told<Said> {
-        let broken = |error: std::io::Error| {
-            let words = format!("no private folder for the reviewer: {error}");
-            Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
-        };
-        let folder = match Scratch::new("question") {
-            Ok(folder) => folder,
-            Err(error) => return broken(error),
-        };
+    ) -> Result<Told<Said>, Failed> {
+        let folder = Scratch::new("question").map_err(no_private_folder)?;
         brief.private = Some(folder.path().to_owned());
         if !panelist.sees_project {
             brief.folder = folder.path().join("files");
-            if let Err(error) = private::make_folder(&brief.folder) {
-                return broken(error);
-            }
+            private::make_folder(&brief.folder).map_err(no_private_folder)?;
         }
-        self.hear(panelist, &brief, cancel).await
+        Ok(self.hear(panelist, &brief, cancel).await)
     }
 
-    /// What somebody says to a question that is ready to be put.
+    /// The reply of a reviewer to a question that is ready to be put.
     pub(super) async fn hear(
         &self,
         panelist: &Panelist,
         brief: &Brief,
         cancel: &CancellationToken,
     ) -> Told<Said> {
-        match &panelist.judge {
+        let words = match &panelist.judge {
             Judge::Command(command) => {
                 let told = command.hear(&self.0.guard, brief, cancel).await;
-                self.0.planner.panel.vouch(&panelist.name, &brief.root, told)
+                return self.0.planner.panel.vouch(&panelist.name, &brief.root, told);
             }
-            Judge::Agent(agent) => agent.hear(&self.0.guard, brief, cancel).await,
-            Judge::Service(service) => service.hear(brief, cancel).await,
-            Judge::Replay { recording, .. } => replay::consult(recording, &brief.rule),
-            Judge::Library(library) => library.hear(brief).await,
-            Judge::Marked(_) => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer",
-            )),
-            // One level of reading is all there is.
-            Judge::TwoCall(_) => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a review in two calls answers with rulings, and cannot be consulted",
-            )),
-            Judge::SelfReview => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a self-review rules on work and cannot be consulted: name another reviewer",
-            )),
-        }
+            Judge::Agent(agent) => return agent.hear(&self.0.guard, brief, cancel).await,
+            Judge::Service(service) => return service.hear(brief, cancel).await,
+            Judge::Replay { recording, .. } => return replay::consult(recording, &brief.rule),
+            Judge::Library(library) => return library.hear(brief).await,
+            Judge::Marked(_) => {
+                "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer"
+            }
+            Judge::TwoCall(_) => "a review in two calls answers with rulings, and cannot be consulted",
+            Judge::SelfReview => "a self-review rules on work and cannot be consulted: name another reviewer",
+        };
+        Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
     }
 }
 

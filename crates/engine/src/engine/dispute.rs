@@ -157,6 +157,6 @@ impl Engine {
     /// Takes down what came of a dispute, where the finding was made.
     pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored, EngineError> {
         dispute.feedback = self.hide(&dispute.feedback);
-        self.one(review, Input::Disputed(Box::new(dispute))).await
+        self.record_one(review, None, Input::Disputed(Box::new(dispute))).await
     }
 }

@@ -1,23 +1,17 @@
-//! The loop: perform what is due until the round has ended.
+//! The loop: perform what is due until the round has ended. How results are recorded is in `record`.
 
-use super::ask::report_of;
+use super::ask::{Asking, report_of};
 use super::budget::{Admitted, Ask, Worst};
 use super::{Engine, EngineError, Happening, Ticket};
 use crate::fresh::{now_ms, random};
-use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
+use crate::ledger::Stored;
 use crate::reviewer::{Failed, Told};
-use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
-use countersign_core::outcome::NoVerdict;
 use countersign_core::place::Place;
-use countersign_core::plan::Assignment;
-use countersign_core::review::{
-    By, Confirmation, Effect, Event, Input, Known, Refused, Review, State, due, step,
-};
+use countersign_core::review::{By, Confirmation, Effect, Event, Input, State, due};
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Content, Material, Submission};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinSet;
@@ -42,7 +36,8 @@ impl Question {
     }
 }
 
-/// Questions that are out, and what came back.
+/// Questions that are asked and not answered yet.
+#[derive(Default)]
 struct Out {
     tasks: JoinSet<(Question, Told)>,
     keys: HashMap<Key, Waiting>,
@@ -74,12 +69,6 @@ impl Drop for Out {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
-}
-
-/// Whether a round goes on.
-enum Next {
-    Go(Box<Stored>),
-    Ended,
 }
 
 impl Engine {
@@ -128,8 +117,8 @@ impl Engine {
         stored: Stored,
         cancel: &CancellationToken,
     ) -> Result<(), EngineError> {
-        let (tasks, keys, worst) = (JoinSet::new(), HashMap::new(), HashMap::new());
-        let mut out = Out { tasks, keys, held: false, worst, cancel: cancel.child_token() };
+        let mut out = Out::default();
+        out.cancel = cancel.child_token();
         self.say(round_of(&stored));
         let span = info_span!("review", id = %ticket.review, round = ticket.round);
         let driven = self.drive_on(ticket, stored, &mut out, cancel).instrument(span).await;
@@ -140,19 +129,16 @@ impl Engine {
     async fn drive_on(
         &self,
         ticket: &Ticket,
-        stored: Stored,
+        mut stored: Stored,
         out: &mut Out,
         cancel: &CancellationToken,
     ) -> Result<(), EngineError> {
         let mut changes = self.0.ledger.watch().await?;
-        let mut stored = stored;
         let mut look = true;
         loop {
             if look {
-                stored = match self.perform_due(ticket, stored, out).await? {
-                    Next::Go(stored) => *stored,
-                    Next::Ended => return Ok(()),
-                };
+                let Some(next) = self.perform_due(ticket, stored, out).await? else { return Ok(()) };
+                stored = next;
             }
             (stored, look) = tokio::select! {
                 Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, out).await?,
@@ -162,30 +148,36 @@ impl Engine {
         }
     }
 
-    /// Begins everything that is due and not under way.
-    async fn perform_due(&self, ticket: &Ticket, stored: Stored, out: &mut Out) -> Result<Next, EngineError> {
-        let ours = stored.holder.as_deref() == Some(self.0.holder.id());
-        if has_ended(&stored, ticket) || !ours {
-            return Ok(Next::Ended);
+    /// Begins everything that is due and not under way; none where the round has ended for this process.
+    async fn perform_due(
+        &self,
+        ticket: &Ticket,
+        mut stored: Stored,
+        out: &mut Out,
+    ) -> Result<Option<Stored>, EngineError> {
+        if has_ended(&stored, ticket) || !self.holds(&stored) {
+            return Ok(None);
         }
-        let mut stored = stored;
         loop {
             let effects = due(&stored.review);
             if effects == [Effect::Confirm] && out.tasks.is_empty() {
-                let found = self.confirm(&stored).await?;
+                let found = match stored.review.round() {
+                    Some(round) => self.look_at_files(&round.submission).await?,
+                    None => Confirmation::Changed,
+                };
                 let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
                 self.feed(stored, vec![confirmed]).await?;
-                return Ok(Next::Ended);
+                return Ok(None);
             }
             if effects == [Effect::AskSelf] && out.tasks.is_empty() {
                 self.ask_self(ticket, stored).await?;
-                return Ok(Next::Ended);
+                return Ok(None);
             }
             let before = stored.n;
             stored = self.ask_all(ticket, stored, effects, out).await?;
             // Where nobody is asked and something was recorded all the same, something else is due now.
             if stored.n == before || !out.tasks.is_empty() || has_ended(&stored, ticket) {
-                return Ok(Next::Go(Box::new(stored)));
+                return Ok(Some(stored));
             }
         }
     }
@@ -255,10 +247,10 @@ impl Engine {
     ) {
         let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
         let Some(assignment) = assignment.cloned() else { return };
-        let put = Arc::new(AtomicBool::new(false));
+        let (put, budget) = (Arc::new(AtomicBool::new(false)), stored.review.policy.budget);
         let waiting = Waiting { call: question.call.clone(), put: put.clone() };
         out.keys.insert(question.key.clone(), waiting);
-        let asking = super::ask::Asking {
+        let asking = Asking {
             put,
             rules: rules.clone(),
             assignment,
@@ -269,13 +261,7 @@ impl Engine {
             accept_bare: stored.review.policy.accept_bare_verdicts,
             index: question.assignment,
             review: stored.review.id.clone(),
-            counts_money: stored
-                .review
-                .policy
-                .budget
-                .microusd
-                .or(self.0.planner.day_budget.microusd)
-                .is_some(),
+            counts_money: budget.microusd.or(self.0.planner.day_budget.microusd).is_some(),
             redacted: Default::default(),
         };
         let (engine, cancel) = (self.clone(), out.cancel.clone());
@@ -284,8 +270,8 @@ impl Engine {
         out.tasks.spawn(asked.instrument(span));
     }
 
-    /// Something changed in the ledger: the review as it is now, and whether that is news. Mostly it is what
-    /// we wrote ourselves, and reading a large review again after each answer would cost more than the answer.
+    /// The review after a change in the ledger, and whether it differs. Mostly the change is our own write, and reading
+    /// a large review again after each answer would cost more than the answer.
     async fn look_again(&self, stored: Stored) -> Result<(Stored, bool), EngineError> {
         match self.0.ledger.is_current(&stored).await? {
             true => Ok((stored, false)),
@@ -302,23 +288,19 @@ impl Engine {
         first: Result<(Question, Told), tokio::task::JoinError>,
         out: &mut Out,
     ) -> Result<(Stored, bool), EngineError> {
-        let mut inputs = vec![];
-        let mut reports = vec![];
-        let mut happenings = vec![];
-        let mut next = Some(first);
-        while let Some(joined) = next {
+        let (mut inputs, mut reports, mut happenings) = (vec![], vec![], vec![]);
+        let mut first = Some(first);
+        while let Some(joined) = first.take().or_else(|| out.tasks.try_join_next()) {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
             if told.result.is_err() && out.cancel.is_cancelled() {
-                next = out.tasks.try_join_next();
                 continue;
             }
             out.keys.remove(&question.key);
-            happenings.push(heard(ticket, &question, &told));
+            happenings.push(happening_of(ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
-            next = out.tasks.try_join_next();
         }
         if inputs.is_empty() {
             return Ok((stored, false));
@@ -333,114 +315,6 @@ impl Engine {
         let look = !all_answered || stored.n != expected || out.tasks.is_empty() || out.held;
         Ok((stored, look))
     }
-
-    /// Looks whether the files are still the ones that were judged.
-    async fn confirm(&self, stored: &Stored) -> Result<Confirmation, EngineError> {
-        match stored.review.round() {
-            Some(round) => self.look_at_files(&round.submission).await,
-            None => Ok(Confirmation::Changed),
-        }
-    }
-
-    /// Whether the files are still what was handed in.
-    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation, EngineError> {
-        let root = &self.0.planner.root;
-        if let Some(of) = &submission.change
-            && workspace::fingerprint(root, &super::handed::wanted(of)).await? != of.fingerprint
-        {
-            return Ok(Confirmation::Changed);
-        }
-        let in_change = submission.change.is_some();
-        // Also in a change: git may take other bytes of a file for the same, and checks do not.
-        let files: Vec<_> = submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
-        let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
-        let now = workspace::gather(root, paths).await;
-        let now = now.map_err(EngineError::io("could not look at the files again"))?;
-        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
-    }
-
-    /// Steps with inputs and records what follows.
-    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored, EngineError> {
-        self.feed_with(stored, inputs, vec![]).await
-    }
-
-    async fn feed_with(
-        &self,
-        stored: Stored,
-        inputs: Vec<Input>,
-        reports: Vec<(CallId, Report)>,
-    ) -> Result<Stored, EngineError> {
-        let mut transaction = self.0.ledger.transaction().await?;
-        let mut draft = self.draft(&mut transaction, stored).await?;
-        let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
-        for input in inputs.into_iter().chain(failures) {
-            step_on(&mut draft, input)?;
-        }
-        let stored = transaction.write(draft).await?;
-        for (call, report) in reports {
-            if report != Report::default() {
-                transaction.record_call(&call, &report).await?;
-            }
-        }
-        transaction.commit().await?;
-        Ok(stored)
-    }
-
-    /// Failures that another review recorded meanwhile on questions that pass here: asking at the same time does not
-    /// replace them either.
-    async fn standing_failures(
-        &self,
-        transaction: &mut Transaction,
-        review: &Review,
-        inputs: &[Input],
-    ) -> Result<Vec<Input>, EngineError> {
-        let passed: HashSet<&Key> = inputs
-            .iter()
-            .filter_map(|input| match input {
-                Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
-                _ => None,
-            })
-            .collect();
-        let Some(round) = review.round().filter(|_| !passed.is_empty()) else { return Ok(vec![]) };
-        let candidates = round.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let candidates = candidates.filter(|candidate| passed.contains(&candidate.key));
-        let known = transaction.rulings(candidates, i64::MAX).await?;
-        let failures = known.into_iter().filter(|known| known.answer.fails());
-        Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
-    }
-
-    /// Begins to write on what is recorded now, which may be more than we know.
-    pub(super) async fn draft(
-        &self,
-        transaction: &mut Transaction,
-        stored: Stored,
-    ) -> Result<Draft, EngineError> {
-        let id = stored.review.id.clone();
-        match transaction.draft(stored, now_ms()).await {
-            Err(LedgerError::Conflict) => {
-                let newer = transaction.review(&id).await?;
-                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
-                Ok(transaction.draft(newer, now_ms()).await?)
-            }
-            draft => Ok(draft?),
-        }
-    }
-}
-
-/// Adds what follows from an input.
-pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
-    match step(draft.review(), input) {
-        Ok(events) => draft.add(events),
-        // Somebody else was faster: the state already says what is due now.
-        Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => {}
-        Err(refused) => return Err(refused),
-    }
-    Ok(())
-}
-
-/// Whether a material is a file at its path. One of a change that could not be read may have another name.
-fn can_be_gathered(file: &Material, in_change: bool) -> bool {
-    file.form.is_file() && !(in_change && matches!(file.content, Content::Unreadable(_)))
 }
 
 /// Whether the ticket's round is over, or waits for somebody.
@@ -456,14 +330,13 @@ fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
 fn round_of(stored: &Stored) -> Happening {
     let review = stored.review.id.clone();
     let (round, assignments, answered) = stored.review.round().map_or((0, 0, 0), |round| {
-        let answered =
-            round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some()).count();
-        (round.n, round.assignments.len(), answered)
+        let answered = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
+        (round.n, round.assignments.len(), answered.count())
     });
     Happening::Round { review, round, assignments, answered }
 }
 
-fn heard(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
+fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
     let (review, assignment) = (ticket.review.clone(), question.assignment);
     match &told.result {
         Ok(answer) => {
@@ -485,16 +358,4 @@ fn input_of(question: Question, told: Told) -> Input {
             Input::AskFailed { call, key, why, detail, fixed, budget: None }
         }
     }
-}
-
-/// What a question is called in progress lines: its rule and what it looks at.
-pub(super) fn label(rules: &[countersign_core::rule::Rule], assignment: &Assignment) -> String {
-    let rule = rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
-    format!("{rule}: {}", assignment.target_words())
-}
-
-/// Why a question of a review that was taken over cannot be asked here.
-pub(super) fn not_configured(reviewer: &str) -> Told {
-    let words = format!("reviewer `{reviewer}` is not configured here");
-    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }

@@ -72,20 +72,16 @@ impl Engine {
     /// Begins to perform a review, unless somebody alive does so already.
     pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>, EngineError> {
         let review = stored.review.id.clone();
-        let ours = stored.holder.as_deref() == Some(self.0.holder.id());
+        let ours = self.holds(stored);
         if !ours && stored.holder.as_deref().is_some_and(|holder| self.0.ledger.is_alive(holder)) {
             return Ok(None);
         }
-        let begun = self.0.driving.lock().is_ok_and(|mut driving| driving.insert(review.clone()));
-        if !begun {
+        if !self.0.driving.lock().is_ok_and(|mut driving| driving.insert(review.clone())) {
             return Ok(None);
         }
         let performing = Performing { engine: self, review: review.clone() };
-        if ours || self.take_over(&review, stored.holder.as_deref()).await? {
-            Ok(Some(performing))
-        } else {
-            Ok(None)
-        }
+        let taken = ours || self.take_over(&review, stored.holder.as_deref()).await?;
+        Ok(taken.then_some(performing))
     }
 
     /// Whether a review is this process's to perform.

@@ -1,8 +1,7 @@
 //! The engine: does what is due.
 //!
-//! `submit` hands work in, `wait` performs what the core says is due until the round has ended. Between the
-//! two a process may die at any point: another one, or the same one later, submits the same bytes again and
-//! goes on where it stopped.
+//! `submit` hands work in, `wait` performs what the core says is due until the round has ended. A process may die at
+//! any point between the two: whichever process submits the same bytes again goes on from there.
 
 mod ask;
 mod budget;
@@ -18,6 +17,7 @@ mod panel;
 mod place;
 mod planner;
 mod reading;
+mod record;
 mod redact;
 mod self_review;
 mod slots;
@@ -50,6 +50,7 @@ use tokio::sync::broadcast;
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     planner: Planner,
     ledger: Ledger,
@@ -69,21 +70,14 @@ impl Engine {
         Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
     }
 
-    /// The same engine with a new planner, for a process that lives longer than its configuration. What is
-    /// under way goes on as it was planned; slots stay taken for whoever is still asked.
+    /// The same engine with a new planner, for a process that outlives its configuration. Rounds under way go on as
+    /// planned, and their questions keep their slots.
     pub fn replanned(&self, mut planner: Planner) -> Self {
         planner.panel.keep_slots(&self.0.planner.panel);
-        Self(Arc::new(Inner {
-            planner,
-            ledger: self.0.ledger.clone(),
-            holder: self.0.holder.clone(),
-            guard: self.0.guard.clone(),
-            happenings: self.0.happenings.clone(),
-            driving: self.0.driving.clone(),
-        }))
+        Self(Arc::new(Inner { planner, ..Inner::clone(&self.0) }))
     }
 
-    /// Makes plans, asking nobody.
+    /// Makes plans without asking a reviewer.
     pub fn planner(&self) -> &Planner {
         &self.0.planner
     }
@@ -93,12 +87,12 @@ impl Engine {
         self.0.happenings.watch()
     }
 
-    /// Lets somebody hear what happens from now on, in this engine and in those made from it.
+    /// Calls a listener for everything that happens from now on, in this engine and in those made from it.
     pub fn listen(&self, listener: Listener) {
         self.0.happenings.listen(listener);
     }
 
-    /// Says what happens to whoever listens.
+    /// Tells all listeners what happens.
     pub fn say(&self, happening: Happening) {
         self.0.happenings.say(happening);
     }

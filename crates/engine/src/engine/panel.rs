@@ -3,10 +3,10 @@
 use super::place::place;
 use super::slots::Slots;
 use super::two_call::TwoCall;
-use crate::programs::Vendor;
+use crate::programs::{Usage, Vendor};
 use crate::reviewer::replay::Recording;
 use crate::reviewer::{Agent, Command, Failed, Library, Marked, Service, Told};
-use countersign_core::cost::{self, Price, Size};
+use countersign_core::cost::{self, Price, Size, Spending};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::place::Place;
@@ -154,6 +154,25 @@ impl Panelist {
             );
             Failed::new(NoVerdict::TooLong, words)
         })
+    }
+
+    /// Fills in what a reply cost, by the price of its tokens, where the reviewer does not say so.
+    pub(super) fn add_price(&self, usage: &mut Usage) {
+        if let (Some(price), None, Some(input), Some(output)) =
+            (self.price, usage.cost_microusd, usage.tokens_in, usage.tokens_out)
+        {
+            usage.cost_microusd = Some(price.of(input, output));
+        }
+    }
+
+    /// The limit a reviewer is told where a budget counts dollars and no price limits the question.
+    pub(super) fn most_microusd(&self, counts_money: bool) -> Option<u64> {
+        self.question_microusd.filter(|_| counts_money && self.price.is_none())
+    }
+
+    /// The most a question of so many bytes may cost.
+    pub(super) fn worst(&self, bytes: u64) -> Spending {
+        self.size(bytes).map_or(Spending::default(), |size| size.worst(self.price, self.question_microusd))
     }
 
     /// Whether they answer in free text, with a marker at its end.

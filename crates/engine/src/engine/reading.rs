@@ -1,11 +1,14 @@
 //! What reviewers and commands read by themselves: it must be what was handed in for as long as they can read it.
 
+use super::handed::wanted;
+use super::{Engine, EngineError};
 use crate::reviewer::{Brief, Failed, Files, Held, Told};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Changed, Kept, Root, Steady};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
-use countersign_core::submission::{Form, Material};
+use countersign_core::review::Confirmation;
+use countersign_core::submission::{Content, Form, Material, Submission};
 use std::io;
 
 /// What a reviewer may read.
@@ -41,10 +44,8 @@ impl Private {
         let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
         let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
         let ended = ended.unwrap_or_else(|error| {
-            Err(Failed::new(
-                NoVerdict::Unavailable,
-                format!("the files could not be looked at again: {error}"),
-            ))
+            let words = format!("the files could not be looked at again: {error}");
+            Err(Failed::new(NoVerdict::Unavailable, words))
         });
         told.and_then(|said| ended.map(|()| said))
     }
@@ -72,9 +73,37 @@ pub(super) fn stale(changed: Changed) -> Failed {
     Failed::new(NoVerdict::Stale, changed.to_string())
 }
 
+pub(super) fn no_private_folder(error: io::Error) -> Failed {
+    Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
+}
+
 fn not_held(error: &io::Error) -> Failed {
     let words = format!("the files could not be held to what was handed in while they are read: {error}");
     Failed::new(NoVerdict::Unavailable, words)
+}
+
+impl Engine {
+    /// Whether the files are still what was handed in.
+    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation, EngineError> {
+        let root = &self.0.planner.root;
+        if let Some(of) = &submission.change
+            && workspace::fingerprint(root, &wanted(of)).await? != of.fingerprint
+        {
+            return Ok(Confirmation::Changed);
+        }
+        let in_change = submission.change.is_some();
+        // Also in a change: git may take other bytes of a file for the same, and checks do not.
+        let files: Vec<_> = submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
+        let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
+        let now = workspace::gather(root, paths).await;
+        let now = now.map_err(EngineError::io("could not look at the files again"))?;
+        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
+    }
+}
+
+/// Whether a material is a file at its path. One of a change that could not be read may have another name.
+fn can_be_gathered(file: &Material, in_change: bool) -> bool {
+    file.form.is_file() && !(in_change && matches!(file.content, Content::Unreadable(_)))
 }
 
 /// The project, as checks look at it.

@@ -49,26 +49,16 @@ pub(super) struct Offer {
 impl Engine {
     /// Gives out a token, or takes the results that came with the work.
     pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
-        if let Some(offer) = &ticket.offer {
-            return self.take_offer(offer, stored, &ticket.prepared).await;
-        }
-        let token = Token::new(random()?);
-        self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
-        self.feed(stored, vec![Input::SelfReviewAsked { token }]).await?;
-        Ok(())
-    }
-
-    async fn take_offer(
-        &self,
-        offer: &Offer,
-        stored: Stored,
-        prepared: &Prepared,
-    ) -> Result<(), EngineError> {
+        let Some(Offer { token, rows }) = &ticket.offer else {
+            let token = Token::new(random()?);
+            self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
+            self.feed(stored, vec![Input::SelfReviewAsked { token }]).await?;
+            return Ok(());
+        };
         let Some(round) = stored.review.round() else { return Ok(()) };
-        let answers = self.own_rulings(&offer.rows, round, &stored.review.rules, prepared).await?;
-        let token = offer.token.clone();
+        let answers = self.own_rulings(rows, round, &stored.review.rules, &ticket.prepared).await?;
         let asked = Input::SelfReviewAsked { token: token.clone() };
-        self.feed(stored, vec![asked, Input::SelfReviewed { token, answers }]).await?;
+        self.feed(stored, vec![asked, Input::SelfReviewed { token: token.clone(), answers }]).await?;
         Ok(())
     }
 

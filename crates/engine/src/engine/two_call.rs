@@ -13,11 +13,9 @@ use countersign_core::answer::{self, Answer, PARSED_REVIEW, REVIEW_TEXT, Reviewe
 use countersign_core::cost::Size;
 use countersign_core::digest::Parts;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::plan::Target;
 use countersign_core::prompt::{self, Body, Shown};
 use countersign_core::text;
 use serde_json::Value;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What the question to the reader is called, for programs and in recordings.
@@ -96,11 +94,7 @@ impl Transcript {
             self.unknown = true;
             return;
         };
-        if let (Some(price), None, Some(input), Some(output)) =
-            (panelist.price, usage.cost_microusd, usage.tokens_in, usage.tokens_out)
-        {
-            usage.cost_microusd = Some(price.of(input, output));
-        }
+        panelist.add_price(&mut usage);
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.usage = Some(match self.usage.take() {
             None => usage,
@@ -120,31 +114,31 @@ impl Transcript {
 }
 
 impl Engine {
-    /// Has work reviewed in free words, and reads what they say.
-    pub(super) async fn ask_twice(&self, asking: &Asking, two: &TwoCall, cancel: &CancellationToken) -> Told {
-        // Whoever gave a reply that could not be used was asked again here, about the same review.
+    /// Has work reviewed in free words, and has that review read.
+    pub(super) async fn ask_twice(
+        &self,
+        asking: &Asking,
+        two: &TwoCall,
+        cancel: &CancellationToken,
+    ) -> Result<Told, Failed> {
+        // A reply that could not be used was asked for again here, about the same review.
         if let Some(defect) = &asking.repair {
-            return Told::not_asked(Failed::new(NoVerdict::Garbled, defect));
+            return Err(Failed::new(NoVerdict::Garbled, defect));
         }
-        let private = match self.private_brief(asking, Access::of(two.reviewer.sees_project)).await {
-            Ok(private) => private,
-            Err(failed) => return Told::not_asked(failed),
-        };
-        let criteria = private.brief.criteria.clone();
-        let root = private.brief.root.clone();
+        let private = self.private_brief(asking, Access::of(two.reviewer.sees_project)).await?;
+        let (criteria, root) = (private.brief.criteria.clone(), private.brief.root.clone());
         let mut heard = Transcript::default();
         let review = self.free_review(two, private.brief.clone(), &mut heard, cancel).await;
         let review = match private.let_go(Told::bare(review)).await.result {
             Ok(review) => review,
-            Err(failed) => return heard.told(Err(failed)),
+            Err(failed) => return Ok(heard.told(Err(failed))),
         };
-        let asked: Vec<_> = criteria.iter().collect();
         let parsed = self.parse_review(two, asking, &review, &mut heard, cancel).await;
         let answer: Result<Answer, Failed> = parsed.and_then(|reviewed| {
-            answer::rule_reviewed(reviewed, &asked)
+            answer::rule_reviewed(reviewed, &criteria.iter().collect::<Vec<_>>())
                 .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
         });
-        self.0.planner.panel.vouch(&asking.reviewer, &root, heard.told(answer))
+        Ok(self.0.planner.panel.vouch(&asking.reviewer, &root, heard.told(answer)))
     }
 
     /// The review in free words; an empty one is asked for once more.
@@ -158,12 +152,9 @@ impl Engine {
         brief.rule.clone_from(&two.command);
         brief.asks = Asks::Consultation(REVIEW_TEXT);
         let system_prompt = prompt::consultation_prompt(&two.task, REVIEW_TEXT);
-        let mut empty = None;
-        for _ in 0..2 {
-            brief.system_prompt = match &empty {
-                None => system_prompt.clone(),
-                Some(Failed { detail, .. }) => prompt::repair_prompt(&system_prompt, detail),
-            };
+        let empty = "the review is empty";
+        for asked_for in [system_prompt.clone(), prompt::repair_prompt(&system_prompt, empty)] {
+            brief.system_prompt = asked_for;
             let told = self.hear(&two.reviewer, &brief, cancel).await;
             heard.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
@@ -174,9 +165,8 @@ impl Engine {
             if !review.trim().is_empty() {
                 return Ok(self.0.planner.redaction.redact(&review).0.into_owned());
             }
-            empty = Some(Failed::new(NoVerdict::Garbled, "the review is empty"));
         }
-        Err(empty.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review is empty")))
+        Err(Failed::new(NoVerdict::Garbled, empty))
     }
 
     /// What a review says; whoever reads it is asked once more where the reply cannot be used.
@@ -190,49 +180,37 @@ impl Engine {
     ) -> Result<Reviewed, Failed> {
         let mut brief = self.parser_brief(two, asking, review);
         let system_prompt = brief.system_prompt.clone();
-        let mut defect: Option<Failed> = None;
-        for _ in 0..2 {
-            if let Some(Failed { detail, .. }) = &defect {
-                brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
-            }
-            let told = self.hear_consultation(&two.parser, brief.clone(), cancel).await;
-            heard.add(PARSE_REVIEW, &two.parser, &told);
-            match told.result.and_then(|said| reviewed_of(&said)) {
-                Err(failed) if failed.why.is_repairable() => defect = Some(failed),
-                read => return read,
-            }
+        let mut read = self.parse_once(two, &brief, heard, cancel).await;
+        if let Err(Failed { why, detail, .. }) = &read
+            && why.is_repairable()
+        {
+            brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
+            read = self.parse_once(two, &brief, heard, cancel).await;
         }
-        Err(defect.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review could not be read")))
+        read
+    }
+
+    async fn parse_once(
+        &self,
+        two: &TwoCall,
+        brief: &Brief,
+        heard: &mut Transcript,
+        cancel: &CancellationToken,
+    ) -> Result<Reviewed, Failed> {
+        let told = self.hear_consultation(&two.parser, brief.clone(), cancel).await;
+        let told = told.unwrap_or_else(Told::not_asked);
+        heard.add(PARSE_REVIEW, &two.parser, &told);
+        told.result.and_then(|said| reviewed_of(&said))
     }
 
     fn parser_brief(&self, two: &TwoCall, asking: &Asking, review: &str) -> Brief {
-        let shown = Shown {
-            path: "review".to_owned(),
-            output: "review".to_owned(),
-            body: Body::Text(review.to_owned()),
-        };
-        let root = self.0.planner.root.path().to_owned();
+        let (path, output) = ("review".to_owned(), "review".to_owned());
+        let shown = Shown { path, output, body: Body::Text(review.to_owned()) };
+        let (call, asks) = (asking.call.clone(), (PARSE_REVIEW, PARSED_REVIEW));
         Brief {
-            call: asking.call.clone(),
-            rule: PARSE_REVIEW.to_owned(),
-            asks: Asks::Consultation(PARSED_REVIEW),
-            target: Target::All,
-            criteria: vec![],
             system_prompt: prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW),
             payload: prompt::payload(&[shown], None),
-            files: vec![],
-            shown: vec![],
-            unshown: 0,
-            timeout: two.parser.timeout.unwrap_or(Duration::from_secs(PARSER_SECONDS)),
-            reply_bytes: self.0.planner.bounds.reply_bytes,
-            accept_bare: false,
-            folder: root.clone(),
-            private: None,
-            root,
-            most_microusd: two
-                .parser
-                .question_microusd
-                .filter(|_| asking.counts_money && two.parser.price.is_none()),
+            ..self.empty_brief(&two.parser, call, asks, PARSER_SECONDS, asking.counts_money)
         }
     }
 }

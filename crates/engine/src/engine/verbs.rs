@@ -1,4 +1,4 @@
-//! The smaller verbs: look, decide, lift, withdraw, deliver.
+//! The small operations on a review: read it, decide, lift, withdraw, mark as delivered.
 
 use super::{Engine, EngineError, Ticket};
 use crate::fresh::now_ms;
@@ -33,7 +33,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Somebody decides about exactly the work that stands now.
+    /// Decides about the work that is recorded now.
     pub async fn decide(
         &self,
         id: &ReviewId,
@@ -48,7 +48,7 @@ impl Engine {
         self.decide_about(id, digest, verb, by, reason).await
     }
 
-    /// Somebody decides about the work they had before them; where it is other work by now, that is refused.
+    /// Decides about the work of this digest; refused where the review is about other work by now.
     pub async fn decide_about(
         &self,
         id: &ReviewId,
@@ -58,7 +58,8 @@ impl Engine {
         reason: String,
     ) -> Result<Stored, EngineError> {
         let reason = self.hide(&reason);
-        self.one(id, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() })).await
+        self.record_one(id, None, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() }))
+            .await
     }
 
     /// Waits until a person has said what becomes of a round that has ended, in whichever process.
@@ -80,12 +81,7 @@ impl Engine {
         }
     }
 
-    /// Somebody lets a stopped review go on.
-    pub async fn lift(&self, id: &ReviewId, by: Actor, reason: String) -> Result<Stored, EngineError> {
-        self.lift_about(id, None, by, reason).await
-    }
-
-    /// The same, refused where it is about other work by now than they had before them.
+    /// A person lets a stopped review go on; with a digest, only where the review is still about that work.
     pub async fn lift_about(
         &self,
         id: &ReviewId,
@@ -93,22 +89,17 @@ impl Engine {
         by: Actor,
         reason: String,
     ) -> Result<Stored, EngineError> {
-        self.one_about(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
+        self.record_one(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
     }
 
-    /// Whoever handed it in takes it back.
-    pub async fn withdraw(&self, id: &ReviewId, by: Actor) -> Result<Stored, EngineError> {
-        self.withdraw_about(id, None, by).await
-    }
-
-    /// The same, refused where it is about other work by now than they had before them.
+    /// The author takes work back; with a digest, only where the review is still about that work.
     pub async fn withdraw_about(
         &self,
         id: &ReviewId,
         digest: Option<&Digest>,
         by: Actor,
     ) -> Result<Stored, EngineError> {
-        self.one_about(id, digest, Input::Withdrawn(by)).await
+        self.record_one(id, digest, Input::Withdrawn(by)).await
     }
 
     /// The session of an agent was written to, and this work is about to be handed in. Core decides what that changes.
@@ -120,16 +111,11 @@ impl Engine {
         rules: &[Rule],
     ) -> Result<Stored, EngineError> {
         let work = Box::new(work.clone());
-        self.one(id, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
+        self.record_one(id, None, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
     }
 
-    /// One input whose refusal the caller wants to know.
-    pub(super) async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
-        self.one_about(id, None, input).await
-    }
-
-    /// The same; with a digest, about that work and no other.
-    async fn one_about(
+    /// Records one input, or returns its refusal. With a digest, only where the review is still about that work.
+    pub(super) async fn record_one(
         &self,
         id: &ReviewId,
         about: Option<&Digest>,
