@@ -22,6 +22,25 @@ pub struct Entry {
     pub event: Event,
 }
 
+/// One recorded event of any stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its number in the ledger, from 1 and without gaps: what a reader resumes by.
+    pub seq: u64,
+    /// The review it belongs to, or the stream of a door.
+    pub stream: String,
+    /// Its number in the stream, from 1 and without gaps.
+    pub n: u64,
+    /// When it was recorded.
+    pub at_ms: i64,
+    /// Its kind.
+    pub kind: String,
+    /// What happened, as JSON.
+    pub body: String,
+    /// What the review is about; none for streams of doors.
+    pub subject: Option<String>,
+}
+
 /// An event as a store has it, with the hash of the one before it.
 #[derive(Clone)]
 pub(super) struct Line {
@@ -60,6 +79,13 @@ impl Line {
     /// Its number in the stream.
     pub(super) fn number(&self) -> Result<u64, LedgerError> {
         u64::try_from(self.n).map_err(|_| LedgerError::Tampered { seq: self.seq })
+    }
+
+    pub(super) fn recorded(self, subject: Option<String>) -> Result<Recorded, LedgerError> {
+        self.check()?;
+        let n = self.number()?;
+        let Self { seq, stream, at_ms, kind, body, .. } = self;
+        Ok(Recorded { seq, stream, n, at_ms, kind, body, subject })
     }
 
     pub(super) fn entry(self) -> Result<Entry, LedgerError> {

@@ -1,5 +1,6 @@
 //! What can go wrong with the ledger, in words, and what to do about it.
 
+use crate::fresh::NoRandom;
 use countersign_core::outcome::Outcome;
 use std::io;
 
@@ -101,6 +102,12 @@ impl LedgerError {
             Self::Missing(_) => "run `countersign status` to see what there is",
             Self::Other(_) => "run the command again; if it stays so, look after the disk",
         }
+    }
+}
+
+impl From<NoRandom> for LedgerError {
+    fn from(error: NoRandom) -> Self {
+        Self::Other(error.0.to_string())
     }
 }
 

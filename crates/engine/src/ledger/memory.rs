@@ -1,13 +1,14 @@
-//! A ledger in memory: for as long as its process, in no file. A transaction works on a copy of the lists, and most
-//! things are found by looking through all of them, so it is for ledgers of a few reviews.
+//! The store in memory, without a file. A transaction works on a copy of the lists, and most look-ups read all of a
+//! list, so it is for ledgers of a few reviews.
 
 use super::LedgerError;
-use super::calls::{Begun, Call, CallState, Cost, DAY_MS, Report, Scope};
+use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::store::{End, Kept, Lines, Rows, Stream};
+use crate::fresh;
 use countersign_core::cost::Spending;
-use countersign_core::ids::{CallId, ID_LETTERS, ReviewId, letters};
+use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::review::State;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -20,12 +21,12 @@ struct Tables {
     streams: BTreeMap<String, Vec<Arc<Line>>>,
     reviews: BTreeMap<String, Row>,
     rulings: BTreeMap<String, (String, u64)>,
-    calls: Vec<Arc<Recorded>>,
+    calls: Vec<Arc<CallRow>>,
 }
 
-/// A call with what is not read back by itself.
+/// A call, with the columns that are only added up.
 #[derive(Clone)]
-struct Recorded {
+struct CallRow {
     call: Call,
     stream: String,
     asked_ms: i64,
@@ -75,9 +76,7 @@ impl Memory {
     }
 
     pub fn lease(&self) -> Result<(String, Kept), LedgerError> {
-        let mut random = [0; ID_LETTERS];
-        getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
-        let id = letters(random);
+        let id = fresh::id()?;
         self.leases.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
         Ok((id.clone(), Box::new(Lease { id, leases: Arc::clone(&self.leases) })))
     }
@@ -154,10 +153,9 @@ impl Session {
 
     pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
         let named = self.tables.streams.iter().filter(|(name, _)| name.starts_with(prefix));
-        let mut found: Vec<_> =
-            named.map(|(name, lines)| (lines.last().map(|line| line.seq), name)).collect();
-        found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        Ok(found.into_iter().take(limit as usize).map(|(_, name)| name.clone()).collect())
+        let mut found: Vec<_> = named.collect();
+        found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.last().map(|line| line.seq)));
+        Ok(found.into_iter().take(limit as usize).map(|(name, _)| name.clone()).collect())
     }
 
     pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>, LedgerError> {
@@ -216,24 +214,23 @@ impl Session {
     }
 
     pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
-        let calls = self.tables.calls.iter().filter(|recorded| recorded.stream == review.as_str());
-        Ok(calls.map(|recorded| recorded.call.clone()).collect())
+        let calls = self.tables.calls.iter().filter(|row| row.stream == review.as_str());
+        Ok(calls.map(|row| row.call.clone()).collect())
     }
 
     pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
-        let found = self.tables.calls.iter().find(|recorded| recorded.call.id == *id);
-        Ok(found.map(|recorded| (recorded.call.state, recorded.stream.clone())))
+        let found = self.tables.calls.iter().find(|row| row.call.id == *id);
+        Ok(found.map(|row| (row.call.state, row.stream.clone())))
     }
 
     pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
-        let counts = |recorded: &&Arc<Recorded>| match scope {
-            Scope::Review(id, round) => recorded.stream == id.as_str() && recorded.call.round >= round,
-            Scope::Since(at_ms) => recorded.asked_ms >= at_ms,
+        let counts = |row: &&Arc<CallRow>| match scope {
+            Scope::Review(id, round) => row.stream == id.as_str() && row.call.round >= round,
+            Scope::Since(at_ms) => row.asked_ms >= at_ms,
         };
         let mut sum = Spending::default();
-        for Recorded { call: Call { report, .. }, reserved, .. } in
-            self.tables.calls.iter().filter(counts).map(|recorded| &**recorded)
-        {
+        for row in self.tables.calls.iter().filter(counts) {
+            let (report, reserved) = (&row.call.report, row.reserved);
             let tokens = report.tokens_in.zip(report.tokens_out).map(|(a, b)| a.saturating_add(b));
             sum.tokens = sum.tokens.saturating_add(tokens.unwrap_or(reserved.tokens));
             sum.microusd = sum.microusd.saturating_add(report.cost_microusd.unwrap_or(reserved.microusd));
@@ -241,27 +238,9 @@ impl Session {
         Ok(sum)
     }
 
-    pub fn costs(&mut self, since_ms: i64, without: &str) -> Result<Vec<(i64, Cost)>, LedgerError> {
-        let mut all: BTreeMap<(i64, &str, Option<&str>), Cost> = BTreeMap::new();
-        for recorded in self.tables.calls.iter().filter(|recorded| recorded.asked_ms >= since_ms) {
-            let Call { reviewer, report, .. } = &recorded.call;
-            if reviewer == without {
-                continue;
-            }
-            let key = (recorded.asked_ms / DAY_MS, reviewer.as_str(), report.model.as_deref());
-            let cost = all.entry(key).or_insert_with(|| Cost {
-                reviewer: reviewer.clone(),
-                model: report.model.clone(),
-                ..Cost::default()
-            });
-            cost.questions += 1;
-            cost.tokens_in = cost.tokens_in.saturating_add(report.tokens_in.unwrap_or(0));
-            cost.tokens_out = cost.tokens_out.saturating_add(report.tokens_out.unwrap_or(0));
-            cost.tokens_unknown += u64::from(report.tokens_in.is_none() || report.tokens_out.is_none());
-            cost.microusd = cost.microusd.saturating_add(report.cost_microusd.unwrap_or(0));
-            cost.cost_unknown += u64::from(report.cost_microusd.is_none());
-        }
-        Ok(all.into_iter().map(|((day, ..), cost)| (day, cost)).collect())
+    pub fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>, LedgerError> {
+        let asked = self.tables.calls.iter().filter(|row| row.asked_ms >= since_ms);
+        Ok(asked.map(|row| (row.asked_ms, row.call.clone())).collect())
     }
 
     pub fn append(&mut self, events: &[Line]) -> Result<(), LedgerError> {
@@ -281,11 +260,9 @@ impl Session {
         if is_open(row) && self.tables.reviews.values().any(other) {
             return Err(LedgerError::Conflict);
         }
-        let mut row = row.clone();
-        let known = self.tables.reviews.get(row.id.as_str());
-        row.holder = known.and_then(|known| known.holder.clone());
-        if let Some(known) = known {
-            (row.opened_seq, row.opened_ms) = (known.opened_seq, known.opened_ms);
+        let mut row = Row { holder: None, ..row.clone() };
+        if let Some(Row { opened_seq, opened_ms, holder, .. }) = self.tables.reviews.get(row.id.as_str()) {
+            row = Row { opened_seq: *opened_seq, opened_ms: *opened_ms, holder: holder.clone(), ..row };
         }
         self.tables().reviews.insert(row.id.to_string(), row);
         Ok(())
@@ -302,7 +279,7 @@ impl Session {
     }
 
     pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
-        let recorded = calls.iter().map(|begun| {
+        let row = calls.iter().map(|begun| {
             let call = Call {
                 id: begun.id.clone(),
                 round: begun.round,
@@ -312,29 +289,29 @@ impl Session {
                 report: Report::default(),
             };
             let (stream, asked_ms) = (begun.stream.to_owned(), begun.asked_ms);
-            Arc::new(Recorded { call, stream, asked_ms, reserved: Spending::default() })
+            Arc::new(CallRow { call, stream, asked_ms, reserved: Spending::default() })
         });
-        self.tables().calls.extend(recorded);
+        self.tables().calls.extend(row);
         Ok(())
     }
 
     /// Changes a call; false where there is none.
-    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut Recorded)) -> bool {
-        let call = self.tables().calls.iter_mut().find(|recorded| recorded.call.id == *id);
-        call.map(|recorded| change(Arc::make_mut(recorded))).is_some()
+    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRow)) -> bool {
+        let call = self.tables().calls.iter_mut().find(|row| row.call.id == *id);
+        call.map(|row| change(Arc::make_mut(row))).is_some()
     }
 
     pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
-        self.change(id, |recorded| recorded.call.state = state);
+        self.change(id, |row| row.call.state = state);
         Ok(())
     }
 
     pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
-        Ok(self.change(id, |recorded| recorded.call.report = report.clone()))
+        Ok(self.change(id, |row| row.call.report = report.clone()))
     }
 
     pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
-        self.change(id, |recorded| recorded.reserved = worst);
+        self.change(id, |row| row.reserved = worst);
         Ok(())
     }
 }

@@ -1,18 +1,17 @@
 //! The ledger: every event of every review, in a store.
 //!
-//! The events are the truth; a [`Review`] is the fold of its stream. Everything else is written in the same
-//! transaction and computed from that fold, for quick reading. Writers begin by locking ([`Transaction`]), so
-//! a decision made on what was read still holds when it is recorded; readers never wait for them. Each event
-//! carries a hash over itself and the one before it, and is checked whenever it is read.
+//! A [`Review`] is the fold of its events. Everything else is computed from that fold and written in the same
+//! transaction, for quick reading. Writers begin by locking ([`Transaction`]), so a decision made on what was read still
+//! holds when it is recorded; readers never wait for them. Each event carries a hash over itself and the one before it,
+//! and is checked whenever it is read.
 //!
-//! What a ledger is kept in is a store, behind the seam in `store.rs`: a SQLite file that several processes share,
-//! or memory. What is recorded and what it means is the same in all of them, and is written here once.
+//! The events are kept in a store (`store.rs`): a SQLite file that several processes share, or memory. What is recorded
+//! and what it means is the same in both, and is written here once.
 
 mod calls;
 mod chain;
 mod entry;
 mod error;
-mod feed;
 mod holder;
 mod memory;
 mod notes;
@@ -25,9 +24,8 @@ mod verify;
 mod watch;
 
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
-pub use entry::Entry;
+pub use entry::{Entry, Recorded};
 pub use error::LedgerError;
-pub use feed::Recorded;
 pub use holder::Holder;
 pub use notes::Note;
 pub use projection::{Count, Row};
@@ -257,11 +255,11 @@ impl Ledger {
     /// Everything recorded after this number, of reviews and of doors, oldest first. Nothing means that there is
     /// nothing yet: a file that lost its name has nothing to come.
     pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>, LedgerError> {
-        let page = feed::after(&mut self.read().await?, after, limit).await?;
+        let page = self.read().await?.feed(after, limit).await?;
         if page.is_empty() {
             self.0.store.require_in_place()?;
         }
-        Ok(page)
+        page.into_iter().map(|(line, subject)| line.recorded(subject)).collect()
     }
 
     /// The number of the last event; 0 where there is none.

@@ -9,7 +9,7 @@
 //! - A reading session sees what was committed before, and does not wait for writers. A snapshot sees one state.
 //! - A second event of the same stream and number, and a second open review of a subject, are a conflict.
 
-use super::calls::{Begun, Call, CallState, Cost, Report, Scope};
+use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::{Filter, LedgerError, memory, sqlite};
@@ -232,8 +232,8 @@ methods! {
     fn call(id: &CallId) -> Option<(CallState, String)>;
     /// What was spent at the most: what a call cost, or what was reserved for it where that is not known.
     fn spent(scope: Scope<'_>) -> Spending;
-    /// What calls asked since then cost, by day since 1970, reviewer and model, without those of this reviewer.
-    fn costs(since_ms: i64, without: &str) -> Vec<(i64, Cost)>;
+    /// The calls asked since then, each with when, without their replies where the store can leave them out.
+    fn asked_since(since_ms: i64) -> Vec<(i64, Call)>;
     /// Appends events; their numbers follow the last one.
     fn append(events: &[Line]) -> ();
     /// Writes the row of a review. Its opening counts only where it has no row yet, and its holder does not count.

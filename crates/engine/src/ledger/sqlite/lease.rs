@@ -2,7 +2,8 @@
 //! ends, so no clock has to tell whether another process is still alive.
 
 use super::super::LedgerError;
-use countersign_core::ids::{ID_ALPHABET, ID_LETTERS, letters};
+use crate::fresh;
+use countersign_core::ids::ID_ALPHABET;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,9 +28,7 @@ impl Lease {
         fs::create_dir_all(&folder)?;
         sweep(dir);
         for _ in 0..MAX_TRIES {
-            let mut random = [0; ID_LETTERS];
-            getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
-            let id = letters(random);
+            let id = fresh::id()?;
             let path = folder.join(&id);
             let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => file,
@@ -72,9 +71,9 @@ pub fn is_alive(dir: &Path, id: &str) -> bool {
             fs::remove_file(&path).ok();
             false
         }
-        Ok((Err(TryLockError::WouldBlock), _)) => true,
-        // Not to be told: better to wait for a dead process than to do the work of a living one twice.
-        Ok((Err(TryLockError::Error(_)), _)) => true,
+        // Where the lock cannot be asked for, waiting for a dead process is better than doing the work of a living one
+        // twice.
+        Ok((Err(TryLockError::WouldBlock | TryLockError::Error(_)), _)) => true,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }
