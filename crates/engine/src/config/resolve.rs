@@ -171,7 +171,7 @@ fn reviewers(merge: &mut Merge<'_>) -> Option<Vec<ReviewerConfig>> {
     Some(reviewers)
 }
 
-/// The reviewer asked for from outside, and by what.
+/// The reviewer that a flag or a variable names.
 fn chosen_reviewer(
     merge: &mut Merge<'_>,
     flags: &Flags,
@@ -190,7 +190,7 @@ fn chosen_reviewer(
     named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
 }
 
-/// A reviewer whose questions nobody can count in dollars.
+/// The problem of a reviewer without a known price.
 fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let asked = reviewer.kind.asked()?;
     // It is told how much a question may cost, and says what it did cost.
@@ -203,7 +203,7 @@ fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     Some(Diagnostic::new("no-price", reviewer.place.clone(), message).with_hint(hint))
 }
 
-/// Rules that ask for somebody who is not in the list.
+/// Rules that name a reviewer that is not in the list.
 fn unknown_reviewers(layers: &[Layer], reviewers: &[ReviewerConfig]) -> Vec<Diagnostic> {
     let rules = layers.iter().flat_map(|layer| &layer.rules);
     let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));

@@ -128,7 +128,7 @@ pub enum KeySource {
     File(PathBuf),
 }
 
-/// How somebody is asked.
+/// How a reviewer is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The model, where not the reviewer's own choice.
@@ -147,7 +147,6 @@ pub struct Asked {
     pub question_microusd: u64,
 }
 
-/// How a reviewer is asked that says nothing about it.
 impl Default for Asked {
     fn default() -> Self {
         Self {
@@ -172,7 +171,6 @@ pub enum Sees {
     Project,
 }
 
-/// Whose file the reviewers are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     Project,
@@ -227,7 +225,7 @@ fn kind(
     }
 }
 
-/// A key that means nothing for a kind is a misunderstanding worth hearing about.
+/// Reports keys that mean nothing for this kind of reviewer.
 fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenReviewer) {
     fn span<T>(given: Option<&At<T>>) -> Option<Range<usize>> {
         given.map(|at| at.span.clone())
@@ -353,7 +351,7 @@ fn price(sink: &mut Sink, written: Option<&At<WrittenPrice>>) -> Option<Option<P
     Some(Some(Price { input_microusd: input?, output_microusd: output? }))
 }
 
-/// The address of a service, without a slash at its end. What would change what is asked for has no place in it.
+/// The address of a service, without a slash at its end, a query or a fragment.
 fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
     let Some(given) = text(sink, written.base_url.as_ref(), "base_url")? else { return Some(None) };
     let span = written.base_url.as_ref().map(|at| at.span.clone()).unwrap_or_default();

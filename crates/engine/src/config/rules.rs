@@ -96,7 +96,7 @@ fn patterns(sink: &mut Sink, written: &WrittenRule, span: &Range<usize>) -> Opti
     (!list.is_empty() && good.len() == list.len()).then_some(good)
 }
 
-/// A pattern that parses can still match nothing for ever; a rule that silently never applies is no gate.
+/// Why a pattern cannot be used. One that parses can still match nothing: a rule that silently never applies is no gate.
 fn pattern_problem(pattern: &str) -> Option<(String, String)> {
     let relative = "patterns are relative to the project's root, such as `docs/**/*.md`";
     let problem = |problem: &str, hint: &str| Some((problem.to_owned(), hint.to_owned()));

@@ -243,12 +243,10 @@ impl Merge<'_> {
     }
 }
 
-/// A setting that may be missing.
 pub(super) fn shown<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
 }
 
-/// The lines that could be read; what could not is reported already.
 fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
     let line = |at: &At<WrittenBlocking>| {
         let line = at.value.as_ref()?;

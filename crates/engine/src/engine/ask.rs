@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
 
-/// Everything a question is made of.
+/// One question of a round to one reviewer.
 pub(super) struct Asking {
     pub rules: Arc<Vec<Rule>>,
     pub assignment: Assignment,
@@ -43,7 +43,7 @@ pub(super) struct Asking {
     pub redacted: AtomicUsize,
 }
 
-/// A question in words.
+/// The prompt of a question.
 #[derive(Default)]
 pub(super) struct Worded {
     pub system_prompt: String,
@@ -174,7 +174,6 @@ impl Engine {
         });
     }
 
-    /// The question in words, where it fits.
     async fn worded(&self, asking: &Asking) -> Result<Worded, Failed> {
         let planner = &self.0.planner;
         self.fits(asking)?;
@@ -272,7 +271,7 @@ impl Engine {
     }
 }
 
-/// How many files a reviewer has to read beside the question: those that are only listed, and diffs that are cut.
+/// How many files the reviewer has to read itself: those that are only listed, and diffs that are cut.
 fn unshown(asking: &Asking, shown: &[Shown]) -> usize {
     let listed = shown.iter().filter(|shown| shown.body == Body::Listed).count();
     let change = asking.prepared.request.change.as_ref();

@@ -21,33 +21,30 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// A question, and the defect of the first reply where it is asked again.
 pub(super) type Ask = (Question, Option<String>);
 
-/// What questions may need, by key and by whether it is a second try. Finding out means to word them, which
-/// those that wait for room in a budget would otherwise be after every answer.
+/// The most a question may cost, by key and by whether it is the second try. It is kept because finding out means to
+/// write the prompt, and a held question is looked at after every answer.
 pub(super) type Worst = HashMap<(Key, bool), Spending>;
 
-/// When the day began.
 fn today_ms() -> i64 {
     let now_ms = now_ms();
     now_ms - now_ms.rem_euclid(DAY_MS)
 }
 
-/// What became of questions that are due.
+/// Questions that are due, sorted by whether the budgets cover them.
 pub(super) struct Admitted {
     pub stored: Stored,
-    /// Those that are on record now and may be asked.
     pub asks: Vec<Ask>,
-    /// Those that do not fit now.
+    /// Those that no budget covers now.
     pub held: Vec<(Question, NotCovered)>,
 }
 
-/// Whether a question may be asked.
+/// A budget and what was spent of it.
 struct Purse {
     budget: Budget,
     spent: Spending,
     of: BudgetOf,
 }
 
-/// A question that a budget does not cover.
 pub(super) struct NotCovered {
     of: BudgetOf,
     words: String,
@@ -62,13 +59,12 @@ impl Purse {
 }
 
 impl Engine {
-    /// Whether anything limits what may be spent.
     pub(super) fn is_limited(&self, stored: &Stored) -> bool {
         !(stored.review.policy.budget.is_unlimited() && self.0.planner.day_budget.is_unlimited())
     }
 
-    /// Puts questions on record, each with what it may need, as far as the budgets allow: in one transaction,
-    /// so that two processes do not spend the same money.
+    /// Records questions with the most each may cost, as far as the budgets allow, in one transaction: two processes must
+    /// not spend the same money.
     pub(super) async fn admit(
         &self,
         ticket: &Ticket,
@@ -114,7 +110,7 @@ impl Engine {
         Ok(Admitted { stored, asks: admitted, held })
     }
 
-    /// Whether the budget of the day allows a question that belongs to no review; if not, why.
+    /// Why the budget of the day does not cover a question that belongs to no review.
     pub(super) async fn allowed_today(
         &self,
         transaction: &mut Transaction,
@@ -129,7 +125,7 @@ impl Engine {
         Ok(allowed.map_err(|not_covered| not_covered.words))
     }
 
-    /// Nothing is out that could leave room for these: they are not asked.
+    /// Records that these questions are not asked: no open question could leave room in the budget.
     pub(super) async fn give_up(
         &self,
         stored: Stored,
@@ -149,7 +145,7 @@ impl Engine {
         self.feed(stored, held.into_iter().map(refused).collect()).await
     }
 
-    /// These were on record and never put to anybody: they cost nothing.
+    /// Records that these questions were never asked, and cost nothing.
     pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<(), EngineError> {
         if calls.is_empty() {
             return Ok(());
@@ -163,7 +159,7 @@ impl Engine {
         Ok(transaction.commit().await?)
     }
 
-    /// The most a question may need.
+    /// The most a question may cost.
     async fn worst(
         &self,
         ticket: &Ticket,

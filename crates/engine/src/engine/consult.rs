@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// More than the description of a reply takes.
+/// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 4 * 1024;
 
 /// What is asked.
@@ -58,12 +58,11 @@ struct Consulting<'a> {
     about: &'a Consultation,
     worded: Worded,
     stream: String,
-    /// Notes in its stream.
     noted: u64,
 }
 
 impl Consulting<'_> {
-    /// What stands for a review in slots and progress.
+    /// The name of the stream, where slots and progress need a review.
     fn id(&self) -> ReviewId {
         ReviewId::from_text(self.stream.as_str())
     }
@@ -158,7 +157,7 @@ impl Engine {
         Ok(result)
     }
 
-    /// Asks, once it is its turn.
+    /// Waits for a slot and asks.
     async fn put_consultation(
         &self,
         consulting: &Consulting<'_>,
@@ -229,7 +228,7 @@ impl Engine {
         }
     }
 
-    /// Everything is in the question, so that has to fit.
+    /// Why a question is too long for its reviewer. All files are in the question.
     fn consultation_too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
         let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64;
         let most = self.0.planner.bounds.prompt_bytes;
@@ -242,7 +241,7 @@ impl Engine {
         panelist.refuse(bytes, 1)
     }
 
-    /// On record before anybody is asked, with what it may need put aside.
+    /// Records the question before it is asked, and reserves the most it may cost.
     async fn put_consultation_on_record(
         &self,
         consulting: &mut Consulting<'_>,
@@ -334,7 +333,7 @@ impl Engine {
     }
 }
 
-/// What was said, as data of the shape that was asked for.
+/// The reply as data, checked against the shape that was asked for.
 fn value_of(said: &Said, shape: Shape) -> Result<Value, Failed> {
     let value = match said {
         Said::Structured(value) => value.clone(),

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// A question that is out.
+/// A question that is asked.
 pub(super) struct Question {
     pub key: Key,
     pub call: CallId,
@@ -28,7 +28,6 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// What goes on record before it is asked.
     pub fn asking(&self) -> Input {
         let Self { key, call, reviewer, place, .. } = self;
         let (key, call) = (key.clone(), call.clone());
@@ -41,9 +40,8 @@ impl Question {
 struct Out {
     tasks: JoinSet<(Question, Told)>,
     keys: HashMap<Key, Waiting>,
-    /// Whether others wait until what is out leaves room in the budget.
+    /// Whether other questions wait until these leave room in the budget.
     held: bool,
-    /// What questions may need, once that was found out.
     worst: Worst,
     cancel: CancellationToken,
 }
@@ -51,12 +49,12 @@ struct Out {
 /// A question that has no answer yet.
 struct Waiting {
     call: CallId,
-    /// Whether it was put to somebody, rather than waiting for a slot.
+    /// Whether it was put to its reviewer, and does not wait for a slot.
     put: Arc<AtomicBool>,
 }
 
 impl Out {
-    /// Ends everything that is out; these were never put to anybody.
+    /// Cancels all questions, and returns those that were never put to their reviewer.
     async fn end(&mut self) -> Vec<CallId> {
         self.cancel.cancel();
         self.tasks.shutdown().await;
@@ -72,8 +70,7 @@ impl Drop for Out {
 }
 
 impl Engine {
-    /// Waits for the end of the round, performing it where nobody else does. What comes back is the review as
-    /// that round left it.
+    /// Waits for the end of the round, performing it where no other process does. Returns the review as that round left it.
     pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
         let mut changes = self.0.ledger.watch().await?;
         let mut patience = self.patience(ticket);
@@ -89,14 +86,14 @@ impl Engine {
             self.say(Happening::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
-                // One that is killed writes nothing, so no change tells of it.
+                // A killed process writes nothing, so no change tells of it.
                 gone = self.until_gone(&stored, &mut patience) => gone?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
         }
     }
 
-    /// The review as the ticket's round left it: what others handed in since then has a verdict of its own.
+    /// The review as the ticket's round left it: work that was handed in since then has its own verdict.
     async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored, EngineError> {
         if stored.review.round().is_none_or(|last| last.n <= ticket.round) {
             return Ok(stored);
@@ -279,8 +276,7 @@ impl Engine {
         }
     }
 
-    /// Records an answer, and every other one that is there already, in one transaction. Says also whether
-    /// something else may be due now.
+    /// Records an answer and all others that have arrived in one transaction. Returns also whether something else may be due.
     async fn take_answers(
         &self,
         ticket: &Ticket,
@@ -317,7 +313,7 @@ impl Engine {
     }
 }
 
-/// Whether the ticket's round is over, or waits for somebody.
+/// Whether the ticket's round has ended, or waits for a self-review.
 fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
     let review = &stored.review;
     let ended = review.rounds.iter().any(|round| round.n == ticket.round && round.end.is_some());

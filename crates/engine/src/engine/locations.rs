@@ -1,4 +1,4 @@
-//! Where reviewers say that something is wrong, held against the files that were handed in.
+//! Checks the files and lines that findings name against the files that were handed in.
 
 use super::{Engine, Prepared};
 use crate::reviewer::checks::MAX_TEXT_BYTES;
@@ -11,7 +11,6 @@ use countersign_core::prompt::Body;
 use std::collections::HashMap;
 
 impl Engine {
-    /// What came back, with its places checked.
     pub(super) async fn with_locations(
         &self,
         told: Told,
@@ -25,7 +24,6 @@ impl Engine {
         Told { result, ..told }
     }
 
-    /// An answer with its places checked.
     pub(super) async fn check_locations(
         &self,
         mut answer: Answer,

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Variables that choose what a program loads or whom it talks to, beside those of agent programs.
+/// Variables that choose what a program loads or talks to, beside those of agent programs.
 const STEERING: &[&str] = &["CLASSPATH", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
 /// Endings of such variables.
 const STEERING_ENDS: &[&str] =
@@ -36,15 +36,12 @@ const STEERING_BEGINS: &[&str] = &[
     "RUBY",
 ];
 const PATH: &str = "PATH";
-/// The ending of a variable that holds the address of a service.
 const ADDRESS_END: &str = "_BASE_URL";
 
 /// How many interpreters of interpreters are looked at.
 const INTERPRETERS_MAX: usize = 4;
-/// The longest first line of a script that is looked at.
 const FIRST_LINE_BYTES: u64 = 256;
 
-/// Variables, as a process has them.
 type Variables = [(OsString, OsString)];
 
 /// Where a reviewer would be asked by a process with these variables.
@@ -100,7 +97,7 @@ fn found(program: &OsStr, root: &Path, environment: &Variables) -> Vec<String> {
     all.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
-/// Who runs a script, by its first line; with `env` the program that `env` looks for.
+/// The interpreter in the first line of a script; with `env` the program that `env` looks for.
 fn interpreter(script: &Path) -> Option<OsString> {
     let mut line = vec![];
     std::fs::File::open(script).ok()?.take(FIRST_LINE_BYTES).read_to_end(&mut line).ok()?;

@@ -1,4 +1,4 @@
-//! The planner: from a request to exact bytes, a plan and the words of each question. Asks nobody, writes
+//! The planner: from a request to exact bytes, a plan and the prompt of each question. It asks no reviewer and writes
 //! nothing.
 
 use super::ask::Worded;
@@ -19,7 +19,7 @@ use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material, Output, Submission};
 use std::time::Duration;
 
-/// More than the description of a reply takes.
+/// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 2 * 1024;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -95,7 +95,6 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Everybody who may be asked.
     pub(super) fn reviewers(&self) -> Vec<Reviewer> {
         self.panel.reviewers(self.bounds.prompt_bytes)
     }
@@ -106,7 +105,7 @@ impl Planner {
         self.prepare_for(request, notes, &self.reviewers()).await
     }
 
-    /// The same where only the digest of the notes is known, for some of the panel.
+    /// The same for some reviewers, where only the digest of the notes is known.
     pub(super) async fn prepare_for(
         &self,
         mut request: Request,
@@ -159,7 +158,7 @@ impl Planner {
         Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
     }
 
-    /// The question in words: a change as it was handed in; files with contents where they fit, else with paths.
+    /// The prompt of a question: a change as it was handed in, or files with their contents where they fit, else with paths.
     pub(super) async fn word(
         &self,
         rules: &[Rule],
@@ -239,19 +238,17 @@ impl Planner {
         Some(beside + (worded.system_prompt.len() + worded.payload.len() + names) as u64 + SCHEMA_BYTES)
     }
 
-    /// How long a reviewer may take.
     pub(super) fn timeout(&self, assignment: &Assignment, reviewer: &str) -> Duration {
         let fixed = self.panel.find(reviewer).and_then(|(panelist, _)| panelist.timeout);
         fixed.unwrap_or(Duration::from_secs(policy::timeout_seconds(assignment.files.len())))
     }
 }
 
-/// The files of an assignment.
 pub(super) fn materials(assignment: &Assignment, submission: &Submission) -> Vec<Material> {
     assignment.files.iter().filter_map(|file| submission.files.get(*file).cloned()).collect()
 }
 
-/// Rulings older than this do not stand any more.
+/// Rulings that passed before this time do not stand any more.
 pub(super) fn rulings_since(policy: &Policy) -> i64 {
     now_ms() - i64::from(policy.reuse_days) * DAY_MS
 }

@@ -1,4 +1,5 @@
-//! What reviewers and commands read by themselves: it must be what was handed in for as long as they can read it.
+//! Holds the files that reviewers and commands read themselves: they must be what was handed in for as long as they can
+//! be read.
 
 use super::handed::wanted;
 use super::{Engine, EngineError};
@@ -23,7 +24,6 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// What a reviewer has that sees the project, or does not.
     pub(super) fn of(sees_project: bool) -> Self {
         if sees_project { Self::Project } else { Self::Copies }
     }
@@ -32,14 +32,13 @@ impl Access {
 /// A question with the folder its reviewer has for itself.
 pub(super) struct Private {
     pub brief: Brief,
-    /// Gone with the question.
     pub _folder: Scratch,
     /// The files the reviewer may read.
     pub held: Option<Steady>,
 }
 
 impl Private {
-    /// What came back, and nothing where the reviewer may have read something else than was handed in.
+    /// Ends the hold. The answer is taken away where the reviewer may have read something else than was handed in.
     pub(super) async fn let_go<T>(self, told: Told<T>) -> Told<T> {
         let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
         let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
@@ -51,7 +50,7 @@ impl Private {
     }
 }
 
-/// Holds files while somebody reads them by their paths.
+/// Holds files while they are read by their paths.
 pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<Steady>, Failed> {
     if files.is_empty() {
         return Ok(None);

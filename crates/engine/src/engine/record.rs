@@ -9,7 +9,7 @@ use countersign_core::review::{Input, Known, Refused, Review, step};
 use std::collections::HashSet;
 
 impl Engine {
-    /// Steps with inputs and records what follows.
+    /// Records what follows from inputs.
     pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored, EngineError> {
         self.feed_with(stored, inputs, vec![]).await
     }
@@ -36,8 +36,7 @@ impl Engine {
         Ok(stored)
     }
 
-    /// Failures that another review recorded meanwhile on questions that pass here: asking at the same time does not
-    /// replace them either.
+    /// Failures that another review recorded meanwhile on questions that pass here. A pass does not replace them.
     async fn standing_failures(
         &self,
         transaction: &mut Transaction,
@@ -57,7 +56,7 @@ impl Engine {
         Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
     }
 
-    /// Begins to write on what is recorded now, which may be more than we know.
+    /// Begins to write on what is recorded now, which may be more than `stored` has.
     pub(super) async fn draft(
         &self,
         transaction: &mut Transaction,

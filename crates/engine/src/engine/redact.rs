@@ -14,11 +14,10 @@ use countersign_core::text;
 use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
-/// The longest name of a model that is kept.
 const MODEL_BYTES: usize = 200;
 
 impl Engine {
-    /// Asks. Whatever comes back is free of secrets before anybody records or shows it.
+    /// Asks, and takes secrets out of the answer before it is recorded or shown.
     pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
         let told = self.ask(&asking, cancel).await;
         let replaced = asking.redacted.load(Ordering::Relaxed);
@@ -29,7 +28,7 @@ impl Engine {
         self.with_locations(told, &asking.assignment, &asking.prepared).await
     }
 
-    /// What came back without secrets; `hide` takes them from what is in it.
+    /// Takes secrets out of everything in a reply; `hide` does so for the answer itself.
     pub(super) fn without_secrets<T>(&self, told: Told<T>, hide: impl FnOnce(&Redaction, &mut T)) -> Told<T> {
         let redaction = &self.0.planner.redaction;
         let result = match told.result {
@@ -54,7 +53,6 @@ impl Engine {
         self.0.planner.redaction.hide(text)
     }
 
-    /// The results of a self-review.
     pub(super) fn hide_rows(&self, rows: &mut [Row]) {
         for row in rows {
             let flaws =
@@ -76,7 +74,7 @@ pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
     }
 }
 
-/// The contents of a question, and how many secrets they had.
+/// Takes secrets out of the contents of a question, and counts them.
 pub(super) fn shown(redaction: &Redaction, files: &mut [Shown]) -> Counts {
     let mut counts = Counts::default();
     for file in files {

@@ -47,7 +47,7 @@ pub(super) struct Offer {
 }
 
 impl Engine {
-    /// Gives out a token, or takes the results that came with the work.
+    /// Writes the instructions with a token, or takes the results that came with the work.
     pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
         let Some(Offer { token, rows }) = &ticket.offer else {
             let token = Token::new(random()?);
@@ -62,7 +62,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The rulings that rows are, with their places checked.
+    /// The rulings of the rows, with their locations checked.
     async fn own_rulings(
         &self,
         rows: &[Row],
@@ -130,8 +130,7 @@ impl Engine {
         Ok(Ticket { offer: Some(offer), ..ticket })
     }
 
-    /// The work of a round as it is now, for the reviewers that round had: whoever else is configured was not
-    /// to be asked.
+    /// The work of a round as it is now, for the reviewers that round had and no others.
     pub(super) async fn prepare_again(
         &self,
         review: &Review,

@@ -1,7 +1,7 @@
 //! Slots: how many questions a reviewer gets at once, in turn between reviews.
 //!
-//! A review with thousands of questions must not make another wait that has one. So whoever is next is the
-//! next review, not the next question.
+//! A review with thousands of questions must not delay another that has one. So the next slot goes to the next review,
+//! not to the next question.
 
 use countersign_core::ids::ReviewId;
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ impl Slots {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slot is free again: the next question of the next review gets it.
+    /// Gives a free slot to the next question of the next review.
     fn give_on(&self) {
         let mut queue = self.queue();
         while let Some(next) = queue.next() {

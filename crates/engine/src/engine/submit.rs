@@ -18,9 +18,7 @@ pub struct Ticket {
     pub round: u32,
     /// What handing it in meant.
     pub route: Route,
-    /// The work.
     pub(super) prepared: Arc<Prepared>,
-    /// A self-review that is handed in with it.
     pub(super) offer: Option<super::self_review::Offer>,
 }
 

@@ -1,8 +1,7 @@
-//! A review in two calls: somebody reviews in their own words, somebody else reads out of that what it says.
+//! A review in two calls: the reviewer writes in free words, the parser reads the conclusion out of them.
 //!
-//! Only the reviewer's own reply is read, as data between markers; nothing we sent is. The one who reads is asked once
-//! more where its reply cannot be used, and always about the same review: a reviewer is not asked again until it says
-//! something else.
+//! The parser gets the reviewer's reply alone, as data between markers. It is asked once more where its own reply cannot
+//! be used, always about the same review: the reviewer is not asked until it says something else.
 
 use super::ask::Asking;
 use super::reading::Access;
@@ -20,14 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 /// What the question to the reader is called, for programs and in recordings.
 pub const PARSE_REVIEW: &str = "parse-review";
-/// Longer reviews are no reviews any more.
+/// Longer reviews are refused.
 const REVIEW_BYTES_MAX: usize = 256 * 1024;
-/// How long the reader may take, where nobody says so.
+/// How long the parser may take, where no setting says so.
 const PARSER_SECONDS: u64 = 120;
-/// More than the words around a review take.
+/// An upper bound for the words around a review.
 const PARSER_AROUND_BYTES: u64 = 8 * 1024;
 
-/// What the reader is told.
 const PARSER_TASK: &str = "\
 You read the review that somebody wrote about a piece of work, and say what it says. You do not judge the work, and \
 you do not judge the review.
@@ -53,7 +51,7 @@ pub struct TwoCall {
 }
 
 impl TwoCall {
-    /// What makes its answers its own, beside the two who are asked.
+    /// The identity, with those of the two reviewers that are asked.
     pub(super) fn identity(&self, reviewer: &str, parser: &str) -> String {
         let mut parts = Parts::new("two-call/1");
         parts.text(reviewer).text(parser).text(&self.command).text(&self.task);
@@ -61,7 +59,7 @@ impl TwoCall {
         format!("two-call {}", parts.digest())
     }
 
-    /// What both may need together, each of them twice.
+    /// What both may cost together, each asked twice.
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         let review = self.reviewer.size(bytes + self.task.len() as u64);
         let reply_bytes = review.map_or(0, |size| size.reply_tokens.saturating_mul(4));
@@ -75,12 +73,11 @@ impl TwoCall {
     }
 }
 
-/// Everything that was said and spent, while it goes on.
+/// All replies so far and what they cost.
 #[derive(Default)]
 struct Transcript {
     reply: String,
     usage: Option<Usage>,
-    /// Whether somebody did not say what it cost.
     unknown: bool,
 }
 
@@ -169,7 +166,7 @@ impl Engine {
         Err(Failed::new(NoVerdict::Garbled, empty))
     }
 
-    /// What a review says; whoever reads it is asked once more where the reply cannot be used.
+    /// Has the parser read a review; it is asked once more where its reply cannot be used.
     async fn parse_review(
         &self,
         two: &TwoCall,
@@ -215,7 +212,7 @@ impl Engine {
     }
 }
 
-/// The words of a review: those in the form that was asked for, or all of a reply in another.
+/// The text of a review: that in the form that was asked for, or all of a reply in another form.
 fn review_text(said: Said) -> String {
     let of = |value: &Value| value.get("review").and_then(Value::as_str).map(str::to_owned);
     let text = match said {

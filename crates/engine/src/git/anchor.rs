@@ -1,4 +1,5 @@
-//! What passed last, kept as a commit of ours under a ref of ours: the next look at the same branch begins there.
+//! Anchors: what passed last on a branch, kept as a commit under `refs/countersign/passed`. The next review of the branch
+//! begins there.
 //!
 //! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
 //! never pushed by a plain `git push`.
@@ -8,9 +9,8 @@ use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
-/// How much of a digest names a branch.
 const NAME_LETTERS: usize = 20;
-/// Our commits are nobody's: they need no identity of the user's, and the same is the same commit.
+/// A fixed identity and time: the same tree and parent give the same commit, whoever makes it.
 const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "countersign"),
     ("GIT_AUTHOR_EMAIL", "countersign@localhost"),
@@ -40,7 +40,7 @@ pub struct Standpoint {
     pub branch: Option<String>,
     /// Whether nothing but what is left out differs from the commit.
     pub is_clean: bool,
-    /// What anchors are kept by: the branch, or the worktree where none is checked out.
+    /// The name anchors are kept by: the branch, or the worktree where none is checked out.
     place: String,
 }
 
@@ -72,7 +72,7 @@ impl Git {
         Ok(anchored(&self.text(args).await?, &own, branch.as_deref()))
     }
 
-    /// Keeps a tree as what passed last, where nobody kept another meanwhile. The words say why it stands there.
+    /// Keeps a tree as what passed last, unless another process kept one meanwhile. `words` is the commit message.
     pub async fn set_anchor(
         &self,
         at: &Standpoint,
@@ -95,9 +95,9 @@ impl Git {
         Ok(Anchor { commit, tree: tree.to_owned(), parent: parent.map(str::to_owned) })
     }
 
-    /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. Where
-    /// history was written anew, where HEAD left the default branch; on that branch itself, what old and new history
-    /// have in common.
+    /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. After a
+    /// rewrite of history it is where HEAD left the default branch; on that branch itself, the last commit that old and new
+    /// history share.
     pub async fn since(
         &self,
         at: &Standpoint,
@@ -145,7 +145,7 @@ impl Git {
         }
     }
 
-    /// Keeps a commit as where work begins, where nothing is known of this place yet.
+    /// Keeps a commit as where work begins, where there is no anchor yet.
     pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor, GitError> {
         let tree = match commit {
             Some(commit) => {
@@ -157,7 +157,7 @@ impl Git {
         self.set_anchor(at, None, &tree, commit, "countersign: work is looked at from here on").await
     }
 
-    /// Takes files into an anchor as they are: somebody who may has seen them.
+    /// Takes files into an anchor as they are, after a person has seen them.
     pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor, GitError> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
         let folder = Scratch::new("change").map_err(failed)?;

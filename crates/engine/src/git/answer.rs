@@ -3,7 +3,6 @@
 use super::{Git, GitError};
 use std::ffi::OsStr;
 
-/// The most such an answer may have.
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 impl Git {

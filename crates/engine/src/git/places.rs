@@ -1,9 +1,9 @@
-//! Where a repository keeps what: its index and objects.
+//! Where a repository keeps its index and its objects.
 
 use super::{Git, GitError};
 use std::path::{Path, PathBuf};
 
-/// Where a repository keeps what.
+/// Where a repository keeps its index and its objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The index of this worktree.
@@ -13,8 +13,7 @@ pub struct Places {
 }
 
 impl Git {
-    /// Finds out where the repository around the folder keeps what. Mostly two small files say so; where they do not,
-    /// git is asked.
+    /// Finds them by two small files; where those do not tell, git is asked.
     pub async fn places(&self) -> Result<Places, GitError> {
         if let Some(places) = plain(self.folder()) {
             return Ok(places);
@@ -36,7 +35,6 @@ impl Git {
 }
 
 /// The places of a worktree whose root the folder is; none unless everything is there that makes git take it for one.
-/// Variables that would lead elsewhere are taken out of every call.
 fn plain(folder: &Path) -> Option<Places> {
     if !folder.is_absolute() {
         return None;

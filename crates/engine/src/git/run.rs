@@ -12,11 +12,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-/// How long one command may take, unless said otherwise.
+/// How long one command may take by default.
 const TIMEOUT_SECONDS: u64 = 120;
 /// The most one command may say, unless it is read as a stream.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// How much is kept of the end of its error output.
 const STDERR_BYTES: usize = 8 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -40,8 +39,7 @@ const SETTINGS: [&str; 16] = [
     "core.hooksPath=/dev/null",
 ];
 
-/// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
-/// which sets some of them.
+/// Variables that lead git to another repository or change what it does. A git hook that started us sets some of them.
 const FOREIGN: [&str; 25] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -193,8 +191,7 @@ impl Git {
     }
 }
 
-/// Where git is. Looked up once: a run of tasks starts it very often, and every folder of the PATH before it would be
-/// tried each time. Where it is not found, the name says so when it is started.
+/// Where git is. Looked up once, because a run of tasks starts it very often.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let is_program = |file: &PathBuf| rustix::fs::access(file, Access::EXEC_OK).is_ok() && file.is_file();
@@ -206,7 +203,6 @@ fn program() -> &'static Path {
     })
 }
 
-/// Ends git and what it started.
 async fn end(child: &mut Child) {
     if let Some(group) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
         let _ = kill_process_group(group, Signal::KILL);
@@ -284,7 +280,7 @@ async fn tail(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
     kept
 }
 
-/// The command as people know it: its name, and its first argument that is no option.
+/// The subcommand, for messages.
 fn words(args: &[OsString]) -> String {
     let named = args.iter().map(|arg| arg.to_string_lossy());
     let mut named = named.skip_while(|arg| arg.starts_with('-') || arg.contains('='));

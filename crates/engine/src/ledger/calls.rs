@@ -1,4 +1,4 @@
-//! Calls: what questions cost, and what came back.
+//! Calls: one row per question to a reviewer, with its state, its reply and what it cost.
 
 use super::LedgerError;
 use super::store::Session;
@@ -9,7 +9,6 @@ use countersign_core::review::{By, Event, Review};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The milliseconds of a day.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Longer replies are cut.
@@ -58,7 +57,6 @@ pub struct Call {
     pub report: Report,
 }
 
-/// A call that begins.
 pub(super) struct Begun<'a> {
     pub id: &'a CallId,
     /// The review it belongs to, or the stream of a door.
@@ -69,7 +67,7 @@ pub(super) struct Begun<'a> {
     pub asked_ms: i64,
 }
 
-/// Follows events: a question begins a call, an answer or a failure ends it.
+/// Writes the calls of new events: a question begins a call, an answer or a failure ends it.
 pub(super) async fn follow(
     session: &mut Session,
     review: &Review,
@@ -100,7 +98,6 @@ pub(super) async fn follow(
     Ok(())
 }
 
-/// Notes what a reviewer reported.
 pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report) -> Result<(), LedgerError> {
     let report = Report {
         model: report.model.clone(),
@@ -115,7 +112,6 @@ pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report
     }
 }
 
-/// Notes the most that a call may need.
 pub(super) async fn reserve(
     session: &mut Session,
     call: &CallId,
@@ -125,8 +121,8 @@ pub(super) async fn reserve(
     session.reserve(call, worst).await
 }
 
-/// A count as databases keep it. One that is too large must not become a negative one: reviewers say what they
-/// like, and that would give back what others have spent.
+/// A count as databases keep it. A reviewer may report any number, and one that became negative would give back what
+/// others have spent.
 fn kept(count: u64) -> u64 {
     count.min(i64::MAX.cast_unsigned())
 }
@@ -197,7 +193,6 @@ fn date(day: i64) -> String {
     format!("{:04}-{month:02}-{day:02}", span * 400 + year + next)
 }
 
-/// The beginning of a reply, never half a character.
 fn cut(reply: &str) -> &str {
     &reply[..reply.floor_char_boundary(MAX_REPLY_BYTES)]
 }

@@ -1,4 +1,4 @@
-//! Events as they are stored, and reading them back: each is checked against the chain before it is believed.
+//! Events as they are stored, and reading them back: each is checked against the chain before it is used.
 
 use super::chain;
 use super::projection::Row;
@@ -76,7 +76,6 @@ impl Line {
         }
     }
 
-    /// Its number in the stream.
     pub(super) fn number(&self) -> Result<u64, LedgerError> {
         u64::try_from(self.n).map_err(|_| LedgerError::Tampered { seq: self.seq })
     }
@@ -127,7 +126,6 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     Ok(Some(Stored { holder, ..fold.stored }))
 }
 
-/// Folds the lines of one stream, in order.
 pub(super) struct Fold {
     stored: Stored,
     opened_seq: u64,
@@ -151,7 +149,6 @@ impl Fold {
         Ok(())
     }
 
-    /// The row the review must have.
     pub(super) fn row(&self) -> Row {
         Row::of(&self.stored, self.opened_seq)
     }
@@ -163,7 +160,6 @@ impl Stored {
         Self { review: Review::unopened(id), n: 0, holder: None, opened_ms: 0, changed_ms: 0 }
     }
 
-    /// Takes in one more event.
     pub(crate) fn record(&mut self, event: &Event, at_ms: i64) {
         self.review = apply(std::mem::take(&mut self.review), event);
         self.n += 1;

@@ -1,4 +1,4 @@
-//! What can go wrong with the ledger, in words, and what to do about it.
+//! Errors of the ledger, each with an outcome and a hint.
 
 use crate::fresh::NoRandom;
 use countersign_core::outcome::Outcome;

@@ -17,7 +17,6 @@ use tokio::sync::OwnedMutexGuard;
 #[derive(Clone, Default)]
 struct Tables {
     events: Vec<Arc<Line>>,
-    /// The same by stream.
     streams: BTreeMap<String, Vec<Arc<Line>>>,
     reviews: BTreeMap<String, Row>,
     rulings: BTreeMap<String, (String, u64)>,
@@ -33,10 +32,8 @@ struct CallRow {
     reserved: Spending,
 }
 
-/// What was committed last.
 type Committed = Arc<RwLock<Arc<Tables>>>;
 
-/// What was committed, and who writes.
 #[derive(Default)]
 pub(super) struct Memory {
     committed: Committed,
@@ -44,7 +41,6 @@ pub(super) struct Memory {
     leases: Arc<Mutex<HashSet<String>>>,
 }
 
-/// One state; of a writer, with what it wrote.
 pub(super) struct Session {
     tables: Arc<Tables>,
     writes: Option<(OwnedMutexGuard<()>, Committed)>,
@@ -86,7 +82,6 @@ impl Memory {
     }
 }
 
-/// As many as wanted, as their own.
 fn page<'a>(lines: impl Iterator<Item = &'a Arc<Line>>, limit: u32) -> Vec<Line> {
     lines.take(limit as usize).map(|line| Line::clone(line)).collect()
 }
@@ -295,7 +290,6 @@ impl Session {
         Ok(())
     }
 
-    /// Changes a call; false where there is none.
     fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRow)) -> bool {
         let call = self.tables().calls.iter_mut().find(|row| row.call.id == *id);
         call.map(|row| change(Arc::make_mut(row))).is_some()

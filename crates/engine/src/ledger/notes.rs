@@ -1,5 +1,4 @@
-//! Streams of doors: what they must remember beside reviews. The ledger keeps and chains them like all events;
-//! what they mean, the door knows.
+//! Streams of doors: their own events beside reviews. The ledger keeps and chains them; only the door knows their meaning.
 
 use super::LedgerError;
 use super::entry::Line;
@@ -18,7 +17,7 @@ pub struct Note {
     pub body: String,
 }
 
-/// A stream, each event checked against the chain.
+/// The events of a stream, each checked against the chain.
 pub(super) async fn of(session: &mut Session, stream: &str) -> Result<Vec<Note>, LedgerError> {
     let mut notes = vec![];
     for line in session.lines(Lines::Stream(stream, 0), u32::MAX).await? {

@@ -44,7 +44,7 @@ fn candidate<'a>(review: &'a Review, round: u32, key: &Key) -> Option<&'a Candid
     round.asking(key).find_map(|(_, assignment)| assignment.candidate(key))
 }
 
-/// What a ruling is found under: its key, and the mark of the place where it was asked.
+/// The index entry of a ruling: its key, and the mark of the place where it was asked.
 fn under(key: &Key, place: Option<&Digest>) -> String {
     match place {
         Some(mark) => format!("{key}@{mark}"),
@@ -52,7 +52,7 @@ fn under(key: &Key, place: Option<&Digest>) -> String {
     }
 }
 
-/// What a failure is found under, wherever it was given.
+/// The index entry of a failure, which stands at every place.
 fn anywhere(key: &Key) -> String {
     format!("{key}!")
 }
@@ -76,7 +76,7 @@ pub(super) async fn look_up(
     Ok(all)
 }
 
-/// What these entries of the index point to, and when it was ruled.
+/// The rulings these index entries point to, each with its time.
 async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i64)>, LedgerError> {
     let mut all = vec![];
     for (indexed, line) in session.rulings(wanted).await? {

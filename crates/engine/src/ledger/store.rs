@@ -1,5 +1,5 @@
-//! The seam: what a ledger is kept in. A store keeps and finds, and computes nothing. How events are chained, what the
-//! row of a review says and which rulings stand is decided once, in the modules beside this one, for every store.
+//! The interface of stores. A store keeps and finds, and computes nothing: how events are chained, what the row of a
+//! review says and which rulings stand is decided once, in the modules beside this one.
 //!
 //! Another store is a module like `memory.rs` with the methods of [`Session`] and of [`Store`], and an arm in each of
 //! the two. Every store passes the tests in `tests/it/ledger/conformance`. What they rely on:
@@ -22,13 +22,11 @@ use tokio::sync::watch;
 /// Something that lasts for as long as it is kept.
 pub(super) type Kept = Box<dyn Any + Send + Sync>;
 
-/// What a ledger is kept in.
 pub(super) enum Store {
     Sqlite(sqlite::Sqlite),
     Memory(memory::Memory),
 }
 
-/// Reading or writing.
 pub(super) enum Session {
     Sqlite(sqlite::Session),
     Memory(memory::Session),
@@ -53,7 +51,6 @@ pub(super) struct Stream {
     pub holder: Option<String>,
 }
 
-/// Which events are read.
 #[derive(Clone, Copy)]
 pub(super) enum Lines<'a> {
     /// Of a stream after its n-th, in order.
@@ -70,7 +67,6 @@ pub(super) enum Lines<'a> {
     ByStream(&'a str, i64),
 }
 
-/// Which rows are read.
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
     /// The one of a review.
@@ -86,7 +82,6 @@ pub(super) enum Rows<'a> {
 }
 
 impl Store {
-    /// Reads what was committed.
     pub(super) async fn read(&self) -> Result<Session, LedgerError> {
         match self {
             Self::Sqlite(store) => store.read().await.map(Session::Sqlite),
@@ -129,7 +124,6 @@ impl Store {
         }
     }
 
-    /// Whether a lease of this name is kept.
     pub(super) fn is_alive(&self, lease: &str) -> bool {
         match self {
             Self::Sqlite(store) => sqlite::is_alive(store.dir(), lease),
@@ -137,7 +131,6 @@ impl Store {
         }
     }
 
-    /// The process that keeps a lease, where that is known.
     pub(super) fn process_of(&self, lease: &str) -> Option<u32> {
         match self {
             Self::Sqlite(store) => sqlite::process_of(store.dir(), lease),
@@ -145,7 +138,6 @@ impl Store {
         }
     }
 
-    /// The folder it is in, where it is in one.
     pub(super) fn dir(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(store) => Some(store.dir()),
@@ -169,7 +161,6 @@ impl Store {
         }
     }
 
-    /// Ends all sessions that rest.
     pub(super) async fn close(&self) {
         match self {
             Self::Sqlite(store) => store.close().await,
@@ -216,7 +207,6 @@ methods! {
     fn feed(after: u64, limit: u32) -> Vec<(Line, Option<String>)>;
     /// The streams whose names begin like this, the one that changed last first.
     fn streams(prefix: &str, limit: u32) -> Vec<String>;
-    /// Rows of reviews.
     fn rows(which: Rows<'_>) -> Vec<Row>;
     /// The reviews whose ids begin like this, in order.
     fn ids(prefix: &str, limit: u32) -> Vec<String>;
@@ -242,9 +232,7 @@ methods! {
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
     /// Lets an entry of the index of rulings point to an event.
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
-    /// Begins calls.
     fn begin_calls(calls: &[Begun<'_>]) -> ();
-    /// Says where a call stands.
     fn set_call(id: &CallId, state: CallState) -> ();
     /// Notes what a reviewer reported; false where there is no such call.
     fn report(id: &CallId, report: &Report) -> bool;

@@ -1,5 +1,4 @@
-//! Writing: one transaction at a time, begun before anything is read, so that what was read still holds when
-//! it is written.
+//! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
 use super::calls::Begun;
 use super::entry::{chained, load};
@@ -44,8 +43,8 @@ impl Transaction {
         self.write(draft).await
     }
 
-    /// Begins an append that is decided step by step: each on what the events before it made of the review.
-    /// The same conflict as in [`append`](Self::append) shows here already.
+    /// Begins an append whose events are decided one by one, each on the review after the events before it. Has the same
+    /// conflict as [`append`](Self::append).
     pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft, LedgerError> {
         let end = self.session()?.end(from.review.id.as_str()).await?;
         if end.n != from.n {
@@ -206,7 +205,7 @@ pub(super) async fn latest_for(
     }
 }
 
-/// Writes the events, and everything that is read quickly instead of them.
+/// Writes the events, and the tables that are computed from them.
 async fn write(session: &mut Session, draft: Draft) -> Result<Stored, LedgerError> {
     let Draft { end, stored, events, at_ms } = draft;
     let (before, first) = (end.n, end.seq + 1);

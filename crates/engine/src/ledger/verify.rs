@@ -1,5 +1,5 @@
-//! Looking through the whole ledger: the chain without a gap, and every row as its events say. It reads page
-//! by page, so that a ledger of any size fits.
+//! Checks the whole ledger: the chain without a gap, and every row as its events say. It reads page by page, so that a
+//! ledger of any size fits.
 
 use super::LedgerError;
 use super::entry::Fold;
@@ -8,7 +8,7 @@ use super::store::{self, Lines, Session};
 use countersign_core::ids::ReviewId;
 use std::collections::VecDeque;
 
-/// How many events or rows are in memory at once, beside one review.
+/// How many events or rows are in memory at once.
 const PAGE_ROWS: u32 = 256;
 
 /// Checks everything in a snapshot; returns how many events there are.

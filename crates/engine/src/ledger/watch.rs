@@ -1,4 +1,4 @@
-//! Watching: learning that something may have changed, in this process or in another.
+//! Tells that the ledger may have changed, in this process or in another.
 
 use super::store::Kept;
 use tokio::sync::watch;
@@ -7,7 +7,6 @@ use tokio::sync::watch;
 /// then wait: so nothing is missed.
 pub struct Watcher {
     pub(super) receiver: watch::Receiver<u64>,
-    /// Looks for changes by other processes.
     pub(super) _follows: Kept,
 }
 

@@ -1,4 +1,4 @@
-//! Paths that stay inside the project root, and texts that stand beside its files.
+//! Paths that stay inside the project root, and given texts that are read like files.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Root {
     path: PathBuf,
-    /// Texts that are looked at like files and are none of the project.
+    /// Texts that are read like files of the project.
     given: Arc<BTreeMap<String, String>>,
 }
 
@@ -62,8 +62,7 @@ impl Root {
         path.canonicalize().map(|path| Self { path, given: Arc::default() })
     }
 
-    /// The same project with texts beside its files: parts of files, and what is outside. Each is looked at under
-    /// its name, which must be a relative path, and takes the place of a file that has it.
+    /// The same project with texts beside its files. Each has a relative path, and takes the place of a file at that path.
     pub fn with_given(&self, texts: BTreeMap<String, String>) -> Self {
         let plain =
             |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -76,7 +75,6 @@ impl Root {
         &self.path
     }
 
-    /// Whether a text stands at this name, and no file.
     pub(super) fn is_given(&self, path: &str) -> bool {
         self.given.contains_key(path)
     }
@@ -159,7 +157,7 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// A text as a file without a name, which is gone with its last reader.
+/// A text as a file without a name.
 fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;
@@ -168,7 +166,7 @@ fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Refuses what cannot be judged, before anybody is asked.
+/// Refuses what cannot be judged, before a reviewer is asked.
 pub fn require_file(root: &Root, path: &str) -> Result<(), PathProblem> {
     let given = || countersign_core::text::visible_line(path).into_owned();
     match std::fs::metadata(root.join(path)) {

@@ -1,7 +1,7 @@
-//! Whether files stayed exactly what they were while something outside read them by their paths.
+//! Whether files stayed the same while another program read them by their paths.
 //!
-//! Two looks are not enough: a file can be another one in between. So each file is held by what it is (folder entry,
-//! size, times) and by its digest, before and after, and the way to it is watched meanwhile where the system can.
+//! Looking before and after is not enough: a file can be another one in between. So each file is compared by its folder
+//! entry, size, times and digest, and on Linux its path is watched meanwhile.
 
 use super::path::{self, Root};
 use super::read::Changed;
@@ -30,7 +30,7 @@ impl Kept {
     }
 }
 
-/// Files that are being read by something outside.
+/// Files that another program reads.
 pub struct Steady {
     root: Root,
     files: Vec<(Kept, Option<Stamp>)>,
@@ -38,8 +38,7 @@ pub struct Steady {
     watch: Watch,
 }
 
-/// What a file is, beside its bytes. A change of the bytes or of the name is in the time of the last change, which no
-/// program can set.
+/// What a file is, beside its bytes. No program can set the time of the last change (ctime).
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     place: PathBuf,

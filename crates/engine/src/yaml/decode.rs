@@ -1,7 +1,7 @@
 //! The tree as a serde deserializer, so that the written types need no reading code of their own.
 //!
-//! Unlike most deserializers it does not stop at the first problem: unknown keys are noted and skipped, and an
-//! [`At`] that cannot be read is noted and left empty. Whoever calls must look at the faults before the value.
+//! It does not stop at the first problem: unknown keys are noted and skipped, and an [`At`] that cannot be read is noted
+//! and left empty. The caller must look at the faults before the value.
 
 use super::at::AT;
 use super::fault::{Fault, Label};
@@ -15,7 +15,7 @@ use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// Reads a value from the tree; on the right is everything that is wrong with it.
+/// Reads a value from the tree, with all problems.
 pub(super) fn decode<'n, T: Deserialize<'n>>(root: &'n Node, text: &'n str) -> (Option<T>, Vec<Fault>) {
     let context = Context { text, faults: RefCell::default() };
     let read = T::deserialize(Reader { node: root, label: Label::Root, context: &context });
@@ -29,7 +29,6 @@ struct Context<'n> {
     faults: RefCell<Vec<Fault>>,
 }
 
-/// A node about to be read.
 #[derive(Clone, Copy)]
 struct Reader<'n, 'c> {
     node: &'n Node,

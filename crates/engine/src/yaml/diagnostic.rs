@@ -4,10 +4,9 @@ use super::source::Place;
 use countersign_core::text::hides;
 use std::fmt;
 
-/// More problems than this are counted, not listed: nobody reads further.
+/// More problems than this are counted, not listed.
 pub const MAX_PROBLEMS: usize = 50;
 
-/// Text from a file is quoted up to this many characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// Of more names than this, the others are neither compared nor listed.

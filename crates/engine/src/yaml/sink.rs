@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A name longer than this does not fit a line of a report.
+/// A longer name does not fit a line of a report.
 const MAX_NAME_CHARS: usize = 200;
 
 /// The problems of one file.

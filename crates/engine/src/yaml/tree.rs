@@ -1,4 +1,4 @@
-//! YAML text to a tree of values that know where they stand.
+//! YAML text to a tree of values with their places.
 //!
 //! Two passes. The first only measures: it finds every syntax error, and stops at what would not fit, so that
 //! a small file whose aliases multiply cannot take memory. The second builds the tree.
@@ -12,14 +12,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A value and where it stands.
 #[derive(Debug)]
 pub(super) struct Node {
     pub span: Range<usize>,
     pub value: Value,
 }
 
-/// A value as YAML reads it.
 #[derive(Debug)]
 pub(super) enum Value {
     Null,
@@ -31,7 +29,6 @@ pub(super) enum Value {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key and where it stands.
 #[derive(Debug)]
 pub(super) struct Key {
     pub span: Range<usize>,
@@ -109,7 +106,7 @@ fn too_complex(place: Place) -> Diagnostic {
     Diagnostic::new("too-complex", place, TOO_COMPLEX).with_hint(limits)
 }
 
-/// The two mistakes everybody makes.
+/// A hint for the two most common mistakes.
 fn with_syntax_hint(problem: Diagnostic) -> Diagnostic {
     let hint = match problem.message.as_str() {
         m if m.contains("mapping values are not allowed") => "text that holds `: ` needs quotes",

@@ -8,12 +8,12 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How often to try for a file of our own.
+/// How often a new name is tried.
 const MAX_TRIES: u32 = 16;
 /// How many files of dead processes one start clears away.
 const MAX_SWEPT: usize = 64;
 
-/// This process, for as long as it is there.
+/// A name of this process, alive until it is dropped.
 pub struct Lease {
     id: String,
     path: PathBuf,
@@ -45,7 +45,6 @@ impl Lease {
         Err(LedgerError::Other("no holder file could be locked".to_owned()))
     }
 
-    /// The name other processes ask about.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -87,7 +86,6 @@ fn folder(dir: &Path) -> PathBuf {
     dir.join("holders")
 }
 
-/// Clears away what dead processes left.
 fn sweep(dir: &Path) {
     let Ok(names) = fs::read_dir(folder(dir)) else { return };
     for name in names.flatten().take(MAX_SWEPT) {

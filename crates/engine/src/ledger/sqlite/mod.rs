@@ -1,5 +1,4 @@
-//! A ledger in one SQLite file that several processes may use at once. Writers begin by locking it; readers never
-//! wait for them.
+//! The store in one SQLite file that several processes may use at once: connections, transactions, locks.
 
 mod calls;
 mod error;
@@ -27,14 +26,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
-/// How many readers work at the same time in one process.
 const MAX_READERS: u32 = 4;
 
-/// The file and its connections.
 pub(super) struct Sqlite {
     dir: PathBuf,
     access: Access,
-    /// Which file was opened. SQLite goes on writing to one that has lost its name.
+    /// Which file was opened. SQLite goes on writing to a file that was removed or renamed.
     file: Option<(u64, u64)>,
     readers: SqlitePool,
     /// At most one transaction at a time in this process; the connection rests here in between.
@@ -42,18 +39,15 @@ pub(super) struct Sqlite {
     poller: Mutex<Weak<Poller>>,
 }
 
-/// A connection in use.
-///
-/// The one that writes leaves its slot for as long as the transaction lasts and comes back after a successful commit
-/// only. Closing it is the one way of rolling back that cannot fail half-way: SQLite itself ends a transaction after
-/// some errors and keeps it after others.
+/// A connection in use. That of a writer comes back to its slot after a successful commit only. Otherwise it is closed,
+/// which is the one way of rolling back that cannot fail half-way: SQLite ends a transaction after some errors and keeps
+/// it after others.
 pub(super) enum Session {
     Reader(PoolConnection<sqlx::Sqlite>),
     Snapshot(SqliteConnection),
     Writer(Box<Writer>),
 }
 
-/// A transaction that writes.
 pub(super) struct Writer {
     connection: SqliteConnection,
     slot: OwnedMutexGuard<Option<SqliteConnection>>,
@@ -195,14 +189,14 @@ impl Session {
     }
 }
 
-/// A column that counts something.
+/// A column that is not negative.
 fn number(row: &SqliteRow, column: &str) -> Result<u64, LedgerError> {
     let value: i64 = row.try_get(column)?;
     u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
 }
 
-/// The end of the range of all texts that begin like this. A range rather than LIKE: no sign of what was typed has a
-/// meaning of its own, and the index is used.
+/// The end of the range of all texts that begin like this. A range instead of LIKE: it has no wildcards, and the index is
+/// used.
 fn range_end(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
 }

@@ -12,15 +12,12 @@ use std::time::{Duration, Instant};
 
 /// How long a connection waits for another process.
 pub(super) const BUSY_SECONDS: u64 = 10;
-/// How long to wait before asking again for what SQLite itself does not wait for.
+/// How long to wait before trying again what SQLite itself does not wait for.
 const AGAIN_MS: u64 = 5;
 
-/// What may be done with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Everything.
     Write,
-    /// Reading; others may write.
     Read,
     /// Reading a file that nobody can write, and that needs no files beside it.
     Immutable,
@@ -34,12 +31,11 @@ pub fn file(dir: &Path) -> PathBuf {
     dir.join(LEDGER_FILE)
 }
 
-/// Which file it is, whatever its name: none where there is none.
+/// Device and inode of the file.
 pub(super) fn identity(dir: &Path) -> Option<(u64, u64)> {
     fs::metadata(file(dir)).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// A connection that is not made yet.
 pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(file(dir))
@@ -84,8 +80,8 @@ pub(super) fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
     }
 }
 
-/// Even reading a WAL database writes beside it. Where that is not possible and no writer left anything
-/// there, the file is read as it stands.
+/// Even reading a WAL database writes beside it. Where that is not possible and there is no WAL to read, the file is read
+/// as immutable.
 pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
     let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
@@ -106,7 +102,7 @@ pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
     Ok(fs::write(path, EVERYTHING)?)
 }
 
-/// Readers and a writer at the same time. SQLite does not wait for others when it changes this, so we do.
+/// Switches to WAL, which allows readers beside a writer. SQLite does not wait for others here, so we do.
 async fn use_wal(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
     let started = Instant::now();
     loop {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How often another process's writing is looked for.
 const POLL_MS: u64 = 100;
 
 /// Looks for changes by other processes for as long as there is a watcher.

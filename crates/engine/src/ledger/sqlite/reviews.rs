@@ -11,7 +11,6 @@ use countersign_core::review::State;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-/// State and standing from their columns.
 fn state_of(row: &SqliteRow, review: &str) -> Result<(State, Option<Outcome>), LedgerError> {
     let (name, outcome): (String, Option<String>) = (row.try_get("state")?, row.try_get("outcome")?);
     state(&name, outcome.as_deref()).ok_or(LedgerError::Mismatch { review: review.to_owned() })

@@ -5,14 +5,14 @@ use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
 pub const FORMAT: i64 = 2;
-/// The format before it, which only lacks what questions reserve and when they were asked.
+/// The format before it, without what questions reserve and when they were asked.
 const OLDER: i64 = 1;
 
 // Older ones can corrupt a WAL file under two connections.
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
-/// `events` is the truth. `reviews` is what the fold of a stream says, for quick reading; `rulings` points to
-/// the event that answered a key; `calls` keeps what questions cost and what came back.
+/// `reviews`, `rulings` and `calls` are computed from `events`: the fold of a stream, the event that answered a key, and
+/// what a question cost.
 const TABLES: &str = "
     CREATE TABLE events (
         seq    INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -89,14 +89,10 @@ const INSPECT: &str = "
              WHERE sql GLOB '*[^ -~' || char(9, 10, 13) || ']*' OR name GLOB '*[^ -~]*') AS odd
 ";
 
-/// What a database file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A ledger of our format.
     Ledger,
-    /// A ledger of the format before.
     Older,
-    /// Nothing yet.
     Empty,
 }
 

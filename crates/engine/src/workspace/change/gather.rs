@@ -1,4 +1,4 @@
-//! Having git compare the files as they are with a base, without touching anything of the user's.
+//! Compares the files as they are with a base by git, on a copy of the index.
 
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
@@ -84,7 +84,6 @@ fn named(wanted: &ChangeWanted, list: &Digest) -> Digest {
     Parts::new("fingerprint/1").maybe(wanted.base.as_deref()).text(list.as_str()).digest()
 }
 
-/// What differs, the digest of the list of it, and the tree where it is kept.
 struct Compared {
     files: Vec<ChangedFile>,
     list: Digest,
@@ -145,9 +144,8 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     Ok(Compared { files, list, tree })
 }
 
-/// Copies the index with its time. A file that was written in the same moment as the index may be another than the
-/// index knows, of the same size and time; git looks into those that are not older than the index, and a copy with
-/// a time of its own would make all of them older.
+/// Copies the index with its time. Git reads a file again if it is not older than the index, because it may have been
+/// written in the same moment; a newer copy of the index would hide such a file.
 fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = match File::open(from) {
         Ok(file) => file,
@@ -183,8 +181,8 @@ const ADD: [&str; 18] = [
     "-A",
 ];
 
-/// Everything that could make the same files look otherwise is said: neither settings nor attributes decide what
-/// a reviewer sees. `--text` because an attribute can call any file binary; what really is, we see ourselves.
+/// Neither settings nor attributes decide what a reviewer sees. `--text` because an attribute can call any file binary;
+/// `parse` finds out itself.
 const COMPARE: [&str; 19] = [
     "-c",
     "diff.suppressBlankEmpty=false",
@@ -212,8 +210,8 @@ fn paths(wanted: &ChangeWanted) -> Vec<String> {
     [".".to_owned()].into_iter().chain(left_out).collect()
 }
 
-/// The same pattern without a literal beginning: git takes one that names something ignored for a wish to add it, also
-/// where it is to be left out, and refuses.
+/// The same pattern without a literal beginning: git refuses an ignored path that is named literally, also to leave it
+/// out.
 fn as_pattern(pattern: &str) -> String {
     match pattern.chars().next() {
         Some(first) if first.is_ascii_alphanumeric() || matches!(first, '.' | '_') => {

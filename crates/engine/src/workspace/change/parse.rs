@@ -1,4 +1,4 @@
-//! What git says about a change, read piece by piece: a list of files, then their patches.
+//! Parses the output of `git diff-index` piece by piece: a list of files, then their patches.
 //!
 //! `--raw -p -z` gives `:MODES IDS STATUS` and names, each ended by a zero byte, an empty one, then the patches in
 //! the same order. Names in patches are quoted, and every line of contents has a sign in front, so nothing that
@@ -13,22 +13,17 @@ const HEADER: &[u8] = b"diff --git ";
 /// Why what git says cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Defect {
-    /// More files than are taken.
     TooManyFiles,
-    /// Not what we know.
     Unexpected(String),
 }
 
-/// One line of the list.
 #[derive(Clone, Debug)]
 struct Record {
-    /// Everything before the names.
     head: String,
     old_name: Option<Vec<u8>>,
     name: Vec<u8>,
 }
 
-/// What is known of a patch so far.
 #[derive(Default)]
 struct Patch {
     kept: Vec<u8>,
@@ -43,7 +38,6 @@ struct Patch {
     sections: usize,
 }
 
-/// Reads what git says.
 pub(super) struct Parser {
     limits: ChangeLimits,
     /// What is not decided yet: a name that has not ended, or the beginning of a line.
@@ -72,7 +66,6 @@ impl Parser {
         }
     }
 
-    /// Takes the next piece.
     pub fn feed(&mut self, piece: &[u8]) -> Result<(), Defect> {
         let mut bytes = std::mem::take(&mut self.rest);
         bytes.extend_from_slice(piece);
@@ -204,7 +197,6 @@ impl Parser {
     }
 }
 
-/// Names, modes and the ids of all contents.
 fn list_digest(records: &[Record]) -> Digest {
     let mut parts = Parts::new("change/1");
     parts.count(records.len());
@@ -215,7 +207,7 @@ fn list_digest(records: &[Record]) -> Digest {
 }
 
 impl Record {
-    /// How many patches git writes for it: what becomes another type of thing is removed and made anew.
+    /// How many patches git writes for it: a change of type is a removal and an addition.
     fn sections(&self) -> usize {
         if self.head.ends_with(" T") { 2 } else { 1 }
     }
@@ -270,7 +262,7 @@ impl Patch {
         Self { sections: record.sections(), ..Self::default() }
     }
 
-    /// What is shown, and whether something is missing that a reader would have to see.
+    /// What is shown, and whether something is missing that a reader must see.
     fn text(&self) -> (String, bool) {
         if self.has_zero {
             let head = &self.kept[..self.first_hunk.unwrap_or(0).min(self.kept.len())];
