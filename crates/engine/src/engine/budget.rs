@@ -3,7 +3,7 @@
 
 use super::drive::Question;
 use super::record::step_on;
-use super::{Engine, EngineError, Ticket};
+use super::{Engine, Result, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
 use crate::programs::Usage;
@@ -71,7 +71,7 @@ impl Engine {
         stored: Stored,
         asks: Vec<Ask>,
         known: &mut Worst,
-    ) -> Result<Admitted, EngineError> {
+    ) -> Result<Admitted> {
         let mut worst = vec![];
         for (question, repair) in &asks {
             worst.push(match known.entry((question.key.clone(), repair.is_some())) {
@@ -115,7 +115,7 @@ impl Engine {
         &self,
         transaction: &mut Transaction,
         worst: Spending,
-    ) -> Result<Result<(), String>, EngineError> {
+    ) -> Result<Result<(), String>> {
         let budget = self.0.planner.day_budget;
         if budget.is_unlimited() {
             return Ok(Ok(()));
@@ -126,11 +126,7 @@ impl Engine {
     }
 
     /// Records that these questions are not asked: no open question could leave room in the budget.
-    pub(super) async fn give_up(
-        &self,
-        stored: Stored,
-        held: Vec<(Question, NotCovered)>,
-    ) -> Result<Stored, EngineError> {
+    pub(super) async fn give_up(&self, stored: Stored, held: Vec<(Question, NotCovered)>) -> Result<Stored> {
         let refused = |(question, NotCovered { of, words }): (Question, NotCovered)| {
             let Question { key, call, .. } = question;
             Input::AskFailed {
@@ -146,7 +142,7 @@ impl Engine {
     }
 
     /// Records that these questions were never asked, and cost nothing.
-    pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<(), EngineError> {
+    pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<()> {
         if calls.is_empty() {
             return Ok(());
         }

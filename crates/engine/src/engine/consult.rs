@@ -7,7 +7,7 @@
 use super::ask::{Worded, not_put, report_of};
 use super::reading::no_private_folder;
 use super::slots::Slots;
-use super::{Engine, EngineError, Happening, Judge, Panelist};
+use super::{Engine, EngineError, Happening, Judge, Panelist, Result};
 use crate::fresh::{now_ms, random};
 use crate::private;
 use crate::programs::Said;
@@ -76,7 +76,7 @@ impl Engine {
         about: &Consultation,
         accept: impl Fn(&Value) -> Result<T, String>,
         cancel: &CancellationToken,
-    ) -> Result<Consulted<T>, EngineError> {
+    ) -> Result<Consulted<T>> {
         let stream = format!("consult/{}", CallId::new(random()?));
         let mut consulting = Consulting { about, worded: self.word_consultation(about), stream, noted: 0 };
         let nobody = "nobody is configured who could be asked";
@@ -121,7 +121,7 @@ impl Engine {
         repair: Option<&str>,
         accept: &impl Fn(&Value) -> Result<T, String>,
         cancel: &CancellationToken,
-    ) -> Result<Result<T, Failed>, EngineError> {
+    ) -> Result<Result<T, Failed>> {
         let Some((panelist, slots)) = self.0.planner.panel.find(reviewer) else {
             return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
         };
@@ -182,7 +182,7 @@ impl Engine {
         consulting: &Consulting<'_>,
         panelist: &Panelist,
         repair: Option<&str>,
-    ) -> Result<Brief, EngineError> {
+    ) -> Result<Brief> {
         let Worded { system_prompt, payload, .. } = &consulting.worded;
         let Consultation { name, shape, files, .. } = consulting.about;
         let counts_money = self.0.planner.day_budget.microusd.is_some();
@@ -247,7 +247,7 @@ impl Engine {
         consulting: &mut Consulting<'_>,
         panelist: &Panelist,
         brief: &Brief,
-    ) -> Result<Result<(), Failed>, EngineError> {
+    ) -> Result<Result<(), Failed>> {
         let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
         let worst = panelist.worst(bytes);
         let mut transaction = self.0.ledger.transaction().await?;
@@ -274,7 +274,7 @@ impl Engine {
         call: &CallId,
         told: &Told<Value>,
         failed: Option<&Failed>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let (kind, body) = match failed {
             None => ("consult_answered", json!({ "call": call })),
             Some(Failed { why, detail, .. }) => {

@@ -1,6 +1,6 @@
 //! Disputes: finding the disputed finding in the ledger, handing it in to be judged again, recording the result.
 
-use super::{Engine, EngineError, Handed, Prepared, Request};
+use super::{Engine, EngineError, Handed, Prepared, Request, Result};
 use crate::ledger::{Filter, Ledger, Stored};
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
@@ -33,7 +33,7 @@ pub struct Found {
 
 /// The findings whose id begins like this, in the latest rounds of the newest reviews. Of several reviews with the same
 /// finding the newest counts.
-pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>, EngineError> {
+pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = vec![];
     let (mut before, mut looked_at) = (None, 0);
     while looked_at < REVIEWS_MAX && !all.iter().any(|found| found.finding.id == typed) {
@@ -139,7 +139,7 @@ impl Found {
 impl Engine {
     /// The reviewers that could have been asked when the finding was made: those whose ruling would stand under a key the
     /// question had then. A reviewer that was added since may have been added for this dispute.
-    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>, EngineError> {
+    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>> {
         let review = &found.stored.review;
         let Some(round) = review.round() else { return Ok(vec![]) };
         let again = match self.prepare_again(review, round).await {
@@ -154,7 +154,7 @@ impl Engine {
     }
 
     /// Records the result of a dispute in the review of the finding.
-    pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored, EngineError> {
+    pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored> {
         dispute.feedback = self.hide(&dispute.feedback);
         self.record_one(review, None, Input::Disputed(Box::new(dispute))).await
     }

@@ -2,7 +2,7 @@
 
 use super::ask::{Asking, report_of};
 use super::budget::{Admitted, Ask, Worst};
-use super::{Engine, EngineError, Happening, Ticket};
+use super::{Engine, EngineError, Happening, Result, Ticket};
 use crate::fresh::{now_ms, random};
 use crate::ledger::Stored;
 use crate::reviewer::{Failed, Told};
@@ -71,7 +71,7 @@ impl Drop for Out {
 
 impl Engine {
     /// Waits for the end of the round, performing it where no other process does. Returns the review as that round left it.
-    pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
+    pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored> {
         let mut changes = self.0.ledger.watch().await?;
         let mut patience = self.patience(ticket);
         loop {
@@ -94,7 +94,7 @@ impl Engine {
     }
 
     /// The review as the ticket's round left it: work that was handed in since then has its own verdict.
-    async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored, EngineError> {
+    async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored> {
         if stored.review.round().is_none_or(|last| last.n <= ticket.round) {
             return Ok(stored);
         }
@@ -108,12 +108,7 @@ impl Engine {
         Ok(Stored { holder: stored.holder, ..before })
     }
 
-    async fn drive(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        cancel: &CancellationToken,
-    ) -> Result<(), EngineError> {
+    async fn drive(&self, ticket: &Ticket, stored: Stored, cancel: &CancellationToken) -> Result<()> {
         let mut out = Out::default();
         out.cancel = cancel.child_token();
         self.say(round_of(&stored));
@@ -129,7 +124,7 @@ impl Engine {
         mut stored: Stored,
         out: &mut Out,
         cancel: &CancellationToken,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut changes = self.0.ledger.watch().await?;
         let mut look = true;
         loop {
@@ -151,7 +146,7 @@ impl Engine {
         ticket: &Ticket,
         mut stored: Stored,
         out: &mut Out,
-    ) -> Result<Option<Stored>, EngineError> {
+    ) -> Result<Option<Stored>> {
         if has_ended(&stored, ticket) || !self.holds(&stored) {
             return Ok(None);
         }
@@ -185,7 +180,7 @@ impl Engine {
         stored: Stored,
         effects: Vec<Effect>,
         out: &mut Out,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let mut asks = vec![];
         for effect in effects {
             let Effect::Ask { assignment, key, reviewer, repair } = effect else { continue };
@@ -219,7 +214,7 @@ impl Engine {
         stored: Stored,
         asks: Vec<Ask>,
         out: &mut Out,
-    ) -> Result<(Stored, Vec<Ask>), EngineError> {
+    ) -> Result<(Stored, Vec<Ask>)> {
         if !self.is_limited(&stored) {
             let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
             return Ok((self.feed(stored, inputs).await?, asks));
@@ -269,7 +264,7 @@ impl Engine {
 
     /// The review after a change in the ledger, and whether it differs. Mostly the change is our own write, and reading
     /// a large review again after each answer would cost more than the answer.
-    async fn look_again(&self, stored: Stored) -> Result<(Stored, bool), EngineError> {
+    async fn look_again(&self, stored: Stored) -> Result<(Stored, bool)> {
         match self.0.ledger.is_current(&stored).await? {
             true => Ok((stored, false)),
             false => Ok((self.get(&stored.review.id).await?, true)),
@@ -283,7 +278,7 @@ impl Engine {
         stored: Stored,
         first: Result<(Question, Told), tokio::task::JoinError>,
         out: &mut Out,
-    ) -> Result<(Stored, bool), EngineError> {
+    ) -> Result<(Stored, bool)> {
         let (mut inputs, mut reports, mut happenings) = (vec![], vec![], vec![]);
         let mut first = Some(first);
         while let Some(joined) = first.take().or_else(|| out.tasks.try_join_next()) {

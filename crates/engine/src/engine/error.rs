@@ -7,6 +7,8 @@ use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::PlanError;
 use countersign_core::review::Refused;
 
+pub(super) type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// Why the engine could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

@@ -1,7 +1,7 @@
 //! A change as it is handed in: its patches and summary as materials, and the sections around them in every question.
 
 use super::panel::Panelist;
-use super::{EngineError, Planner, Prepared};
+use super::{Planner, Prepared, Result};
 use crate::reviewer::Failed;
 use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
 use countersign_core::answer::changed_lines;
@@ -42,11 +42,7 @@ impl Handed {
     }
 
     /// The change of a submission as it is now, where only the digest of the sections is known.
-    pub(super) async fn again(
-        root: &workspace::Root,
-        of: &ChangeOf,
-        context: Digest,
-    ) -> Result<Self, EngineError> {
+    pub(super) async fn again(root: &workspace::Root, of: &ChangeOf, context: Digest) -> Result<Self> {
         let wanted = wanted(of);
         let change = workspace::change(root, &wanted).await?;
         Ok(Self { context, ..Self::new(change, wanted.left_out, Sections::default()) })

@@ -3,7 +3,7 @@
 //! Correctness does not depend on it: the ledger refuses an append that does not continue what is stored. Holding only
 //! keeps two processes from asking the same question twice.
 
-use super::{Engine, EngineError, Ticket};
+use super::{Engine, EngineError, Result, Ticket};
 use crate::ledger::Stored;
 use countersign_core::ids::ReviewId;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ impl Drop for Performing<'_> {
 
 impl Engine {
     /// Begins to perform a review, unless a living process does so already.
-    pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>, EngineError> {
+    pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>> {
         let review = stored.review.id.clone();
         let ours = self.holds(stored);
         if !ours && stored.holder.as_deref().is_some_and(|holder| self.0.ledger.is_alive(holder)) {
@@ -95,11 +95,7 @@ impl Engine {
 
     /// Waits until the process that performs a review is gone. One that is stopped, or that records nothing for longer
     /// than its questions may take, is not waited for.
-    pub(super) async fn until_gone(
-        &self,
-        stored: &Stored,
-        patience: &mut Patience,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn until_gone(&self, stored: &Stored, patience: &mut Patience) -> Result<()> {
         let (review, ledger) = (&stored.review.id, &self.0.ledger);
         let holder = stored.holder.as_deref();
         let ours = self.holds(stored);
@@ -123,7 +119,7 @@ impl Engine {
     }
 
     /// Takes a review over from a dead holder; false if another process was faster.
-    async fn take_over(&self, review: &ReviewId, gone: Option<&str>) -> Result<bool, EngineError> {
+    async fn take_over(&self, review: &ReviewId, gone: Option<&str>) -> Result<bool> {
         let mut transaction = self.0.ledger.transaction().await?;
         let now = transaction.review(review).await?.and_then(|stored| stored.holder);
         if now.as_deref() != gone {

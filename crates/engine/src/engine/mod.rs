@@ -41,6 +41,7 @@ use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;
 use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use error::Result;
 use happening::Happenings;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -63,7 +64,7 @@ struct Inner {
 
 impl Engine {
     /// An engine on an open ledger.
-    pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
+    pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self> {
         let holder = Arc::new(ledger.holder()?);
         let happenings = Arc::new(Happenings::new());
         let driving = Arc::default();

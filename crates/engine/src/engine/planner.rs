@@ -3,7 +3,7 @@
 
 use super::ask::Worded;
 use super::handed::Handed;
-use super::{EngineError, Panel};
+use super::{EngineError, Panel, Result};
 use crate::fresh::now_ms;
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
@@ -100,7 +100,7 @@ impl Planner {
     }
 
     /// Looks at the files and makes the plan.
-    pub async fn prepare(&self, request: Request) -> Result<Prepared, EngineError> {
+    pub async fn prepare(&self, request: Request) -> Result<Prepared> {
         let notes = request.notes.as_deref().map(|notes| Digest::of(notes.as_bytes()));
         self.prepare_for(request, notes, &self.reviewers()).await
     }
@@ -111,7 +111,7 @@ impl Planner {
         mut request: Request,
         notes: Option<Digest>,
         reviewers: &[Reviewer],
-    ) -> Result<Prepared, EngineError> {
+    ) -> Result<Prepared> {
         // Rules go on record as they are asked, and what is handed in later is held against that record.
         super::redact::rules(&self.redaction, &mut request.rules);
         let gathered = match &request.change {
@@ -141,7 +141,7 @@ impl Planner {
         prepared: &Prepared,
         assignment: &Assignment,
         ledger: Option<&Ledger>,
-    ) -> Result<Preview, EngineError> {
+    ) -> Result<Preview> {
         let known = match ledger {
             Some(ledger) => {
                 let since = rulings_since(&prepared.request.policy);

@@ -2,7 +2,7 @@
 //! be read.
 
 use super::handed::wanted;
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, Result};
 use crate::reviewer::{Brief, Failed, Files, Held, Told};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Changed, Kept, Root, Steady};
@@ -83,7 +83,7 @@ fn not_held(error: &io::Error) -> Failed {
 
 impl Engine {
     /// Whether the files are still what was handed in.
-    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation, EngineError> {
+    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation> {
         let root = &self.0.planner.root;
         if let Some(of) = &submission.change
             && workspace::fingerprint(root, &wanted(of)).await? != of.fingerprint

@@ -1,6 +1,6 @@
 //! Recording: inputs of the review become events in one transaction, on the newest state of the review.
 
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, Result};
 use crate::fresh::now_ms;
 use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
 use countersign_core::digest::Key;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 impl Engine {
     /// Records what follows from inputs.
-    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored, EngineError> {
+    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored> {
         self.feed_with(stored, inputs, vec![]).await
     }
 
@@ -19,7 +19,7 @@ impl Engine {
         stored: Stored,
         inputs: Vec<Input>,
         reports: Vec<(CallId, Report)>,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let mut transaction = self.0.ledger.transaction().await?;
         let mut draft = self.draft(&mut transaction, stored).await?;
         let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
@@ -42,7 +42,7 @@ impl Engine {
         transaction: &mut Transaction,
         review: &Review,
         inputs: &[Input],
-    ) -> Result<Vec<Input>, EngineError> {
+    ) -> Result<Vec<Input>> {
         let passes = |input| match input {
             &Input::Answered { ref key, ref answer, .. } if !answer.fails() => Some(key),
             _ => None,
@@ -57,11 +57,7 @@ impl Engine {
     }
 
     /// Begins to write on what is recorded now, which may be more than `stored` has.
-    pub(super) async fn draft(
-        &self,
-        transaction: &mut Transaction,
-        stored: Stored,
-    ) -> Result<Draft, EngineError> {
+    pub(super) async fn draft(&self, transaction: &mut Transaction, stored: Stored) -> Result<Draft> {
         let id = stored.review.id.clone();
         match transaction.draft(stored, now_ms()).await {
             Err(LedgerError::Conflict) => {

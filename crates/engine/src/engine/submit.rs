@@ -1,7 +1,7 @@
 //! Handing in: one transaction, the same for every door.
 
 use super::planner::rulings_since;
-use super::{Engine, EngineError, Prepared};
+use super::{Engine, Prepared, Result};
 use crate::fresh::{now_ms, random};
 use crate::ledger::{Stored, Transaction};
 use countersign_core::ids::{ReviewId, Token};
@@ -41,7 +41,7 @@ impl Ticket {
 
 impl Engine {
     /// Hands work in.
-    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket, EngineError> {
+    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket> {
         let mut transaction = self.0.ledger.transaction().await?;
         let latest = transaction.latest_for(&prepared.request.subject).await?;
         let Prepared { submission, plan, request } = &prepared;
@@ -71,7 +71,7 @@ impl Engine {
         review: &Review,
         prepared: &Prepared,
         way: Route,
-    ) -> Result<Vec<Known>, EngineError> {
+    ) -> Result<Vec<Known>> {
         if !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
             return Ok(vec![]);
         }
@@ -81,7 +81,7 @@ impl Engine {
     }
 }
 
-fn submit_of(prepared: &Prepared, known: Vec<Known>) -> Result<Submit, EngineError> {
+fn submit_of(prepared: &Prepared, known: Vec<Known>) -> Result<Submit> {
     let request = &prepared.request;
     Ok(Submit {
         rules: request.rules.clone(),

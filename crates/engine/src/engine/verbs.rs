@@ -1,6 +1,6 @@
 //! The small operations on a review: read it, decide, lift, withdraw, mark as delivered.
 
-use super::{Engine, EngineError, Ticket};
+use super::{Engine, EngineError, Result, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Ledger, Stored};
 use countersign_core::digest::Digest;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 impl Engine {
     /// A review as it stands.
-    pub async fn get(&self, id: &ReviewId) -> Result<Stored, EngineError> {
+    pub async fn get(&self, id: &ReviewId) -> Result<Stored> {
         self.0.ledger.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))
     }
 
@@ -22,25 +22,19 @@ impl Engine {
     }
 
     /// The door wrote the answer and saw no hang-up.
-    pub async fn delivered(&self, ticket: &Ticket) -> Result<(), EngineError> {
+    pub async fn delivered(&self, ticket: &Ticket) -> Result<()> {
         self.delivered_round(&ticket.review, ticket.round).await
     }
 
     /// The same for a door that no longer has the ticket.
-    pub async fn delivered_round(&self, review: &ReviewId, round: u32) -> Result<(), EngineError> {
+    pub async fn delivered_round(&self, review: &ReviewId, round: u32) -> Result<()> {
         let stored = self.get(review).await?;
         self.feed(stored, vec![Input::Delivered { round }]).await?;
         Ok(())
     }
 
     /// Decides about the work that is recorded now.
-    pub async fn decide(
-        &self,
-        id: &ReviewId,
-        verb: Verb,
-        by: Actor,
-        reason: String,
-    ) -> Result<Stored, EngineError> {
+    pub async fn decide(&self, id: &ReviewId, verb: Verb, by: Actor, reason: String) -> Result<Stored> {
         let stored = self.get(id).await?;
         let Some(digest) = stored.review.digest().cloned() else {
             return Err(EngineError::NotFound(id.to_string()));
@@ -56,18 +50,14 @@ impl Engine {
         verb: Verb,
         by: Actor,
         reason: String,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let reason = self.hide(&reason);
         self.record_one(id, None, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() }))
             .await
     }
 
     /// Waits until a person has said what becomes of a round that has ended, in whichever process.
-    pub async fn until_decided(
-        &self,
-        id: &ReviewId,
-        cancel: &CancellationToken,
-    ) -> Result<Stored, EngineError> {
+    pub async fn until_decided(&self, id: &ReviewId, cancel: &CancellationToken) -> Result<Stored> {
         let mut changes = self.0.ledger.watch().await?;
         loop {
             let stored = self.get(id).await?;
@@ -88,17 +78,12 @@ impl Engine {
         digest: Option<&Digest>,
         by: Actor,
         reason: String,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         self.record_one(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
     }
 
     /// The author takes work back; with a digest, only where the review is still about that work.
-    pub async fn withdraw_about(
-        &self,
-        id: &ReviewId,
-        digest: Option<&Digest>,
-        by: Actor,
-    ) -> Result<Stored, EngineError> {
+    pub async fn withdraw_about(&self, id: &ReviewId, digest: Option<&Digest>, by: Actor) -> Result<Stored> {
         self.record_one(id, digest, Input::Withdrawn(by)).await
     }
 
@@ -109,7 +94,7 @@ impl Engine {
         by: Actor,
         work: &Submission,
         rules: &[Rule],
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let work = Box::new(work.clone());
         self.record_one(id, None, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
     }
@@ -120,7 +105,7 @@ impl Engine {
         id: &ReviewId,
         about: Option<&Digest>,
         input: Input,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let mut transaction = self.0.ledger.transaction().await?;
         let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
         if about.is_some() && about != stored.review.digest() {

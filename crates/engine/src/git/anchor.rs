@@ -4,7 +4,7 @@
 //! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
 //! never pushed by a plain `git push`.
 
-use super::{BaseProblem, Git, GitError};
+use super::{BaseProblem, Git, GitError, Result};
 use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
 
@@ -55,7 +55,7 @@ pub struct Anchored {
 
 impl Git {
     /// Finds out where the worktree is. One process.
-    pub async fn standpoint(&self) -> Result<Standpoint, GitError> {
+    pub async fn standpoint(&self) -> Result<Standpoint> {
         // No setting makes a file look unchanged that is not.
         let mut args = ["-c", "core.trustctime=true", "-c", "core.checkStat=default", "status"].to_vec();
         args.extend(["--porcelain=v2", "--branch", "-z", "--ignore-submodules=none"]);
@@ -65,7 +65,7 @@ impl Git {
     }
 
     /// What passed last at a standpoint. One process.
-    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored, GitError> {
+    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored> {
         let (own, branch) = (name(&at.place), at.branch.as_ref().map(|name| format!("refs/heads/{name}")));
         let format = "--format=%(refname) %(objectname) %(tree) %(parent)";
         let args = ["for-each-ref", format, own.as_str()].into_iter().chain(branch.as_deref());
@@ -80,7 +80,7 @@ impl Git {
         tree: &str,
         parent: Option<&str>,
         words: &str,
-    ) -> Result<Anchor, GitError> {
+    ) -> Result<Anchor> {
         let git = IDENTITY.iter().fold(self.clone(), |git, (name, value)| git.with(*name, *value));
         let mut args = vec!["commit-tree", "--no-gpg-sign", "-m", words];
         args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
@@ -133,7 +133,7 @@ impl Git {
         Ok(fork.or(Some(parent)))
     }
 
-    async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool, GitError> {
+    async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {
         if one == of {
             return Ok(true);
         }
@@ -146,7 +146,7 @@ impl Git {
     }
 
     /// Keeps a commit as where work begins, where there is no anchor yet.
-    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor, GitError> {
+    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor> {
         let tree = match commit {
             Some(commit) => {
                 self.text(["rev-parse", "--verify", "--end-of-options", &format!("{commit}^{{tree}}")])
@@ -158,7 +158,7 @@ impl Git {
     }
 
     /// Takes files into an anchor as they are, after a person has seen them.
-    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor, GitError> {
+    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
         let folder = Scratch::new("change").map_err(failed)?;
         let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
@@ -178,7 +178,7 @@ fn name(place: &str) -> String {
 }
 
 /// Reads porcelain v2 with its head lines.
-fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint, GitError> {
+fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint> {
     let (mut head, mut branch, mut is_clean) = (None, None, true);
     for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
         let text = String::from_utf8_lossy(line);

@@ -1,6 +1,6 @@
 //! Commands whose exit code 1 is an answer with words of its own.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 use std::ffi::OsStr;
 
 const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -10,7 +10,7 @@ impl Git {
     pub async fn exit_and_text<A: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = A>,
-    ) -> Result<(i32, String), GitError> {
+    ) -> Result<(i32, String)> {
         let mut said = vec![];
         let ended = self
             .stream(args, ANSWER_BYTES_MAX, |piece| {

@@ -1,6 +1,6 @@
 //! What a change is against, and files as they were there.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 use std::path::{Component, Path};
 
 /// Why it is not known what a change is against.
@@ -48,26 +48,18 @@ impl Git {
     }
 
     /// A file as it was at a commit; none where it was not there. The path is relative to the folder.
-    pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+    pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.first_file_at(commit, &[path]).await?.map(|(_, bytes)| bytes))
     }
 
     /// The first of these files that was there at a commit, and which it is. Paths are relative to the folder.
-    pub async fn first_file_at(
-        &self,
-        commit: &str,
-        paths: &[&str],
-    ) -> Result<Option<(usize, Vec<u8>)>, GitError> {
+    pub async fn first_file_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, Vec<u8>)>> {
         let Some((which, id)) = self.first_blob_at(commit, paths).await? else { return Ok(None) };
         Ok(Some((which, self.blob(&id).await?)))
     }
 
     /// The same by its id, which stands for these bytes and no others.
-    pub async fn first_blob_at(
-        &self,
-        commit: &str,
-        paths: &[&str],
-    ) -> Result<Option<(usize, String)>, GitError> {
+    pub async fn first_blob_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, String)>> {
         let ask = ["ls-tree", "-z", commit, "--"];
         let listed = self.run(ask.iter().chain(paths)).await?;
         let listed = String::from_utf8_lossy(&listed);
@@ -88,7 +80,7 @@ impl Git {
     }
 
     /// The bytes of an id.
-    pub async fn blob(&self, id: &str) -> Result<Vec<u8>, GitError> {
+    pub async fn blob(&self, id: &str) -> Result<Vec<u8>> {
         self.run(["cat-file", "blob", id]).await
     }
 }

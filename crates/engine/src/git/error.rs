@@ -5,6 +5,8 @@ use countersign_core::text;
 /// How much of git's own words is shown.
 const WORDS_BYTES: usize = 2 * 1024;
 
+pub(super) type Result<T, E = GitError> = std::result::Result<T, E>;
+
 /// Why git did not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {

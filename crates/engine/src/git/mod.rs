@@ -25,3 +25,5 @@ pub use run::{Git, Streamed};
 pub use status::{Status, StatusEntry};
 pub use tracked::is_repository;
 pub use worktrees::Worktree;
+
+use error::Result;

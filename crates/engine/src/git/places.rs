@@ -1,6 +1,6 @@
 //! Where a repository keeps its index and its objects.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 use std::path::{Path, PathBuf};
 
 /// Where a repository keeps its index and its objects.
@@ -14,7 +14,7 @@ pub struct Places {
 
 impl Git {
     /// Finds them by two small files; where those do not tell, git is asked.
-    pub async fn places(&self) -> Result<Places, GitError> {
+    pub async fn places(&self) -> Result<Places> {
         if let Some(places) = plain(self.folder()) {
             return Ok(places);
         }
@@ -29,7 +29,7 @@ impl Git {
     }
 
     /// The id of the tree without entries, which every repository knows.
-    pub async fn empty_tree(&self) -> Result<String, GitError> {
+    pub async fn empty_tree(&self) -> Result<String> {
         self.text(["hash-object", "-t", "tree", "/dev/null"]).await
     }
 }

@@ -1,6 +1,6 @@
 //! Starting git: one process, its output bounded, its time too.
 
-use super::GitError;
+use super::{GitError, Result};
 use crate::process;
 use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -113,7 +113,7 @@ impl Git {
     }
 
     /// Runs a command, and gives back what it says.
-    pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>, GitError> {
+    pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>> {
         let mut said = vec![];
         self.stream(args, OUTPUT_BYTES_MAX, |piece| {
             said.extend_from_slice(piece);
@@ -124,16 +124,13 @@ impl Git {
     }
 
     /// Runs a command, and gives back its lines as text, without the last line break.
-    pub async fn text<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String, GitError> {
+    pub async fn text<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String> {
         let said = self.run(args).await?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
 
     /// Runs a command whose exit code 1 is an answer: nothing, no such thing.
-    pub async fn maybe<A: AsRef<OsStr>>(
-        &self,
-        args: impl IntoIterator<Item = A>,
-    ) -> Result<Option<String>, GitError> {
+    pub async fn maybe<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Option<String>> {
         match self.text(args).await {
             Ok(said) => Ok(Some(said)),
             Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
@@ -146,8 +143,8 @@ impl Git {
         &self,
         args: impl IntoIterator<Item = A>,
         limit_bytes: u64,
-        take: impl FnMut(&[u8]) -> Result<(), GitError>,
-    ) -> Result<Streamed, GitError> {
+        take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<Streamed> {
         let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
         let command = words(&args);
         let mut child = self.start(&args).map_err(GitError::NotStarted)?;
@@ -215,8 +212,8 @@ async fn talk(
     input: Option<&[u8]>,
     command: &str,
     limit_bytes: u64,
-    take: impl FnMut(&[u8]) -> Result<(), GitError>,
-) -> Result<Streamed, GitError> {
+    take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Streamed> {
     let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write_in = async {
@@ -251,8 +248,8 @@ async fn pass_on(
     mut from: impl AsyncRead + Unpin,
     command: &str,
     limit_bytes: u64,
-    mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
-) -> Result<Streamed, GitError> {
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Streamed> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut bytes = 0;
     loop {

@@ -1,7 +1,7 @@
 //! Calls: one row per question to a reviewer, with its state, its reply and what it cost.
 
-use super::LedgerError;
 use super::store::Session;
+use super::{LedgerError, Result};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
@@ -73,7 +73,7 @@ pub(super) async fn follow(
     review: &Review,
     events: &[Event],
     at_ms: i64,
-) -> Result<(), LedgerError> {
+) -> Result<()> {
     let begun = |event| match event {
         &Event::Asked { round, ref call, ref key, ref reviewer, .. } => {
             let round_asked = review.rounds.iter().find(|known| known.n == round);
@@ -98,7 +98,7 @@ pub(super) async fn follow(
     Ok(())
 }
 
-pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report) -> Result<(), LedgerError> {
+pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report) -> Result<()> {
     let report = Report {
         model: report.model.clone(),
         tokens_in: report.tokens_in.map(kept),
@@ -112,11 +112,7 @@ pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report
     }
 }
 
-pub(super) async fn reserve(
-    session: &mut Session,
-    call: &CallId,
-    worst: Spending,
-) -> Result<(), LedgerError> {
+pub(super) async fn reserve(session: &mut Session, call: &CallId, worst: Spending) -> Result<()> {
     let worst = Spending { tokens: kept(worst.tokens), microusd: kept(worst.microusd) };
     session.reserve(call, worst).await
 }
@@ -160,7 +156,7 @@ pub struct Cost {
 }
 
 /// What questions cost, by day, reviewer and model. Our own checks are not asked and cost nothing.
-pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Cost>, LedgerError> {
+pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Cost>> {
     let mut by_day: BTreeMap<(i64, String, Option<String>), Cost> = BTreeMap::new();
     let calls = session.asked_since(since_ms).await?;
     for (asked_ms, Call { reviewer, report, .. }) in

@@ -3,7 +3,7 @@
 use super::chain;
 use super::projection::Row;
 use super::store::{End, Session, Stream};
-use super::{LedgerError, Stored};
+use super::{LedgerError, Result, Stored};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
 
@@ -56,7 +56,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Whether it still is what was recorded.
-    pub(super) fn check(&self) -> Result<(), LedgerError> {
+    pub(super) fn check(&self) -> Result<()> {
         let tampered = LedgerError::Tampered { seq: self.seq };
         let previous: &[u8] = match &self.previous {
             Some(previous) => previous,
@@ -68,7 +68,7 @@ impl Line {
     }
 
     /// What happened, after a look at the chain.
-    pub(super) fn event(&self) -> Result<Event, LedgerError> {
+    pub(super) fn event(&self) -> Result<Event> {
         self.check()?;
         match serde_json::from_str::<Event>(&self.body) {
             Ok(event) if event.kind() == self.kind => Ok(event),
@@ -76,18 +76,18 @@ impl Line {
         }
     }
 
-    pub(super) fn number(&self) -> Result<u64, LedgerError> {
+    pub(super) fn number(&self) -> Result<u64> {
         u64::try_from(self.n).map_err(|_| LedgerError::Tampered { seq: self.seq })
     }
 
-    pub(super) fn recorded(self, subject: Option<String>) -> Result<Recorded, LedgerError> {
+    pub(super) fn recorded(self, subject: Option<String>) -> Result<Recorded> {
         self.check()?;
         let n = self.number()?;
         let Self { seq, stream, at_ms, kind, body, .. } = self;
         Ok(Recorded { seq, stream, n, at_ms, kind, body, subject })
     }
 
-    pub(super) fn entry(self) -> Result<Entry, LedgerError> {
+    pub(super) fn entry(self) -> Result<Entry> {
         let (event, n) = (self.event()?, self.number()?);
         let review = ReviewId::from_text(self.stream);
         Ok(Entry { seq: self.seq, review, n, at_ms: self.at_ms, event })
@@ -110,7 +110,7 @@ pub(super) fn chained(end: End, stream: &str, at_ms: i64, events: Vec<(&str, Str
 }
 
 /// The fold of a stream; none where it has no events.
-pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<Stored>> {
     let Stream { lines, known, holder } = session.stream(id).await?;
     if lines.is_empty() {
         return Ok(None);
@@ -136,7 +136,7 @@ impl Fold {
         Self { stored: Stored::unopened(id), opened_seq: 0 }
     }
 
-    pub(super) fn add(&mut self, line: &Line) -> Result<(), LedgerError> {
+    pub(super) fn add(&mut self, line: &Line) -> Result<()> {
         let event = line.event()?;
         let stored = &mut self.stored;
         if line.number()? != stored.n + 1 {

@@ -4,6 +4,8 @@ use crate::fresh::NoRandom;
 use countersign_core::outcome::Outcome;
 use std::io;
 
+pub(super) type Result<T, E = LedgerError> = std::result::Result<T, E>;
+
 /// Why the ledger could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {

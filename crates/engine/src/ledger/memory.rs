@@ -1,11 +1,11 @@
 //! The store in memory, without a file. A transaction works on a copy of the lists, and most look-ups read all of a
 //! list, so it is for ledgers of a few reviews.
 
-use super::LedgerError;
 use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::store::{End, Kept, Lines, Rows, Stream};
+use super::{LedgerError, Result};
 use crate::fresh;
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
@@ -58,11 +58,11 @@ impl Drop for Lease {
 }
 
 impl Memory {
-    pub fn read(&self) -> Result<Session, LedgerError> {
+    pub fn read(&self) -> Result<Session> {
         Ok(Session { tables: self.tables(), writes: None })
     }
 
-    pub async fn write(&self) -> Result<Session, LedgerError> {
+    pub async fn write(&self) -> Result<Session> {
         let guard = Arc::clone(&self.writer).lock_owned().await;
         Ok(Session { tables: self.tables(), writes: Some((guard, Arc::clone(&self.committed))) })
     }
@@ -71,7 +71,7 @@ impl Memory {
         Arc::clone(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn lease(&self) -> Result<(String, Kept), LedgerError> {
+    pub fn lease(&self) -> Result<(String, Kept)> {
         let id = fresh::id()?;
         self.leases.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
         Ok((id.clone(), Box::new(Lease { id, leases: Arc::clone(&self.leases) })))
@@ -87,7 +87,7 @@ fn page<'a>(lines: impl Iterator<Item = &'a Arc<Line>>, limit: u32) -> Vec<Line>
 }
 
 impl Session {
-    pub fn commit(self) -> Result<(), LedgerError> {
+    pub fn commit(self) -> Result<()> {
         if let Some((_guard, committed)) = self.writes {
             *committed.write().unwrap_or_else(PoisonError::into_inner) = self.tables;
         }
@@ -98,13 +98,13 @@ impl Session {
         Arc::make_mut(&mut self.tables)
     }
 
-    pub fn end(&mut self, stream: &str) -> Result<End, LedgerError> {
+    pub fn end(&mut self, stream: &str) -> Result<End> {
         let n = self.of(stream).len() as u64;
         let last = self.tables.events.last();
         Ok(End { n, seq: last.map_or(0, |line| line.seq), link: last.map(|line| line.chain.clone()) })
     }
 
-    pub fn highest(&mut self) -> Result<u64, LedgerError> {
+    pub fn highest(&mut self) -> Result<u64> {
         Ok(self.tables.events.last().map_or(0, |line| line.seq))
     }
 
@@ -113,7 +113,7 @@ impl Session {
         self.tables.streams.get(stream).map_or(&[], Vec::as_slice)
     }
 
-    pub fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>, LedgerError> {
+    pub fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>> {
         let all = self.tables.events.iter();
         let of_review = |line: &&Arc<Line>| line.stream.starts_with(ReviewId::PREFIX);
         Ok(match which {
@@ -133,27 +133,27 @@ impl Session {
         })
     }
 
-    pub fn stream(&mut self, id: &ReviewId) -> Result<Stream, LedgerError> {
+    pub fn stream(&mut self, id: &ReviewId) -> Result<Stream> {
         let row = self.tables.reviews.get(id.as_str());
         let (known, holder) = (row.map(|row| row.n), row.and_then(|row| row.holder.clone()));
         Ok(Stream { lines: page(self.of(id.as_str()).iter(), u32::MAX), known, holder })
     }
 
-    pub fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>, LedgerError> {
+    pub fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>> {
         let subject =
             |line: &Line| self.tables.reviews.get(&line.stream).map(|row| row.subject.as_str().to_owned());
         let lines = self.tables.events.iter().filter(|line| line.seq > after);
         Ok(page(lines, limit).into_iter().map(|line| (line.clone(), subject(&line))).collect())
     }
 
-    pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         let named = self.tables.streams.iter().filter(|(name, _)| name.starts_with(prefix));
         let mut found: Vec<_> = named.collect();
         found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.last().map(|line| line.seq)));
         Ok(found.into_iter().take(limit as usize).map(|(name, _)| name.clone()).collect())
     }
 
-    pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>, LedgerError> {
+    pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>> {
         let all = self.tables.reviews.values();
         let mut rows: Vec<&Row> = match which {
             Rows::Of(id) => return Ok(self.tables.reviews.get(id.as_str()).cloned().into_iter().collect()),
@@ -176,19 +176,19 @@ impl Session {
         Ok(rows.into_iter().take(limit as usize).cloned().collect())
     }
 
-    pub fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         let ids = self.tables.reviews.keys().filter(|id| id.starts_with(prefix));
         Ok(ids.take(limit as usize).cloned().collect())
     }
 
-    pub fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>> {
         let subjects = self.tables.reviews.values().map(|row| &row.subject);
         let found = subjects.filter(|subject| subject.door() == door && subject.as_str().ends_with(ending));
         let found: BTreeSet<&str> = found.map(|subject| subject.as_str()).collect();
         Ok(found.into_iter().take(limit as usize).map(str::to_owned).collect())
     }
 
-    pub fn counts(&mut self) -> Result<Vec<Count>, LedgerError> {
+    pub fn counts(&mut self) -> Result<Vec<Count>> {
         let mut counts: Vec<Count> = vec![];
         for Row { state, standing, .. } in self.tables.reviews.values() {
             match counts.iter_mut().find(|known| (known.state, known.standing) == (*state, *standing)) {
@@ -199,7 +199,7 @@ impl Session {
         Ok(counts)
     }
 
-    pub fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>, LedgerError> {
+    pub fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>> {
         let found = under.iter().filter_map(|under| {
             let (stream, n) = self.tables.rulings.get(under)?;
             let line = self.of(stream).get(usize::try_from(*n).ok()?.checked_sub(1)?)?;
@@ -208,17 +208,17 @@ impl Session {
         Ok(found.collect())
     }
 
-    pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+    pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>> {
         let calls = self.tables.calls.iter().filter(|row| row.stream == review.as_str());
         Ok(calls.map(|row| row.call.clone()).collect())
     }
 
-    pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
+    pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>> {
         let found = self.tables.calls.iter().find(|row| row.call.id == *id);
         Ok(found.map(|row| (row.call.state, row.stream.clone())))
     }
 
-    pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+    pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         let counts = |row: &&Arc<CallRow>| match scope {
             Scope::Review(id, round) => row.stream == id.as_str() && row.call.round >= round,
             Scope::Since(at_ms) => row.asked_ms >= at_ms,
@@ -233,12 +233,12 @@ impl Session {
         Ok(sum)
     }
 
-    pub fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>, LedgerError> {
+    pub fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>> {
         let asked = self.tables.calls.iter().filter(|row| row.asked_ms >= since_ms);
         Ok(asked.map(|row| (row.asked_ms, row.call.clone())).collect())
     }
 
-    pub fn append(&mut self, events: &[Line]) -> Result<(), LedgerError> {
+    pub fn append(&mut self, events: &[Line]) -> Result<()> {
         for line in events {
             if line.n.cast_unsigned() != self.of(&line.stream).len() as u64 + 1 {
                 return Err(LedgerError::Conflict);
@@ -250,7 +250,7 @@ impl Session {
         Ok(())
     }
 
-    pub fn put_row(&mut self, row: &Row) -> Result<(), LedgerError> {
+    pub fn put_row(&mut self, row: &Row) -> Result<()> {
         let other = |known: &Row| known.id != row.id && known.subject == row.subject && is_open(known);
         if is_open(row) && self.tables.reviews.values().any(other) {
             return Err(LedgerError::Conflict);
@@ -263,17 +263,17 @@ impl Session {
         Ok(())
     }
 
-    pub fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool, LedgerError> {
+    pub fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool> {
         let row = self.tables().reviews.get_mut(id.as_str());
         Ok(row.map(|row| row.holder = holder.map(str::to_owned)).is_some())
     }
 
-    pub fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<(), LedgerError> {
+    pub fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<()> {
         self.tables().rulings.insert(under.to_owned(), (stream.to_owned(), n));
         Ok(())
     }
 
-    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
+    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
         let row = calls.iter().map(|begun| {
             let call = Call {
                 id: begun.id.clone(),
@@ -295,16 +295,16 @@ impl Session {
         call.map(|row| change(Arc::make_mut(row))).is_some()
     }
 
-    pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
+    pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<()> {
         self.change(id, |row| row.call.state = state);
         Ok(())
     }
 
-    pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
+    pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool> {
         Ok(self.change(id, |row| row.call.report = report.clone()))
     }
 
-    pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
+    pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<()> {
         self.change(id, |row| row.reserved = worst);
         Ok(())
     }

@@ -12,7 +12,7 @@
 use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
-use super::{Filter, LedgerError, memory, sqlite};
+use super::{Filter, LedgerError, Result, memory, sqlite};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use std::any::Any;
@@ -82,7 +82,7 @@ pub(super) enum Rows<'a> {
 }
 
 impl Store {
-    pub(super) async fn read(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn read(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.read().await.map(Session::Sqlite),
             Self::Memory(store) => store.read().map(Session::Memory),
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Reads one state throughout, whatever others write meanwhile.
-    pub(super) async fn snapshot(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn snapshot(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.snapshot().await.map(Session::Sqlite),
             Self::Memory(store) => store.read().map(Session::Memory),
@@ -98,7 +98,7 @@ impl Store {
     }
 
     /// Writes; waits for other writers.
-    pub(super) async fn write(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn write(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.write().await.map(Session::Sqlite),
             Self::Memory(store) => store.write().await.map(Session::Memory),
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Tells of what other processes commit for as long as the returned value is kept.
-    pub(super) async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Kept, LedgerError> {
+    pub(super) async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Kept> {
         match self {
             Self::Sqlite(store) => Ok(Box::new(store.follow(changes).await?)),
             Self::Memory(_) => Ok(Box::new(())),
@@ -114,7 +114,7 @@ impl Store {
     }
 
     /// A lease: a name, and what keeps it alive.
-    pub(super) fn lease(&self) -> Result<(String, Kept), LedgerError> {
+    pub(super) fn lease(&self) -> Result<(String, Kept)> {
         match self {
             Self::Sqlite(store) => {
                 let lease = sqlite::Lease::new(store.dir())?;
@@ -146,7 +146,7 @@ impl Store {
     }
 
     /// Whether what is written is what others read.
-    pub(super) fn require_in_place(&self) -> Result<(), LedgerError> {
+    pub(super) fn require_in_place(&self) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.require_in_place(),
             Self::Memory(_) => Ok(()),
@@ -171,7 +171,7 @@ impl Store {
 
 impl Session {
     /// Ends it; what was written stays, also after a loss of power.
-    pub(super) async fn commit(self) -> Result<(), LedgerError> {
+    pub(super) async fn commit(self) -> Result<()> {
         match self {
             Self::Sqlite(session) => session.commit().await,
             Self::Memory(session) => session.commit(),
@@ -184,7 +184,7 @@ macro_rules! methods {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
         impl Session {$(
             $(#[$doc])*
-            pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out, LedgerError> {
+            pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out> {
                 match self {
                     Self::Sqlite(session) => session.$name($($arg),*).await,
                     Self::Memory(session) => session.$name($($arg),*),

@@ -1,7 +1,7 @@
 //! The table of calls.
 
-use super::super::LedgerError;
 use super::super::calls::{Begun, Call, CallState, Report, Scope};
+use super::super::{LedgerError, Result};
 use super::Session;
 use super::schema::{self, Found};
 use countersign_core::cost::Spending;
@@ -20,14 +20,14 @@ fn word(state: CallState) -> &'static str {
     }
 }
 
-fn state(row: &SqliteRow) -> Result<CallState, LedgerError> {
+fn state(row: &SqliteRow) -> Result<CallState> {
     let found: String = row.try_get("state")?;
     let all = [CallState::Asked, CallState::Answered, CallState::Failed];
     let state = all.into_iter().find(|state| word(*state) == found);
     state.ok_or_else(|| LedgerError::Corrupt(format!("a call is in state '{found}'")))
 }
 
-fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
+fn read(row: &SqliteRow) -> Result<Call> {
     let count =
         |column: &str| Ok::<_, LedgerError>(row.try_get::<Option<i64>, _>(column)?.map(i64::cast_unsigned));
     Ok(Call {
@@ -47,19 +47,19 @@ fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
 }
 
 impl Session {
-    pub async fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+    pub async fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>> {
         const SQL: &str = "SELECT * FROM calls WHERE review = $1 ORDER BY rowid";
         let rows = sqlx::query(SQL).bind(review.as_str()).fetch_all(self.connection()).await?;
         rows.iter().map(read).collect()
     }
 
-    pub async fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
+    pub async fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>> {
         const SQL: &str = "SELECT state, review FROM calls WHERE id = $1";
         let row = sqlx::query(SQL).bind(id.as_str()).fetch_optional(self.connection()).await?;
         row.map(|row| Ok((state(&row)?, row.try_get("review")?))).transpose()
     }
 
-    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         // TOTAL does not overflow, and a sum beyond what a float counts exactly is beyond every budget.
         macro_rules! sum {
             ($which:literal) => {
@@ -82,7 +82,7 @@ impl Session {
         Ok(Spending { tokens: whole(row.try_get(0)?), microusd: whole(row.try_get(1)?) })
     }
 
-    pub async fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>, LedgerError> {
+    pub async fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>> {
         macro_rules! asked {
             ($calls:literal) => {
                 concat!(
@@ -104,7 +104,7 @@ impl Session {
         rows.iter().map(|row| Ok((row.try_get("asked_ms")?, read(row)?))).collect()
     }
 
-    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
+    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
         for chunk in calls.chunks(CHUNK_CALLS) {
             let mut insert = QueryBuilder::<sqlx::Sqlite>::new(
                 "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms) ",
@@ -121,13 +121,13 @@ impl Session {
         Ok(())
     }
 
-    pub async fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
+    pub async fn set_call(&mut self, id: &CallId, state: CallState) -> Result<()> {
         let query = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
         query.bind(id.as_str()).bind(word(state)).execute(self.connection()).await?;
         Ok(())
     }
 
-    pub async fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
+    pub async fn report(&mut self, id: &CallId, report: &Report) -> Result<bool> {
         const SQL: &str = "UPDATE calls SET model = $2, tokens_in = $3, tokens_out = $4, cost_microusd = $5,
             reply = $6 WHERE id = $1";
         let done = sqlx::query(SQL)
@@ -142,7 +142,7 @@ impl Session {
         Ok(done.rows_affected() > 0)
     }
 
-    pub async fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
+    pub async fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<()> {
         const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
         let query = sqlx::query(SQL).bind(id.as_str());
         let query = query.bind(worst.tokens.cast_signed()).bind(worst.microusd.cast_signed());

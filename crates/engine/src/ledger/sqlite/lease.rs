@@ -1,7 +1,7 @@
 //! Leases: each process keeps a lock on a file of its own. The kernel drops it when the process ends, however it
 //! ends, so no clock has to tell whether another process is still alive.
 
-use super::super::LedgerError;
+use super::super::{LedgerError, Result};
 use crate::fresh;
 use countersign_core::ids::ID_ALPHABET;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -23,7 +23,7 @@ pub struct Lease {
 
 impl Lease {
     /// Takes a name in the ledger's folder.
-    pub fn new(dir: &Path) -> Result<Self, LedgerError> {
+    pub fn new(dir: &Path) -> Result<Self> {
         let folder = folder(dir);
         fs::create_dir_all(&folder)?;
         sweep(dir);

@@ -15,7 +15,7 @@ pub use open::LEDGER_FILE;
 pub(super) use open::{file, ignore_by_git, make_folder};
 pub use schema::FORMAT;
 
-use super::LedgerError;
+use super::{LedgerError, Result};
 use open::{Access, BUSY_SECONDS};
 use poll::Poller;
 use sqlx::pool::PoolConnection;
@@ -57,13 +57,13 @@ pub(super) struct Writer {
 
 impl Sqlite {
     /// Opens the file in this folder; makes both where there are none.
-    pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
+    pub async fn open(dir: &Path) -> Result<Self> {
         let writer = open::writer(dir).await.map_err(|error| explain(error, dir))?;
         Ok(Self::new(dir, Access::Write, Some(writer)))
     }
 
     /// Opens the file in this folder if there is one; makes nothing, and reads also where nothing may be written.
-    pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
+    pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let Some(access) = open::look(dir)? else { return Ok(None) };
         let store = Self::new(dir, access, None);
         let mut reader =
@@ -99,18 +99,18 @@ impl Sqlite {
         &self.dir
     }
 
-    pub async fn read(&self) -> Result<Session, LedgerError> {
+    pub async fn read(&self) -> Result<Session> {
         Ok(Session::Reader(self.readers.acquire().await?))
     }
 
-    pub async fn snapshot(&self) -> Result<Session, LedgerError> {
+    pub async fn snapshot(&self) -> Result<Session> {
         // A connection of its own, because it holds on to one state of the file for as long as it takes.
         let mut connection = open::options(&self.dir, self.access).connect().await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         Ok(Session::Snapshot(connection))
     }
 
-    pub async fn write(&self) -> Result<Session, LedgerError> {
+    pub async fn write(&self) -> Result<Session> {
         if self.access != Access::Write {
             return Err(LedgerError::ReadOnly("it was opened for reading only".to_owned()));
         }
@@ -129,7 +129,7 @@ impl Sqlite {
     }
 
     /// Looks for what other processes write, once for all who want to know.
-    pub async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Arc<Poller>, LedgerError> {
+    pub async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Arc<Poller>> {
         let mut known = self.poller.lock().await;
         if let Some(poller) = known.upgrade() {
             return Ok(poller);
@@ -140,7 +140,7 @@ impl Sqlite {
         Ok(poller)
     }
 
-    pub fn require_in_place(&self) -> Result<(), LedgerError> {
+    pub fn require_in_place(&self) -> Result<()> {
         in_place(&self.dir, self.file)
     }
 
@@ -154,7 +154,7 @@ impl Sqlite {
     }
 }
 
-fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<(), LedgerError> {
+fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<()> {
     if open::identity(dir) == file { Ok(()) } else { Err(LedgerError::Replaced) }
 }
 
@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    pub async fn commit(self) -> Result<(), LedgerError> {
+    pub async fn commit(self) -> Result<()> {
         match self {
             Self::Reader(_) => Ok(()),
             Self::Snapshot(mut connection) => {
@@ -190,7 +190,7 @@ impl Session {
 }
 
 /// A column that is not negative.
-fn number(row: &SqliteRow, column: &str) -> Result<u64, LedgerError> {
+fn number(row: &SqliteRow, column: &str) -> Result<u64> {
     let value: i64 = row.try_get(column)?;
     u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
 }

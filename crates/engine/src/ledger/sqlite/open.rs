@@ -1,6 +1,6 @@
 //! Opening the file: who may write, how connections are made, and how a new ledger comes to be.
 
-use super::super::LedgerError;
+use super::super::{LedgerError, Result};
 use super::schema::{self, Found};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -48,7 +48,7 @@ pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
 }
 
 /// Opens for writing; makes the folder and the tables where there are none.
-pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> {
+pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     make_folder(dir)?;
     let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
     match schema::inspect(&mut connection).await? {
@@ -63,13 +63,13 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
 }
 
 /// Makes the ledger's folder, out of git's sight.
-pub fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+pub fn make_folder(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir.join("holders"))?;
     ignore_by_git(dir)
 }
 
 /// Whether there is a file to read, and how it may be opened.
-pub(super) fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
+pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
     match fs::metadata(file(dir)) {
         Ok(found) if found.len() == 0 => Ok(None),
         Ok(_) => Ok(Some(access(dir))),
@@ -92,7 +92,7 @@ pub(super) fn access(dir: &Path) -> Access {
     if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
 }
 
-pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
+pub fn ignore_by_git(dir: &Path) -> Result<()> {
     const EVERYTHING: &[u8] = b"*\n";
     let path = dir.join(".gitignore");
     // Written again where it was emptied: otherwise the ledger would be part of every change.
@@ -103,7 +103,7 @@ pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
 }
 
 /// Switches to WAL, which allows readers beside a writer. SQLite does not wait for others here, so we do.
-async fn use_wal(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+async fn use_wal(connection: &mut SqliteConnection) -> Result<()> {
     let started = Instant::now();
     loop {
         match sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut *connection).await {

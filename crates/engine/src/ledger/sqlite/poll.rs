@@ -1,6 +1,6 @@
 //! Learning of what other processes write.
 
-use super::super::LedgerError;
+use super::super::Result;
 use super::open::{Access, identity, options};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::path::Path;
@@ -19,7 +19,7 @@ impl Poller {
         access: Access,
         file: Option<(u64, u64)>,
         changes: watch::Sender<u64>,
-    ) -> Result<Self, LedgerError> {
+    ) -> Result<Self> {
         // A connection of its own: the number that is polled changes when *another* connection writes.
         let mut connection = options(dir, access).connect().await?;
         let mut seen = data_version(&mut connection).await?;
@@ -48,6 +48,6 @@ impl Drop for Poller {
     }
 }
 
-async fn data_version(connection: &mut SqliteConnection) -> Result<i64, LedgerError> {
+async fn data_version(connection: &mut SqliteConnection) -> Result<i64> {
     Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await?)
 }

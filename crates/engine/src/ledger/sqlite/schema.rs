@@ -1,6 +1,6 @@
 //! The tables, and whether a file has them.
 
-use super::super::LedgerError;
+use super::super::{LedgerError, Result};
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
@@ -97,7 +97,7 @@ pub(super) enum Found {
 }
 
 /// Looks what a database file is, and refuses what is not ours.
-pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, LedgerError> {
+pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> {
     let row = sqlx::query(INSPECT).fetch_one(connection).await?;
     let (format, things, ours): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     // The database library panics on the type of a column that is no text, and its callers then wait for ever.
@@ -114,7 +114,7 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, 
 }
 
 /// Makes the tables, or what an older ledger lacks, unless another process was faster.
-pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<()> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     match inspect(connection).await? {
         Found::Ledger => {}
