@@ -55,21 +55,17 @@ pub struct Consulted<T> {
 
 /// One consultation under way.
 struct Consulting<'a> {
+    engine: &'a Engine,
     about: &'a Consultation,
     worded: Worded,
     stream: String,
+    /// How many notes its stream has.
     noted: u64,
-}
-
-impl Consulting<'_> {
-    /// The name of the stream, where slots and progress need a review.
-    fn id(&self) -> ReviewId {
-        ReviewId::from_text(self.stream.as_str())
-    }
+    cancel: &'a CancellationToken,
 }
 
 impl Engine {
-    /// Asks the panel in order until somebody is there. A reply that does not have the shape, or that `accept`
+    /// Asks the panel in order until a reviewer is available. A reply that does not have the shape, or that `accept`
     /// does not take, is asked for once more with its defect named.
     pub async fn consult<T>(
         &self,
@@ -78,17 +74,18 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<Consulted<T>> {
         let stream = format!("consult/{}", CallId::new(random()?));
-        let mut consulting = Consulting { about, worded: self.word_consultation(about), stream, noted: 0 };
+        let worded = self.word_consultation(about);
+        let mut consulting = Consulting { engine: self, about, worded, stream, noted: 0, cancel };
         let nobody = "nobody is configured who could be asked";
         let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
         let mut reviewer = None;
         for name in self.0.planner.panel.names() {
-            result = self.consult_once(&mut consulting, &name, None, &accept, cancel).await?;
+            result = consulting.ask(&name, None, &accept).await?;
             if let Err(Failed { why, detail, .. }) = &result
                 && why.is_repairable()
             {
                 let defect = detail.clone();
-                result = self.consult_once(&mut consulting, &name, Some(&defect), &accept, cancel).await?;
+                result = consulting.ask(&name, Some(&defect), &accept).await?;
             }
             reviewer = Some(name);
             // A failure that is about the question is not better with another reviewer.
@@ -112,89 +109,6 @@ impl Engine {
         redacted.add(super::redact::shown(redaction, &mut shown));
         let payload = prompt::with_redactions(prompt::payload(&shown, None), &redacted);
         Worded { system_prompt: system_prompt.into_owned(), payload, shown, redacted }
-    }
-
-    async fn consult_once<T>(
-        &self,
-        consulting: &mut Consulting<'_>,
-        reviewer: &str,
-        repair: Option<&str>,
-        accept: &impl Fn(&Value) -> Result<T, String>,
-        cancel: &CancellationToken,
-    ) -> Result<Result<T, Failed>> {
-        let Some((panelist, slots)) = self.0.planner.panel.find(reviewer) else {
-            return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
-        };
-        let brief = self.consultation_brief(consulting, &panelist, repair)?;
-        if let Some(failed) = self.consultation_too_long(&panelist, &brief) {
-            return Ok(Err(failed));
-        }
-        let call = brief.call.clone();
-        if let Err(failed) = self.put_consultation_on_record(consulting, &panelist, &brief).await? {
-            return Ok(Err(failed));
-        }
-        let span = info_span!("call", id = %call, reviewer);
-        let told = self.put_consultation(consulting, &panelist, &slots, brief, repair.is_some(), cancel);
-        let told = self.priced(reviewer, told.instrument(span).await);
-        let told = told.and_then(|said| value_of(&said, consulting.about.shape));
-        let told = self.without_secrets(told, |redaction, value| {
-            redaction.value(value);
-        });
-        let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
-        let result = told.result.as_ref().map_err(Clone::clone);
-        let result = result.and_then(|value| accept(value).map_err(garbled));
-        self.end_consultation(consulting, &call, &told, result.as_ref().err()).await?;
-        let id = consulting.id();
-        self.say(match &result {
-            Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
-            Err(Failed { why, detail, .. }) => {
-                Happening::AskFailed { review: id, assignment: 0, why: *why, detail: detail.clone() }
-            }
-        });
-        if cancel.is_cancelled() {
-            return Err(EngineError::Interrupted);
-        }
-        Ok(result)
-    }
-
-    /// Waits for a slot and asks.
-    async fn put_consultation(
-        &self,
-        consulting: &Consulting<'_>,
-        panelist: &Panelist,
-        slots: &Slots,
-        brief: Brief,
-        again: bool,
-        cancel: &CancellationToken,
-    ) -> Told<Said> {
-        let review = consulting.id();
-        let _slot = slots.acquire(&review).await;
-        if cancel.is_cancelled() {
-            return not_put();
-        }
-        let (label, reviewer) = (consulting.about.name.clone(), panelist.name.clone());
-        self.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
-        self.hear_consultation(panelist, brief, cancel).await.unwrap_or_else(Told::not_asked)
-    }
-
-    fn consultation_brief(
-        &self,
-        consulting: &Consulting<'_>,
-        panelist: &Panelist,
-        repair: Option<&str>,
-    ) -> Result<Brief> {
-        let Worded { system_prompt, payload, .. } = &consulting.worded;
-        let Consultation { name, shape, files, .. } = consulting.about;
-        let counts_money = self.0.planner.day_budget.microusd.is_some();
-        let seconds = policy::timeout_seconds(files.len());
-        Ok(Brief {
-            system_prompt: match repair {
-                Some(defect) => prompt::repair_prompt(system_prompt, defect),
-                None => system_prompt.clone(),
-            },
-            payload: payload.clone(),
-            ..self.empty_brief(panelist, CallId::new(random()?), (name, *shape), seconds, counts_money)
-        })
     }
 
     /// A question without words, about no file, that asks for something else than rulings.
@@ -226,69 +140,6 @@ impl Engine {
             root,
             most_microusd: panelist.most_microusd(counts_money),
         }
-    }
-
-    /// Why a question is too long for its reviewer. All files are in the question.
-    fn consultation_too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
-        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64;
-        let most = self.0.planner.bounds.prompt_bytes;
-        if brief.payload.len() as u64 > most {
-            let words = format!(
-                "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
-            );
-            return Some(Failed::new(NoVerdict::TooLong, words));
-        }
-        panelist.refuse(bytes, 1)
-    }
-
-    /// Records the question before it is asked, and reserves the most it may cost.
-    async fn put_consultation_on_record(
-        &self,
-        consulting: &mut Consulting<'_>,
-        panelist: &Panelist,
-        brief: &Brief,
-    ) -> Result<Result<(), Failed>> {
-        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
-        let worst = panelist.worst(bytes);
-        let mut transaction = self.0.ledger.transaction().await?;
-        if let Err(words) = self.allowed_today(&mut transaction, worst).await? {
-            return Ok(Err(Failed::new(NoVerdict::Budget, format!("not asked: {words}"))));
-        }
-        let about = consulting.about;
-        let asked = json!({
-            "call": brief.call, "consult": about.name, "about": about.about, "reviewer": panelist.name,
-        });
-        let at_ms = now_ms();
-        let (stream, noted) = (consulting.stream.as_str(), consulting.noted);
-        transaction.note(stream, noted, &[("consult_asked", asked.to_string())], at_ms).await?;
-        transaction.begin_call(stream, &brief.call, &panelist.name, at_ms).await?;
-        transaction.reserve(&brief.call, worst).await?;
-        transaction.commit().await?;
-        consulting.noted += 1;
-        Ok(Ok(()))
-    }
-
-    async fn end_consultation(
-        &self,
-        consulting: &mut Consulting<'_>,
-        call: &CallId,
-        told: &Told<Value>,
-        failed: Option<&Failed>,
-    ) -> Result<()> {
-        let (kind, body) = match failed {
-            None => ("consult_answered", json!({ "call": call })),
-            Some(Failed { why, detail, .. }) => {
-                ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
-            }
-        };
-        let mut transaction = self.0.ledger.transaction().await?;
-        let note = [(kind, body.to_string())];
-        transaction.note(&consulting.stream, consulting.noted, &note, now_ms()).await?;
-        transaction.record_call(call, &report_of(told)).await?;
-        transaction.end_call(call, failed.is_none()).await?;
-        transaction.commit().await?;
-        consulting.noted += 1;
-        Ok(())
     }
 
     /// Asks in a private folder.
@@ -330,6 +181,135 @@ impl Engine {
             Judge::SelfReview => "a self-review rules on work and cannot be consulted: name another reviewer",
         };
         Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
+    }
+}
+
+impl Consulting<'_> {
+    /// The name of the stream, where slots and progress need a review.
+    fn id(&self) -> ReviewId {
+        ReviewId::from_text(self.stream.as_str())
+    }
+
+    async fn ask<T>(
+        &mut self,
+        reviewer: &str,
+        repair: Option<&str>,
+        accept: &impl Fn(&Value) -> Result<T, String>,
+    ) -> Result<Result<T, Failed>> {
+        let engine = self.engine;
+        let Some((panelist, slots)) = engine.0.planner.panel.find(reviewer) else {
+            return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
+        };
+        let brief = self.brief(&panelist, repair)?;
+        if let Some(failed) = self.too_long(&panelist, &brief) {
+            return Ok(Err(failed));
+        }
+        let call = brief.call.clone();
+        if let Err(failed) = self.put_on_record(&panelist, &brief).await? {
+            return Ok(Err(failed));
+        }
+        let span = info_span!("call", id = %call, reviewer);
+        let told = self.put(&panelist, &slots, brief, repair.is_some()).instrument(span).await;
+        let told = engine.priced(reviewer, told).and_then(|said| value_of(&said, self.about.shape));
+        let told = engine.without_secrets(told, |redaction, value| {
+            redaction.value(value);
+        });
+        let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
+        let result = told.result.as_ref().map_err(Clone::clone);
+        let result = result.and_then(|value| accept(value).map_err(garbled));
+        self.end(&call, &told, result.as_ref().err()).await?;
+        let (review, assignment) = (self.id(), 0);
+        engine.say(match &result {
+            Ok(_) => Happening::Answered { review, assignment, failed: 0 },
+            Err(Failed { why, detail, .. }) => {
+                Happening::AskFailed { review, assignment, why: *why, detail: detail.clone() }
+            }
+        });
+        if self.cancel.is_cancelled() {
+            return Err(EngineError::Interrupted);
+        }
+        Ok(result)
+    }
+
+    /// Waits for a slot and asks.
+    async fn put(&self, panelist: &Panelist, slots: &Slots, brief: Brief, again: bool) -> Told<Said> {
+        let review = self.id();
+        let _slot = slots.acquire(&review).await;
+        if self.cancel.is_cancelled() {
+            return not_put();
+        }
+        let (label, reviewer) = (self.about.name.clone(), panelist.name.clone());
+        self.engine.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
+        let told = self.engine.hear_consultation(panelist, brief, self.cancel).await;
+        told.unwrap_or_else(Told::not_asked)
+    }
+
+    fn brief(&self, panelist: &Panelist, repair: Option<&str>) -> Result<Brief> {
+        let Worded { system_prompt, payload, .. } = &self.worded;
+        let Consultation { name, shape, files, .. } = self.about;
+        let counts_money = self.engine.0.planner.day_budget.microusd.is_some();
+        let seconds = policy::timeout_seconds(files.len());
+        let call = CallId::new(random()?);
+        Ok(Brief {
+            system_prompt: match repair {
+                Some(defect) => prompt::repair_prompt(system_prompt, defect),
+                None => system_prompt.clone(),
+            },
+            payload: payload.clone(),
+            ..self.engine.empty_brief(panelist, call, (name, *shape), seconds, counts_money)
+        })
+    }
+
+    /// Why a question is too long for its reviewer. All files are in the question.
+    fn too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
+        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64;
+        let most = self.engine.0.planner.bounds.prompt_bytes;
+        if brief.payload.len() as u64 > most {
+            let words = format!(
+                "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
+            );
+            return Some(Failed::new(NoVerdict::TooLong, words));
+        }
+        panelist.refuse(bytes, 1)
+    }
+
+    /// Records the question before it is asked, and reserves the most it may cost.
+    async fn put_on_record(&mut self, panelist: &Panelist, brief: &Brief) -> Result<Result<(), Failed>> {
+        let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
+        let worst = panelist.worst(bytes);
+        let mut transaction = self.engine.0.ledger.transaction().await?;
+        if let Err(words) = self.engine.allowed_today(&mut transaction, worst).await? {
+            return Ok(Err(Failed::new(NoVerdict::Budget, format!("not asked: {words}"))));
+        }
+        let about = self.about;
+        let asked = json!({
+            "call": brief.call, "consult": about.name, "about": about.about, "reviewer": panelist.name,
+        });
+        let at_ms = now_ms();
+        let (stream, noted) = (self.stream.as_str(), self.noted);
+        transaction.note(stream, noted, &[("consult_asked", asked.to_string())], at_ms).await?;
+        transaction.begin_call(stream, &brief.call, &panelist.name, at_ms).await?;
+        transaction.reserve(&brief.call, worst).await?;
+        transaction.commit().await?;
+        self.noted += 1;
+        Ok(Ok(()))
+    }
+
+    async fn end(&mut self, call: &CallId, told: &Told<Value>, failed: Option<&Failed>) -> Result<()> {
+        let (kind, body) = match failed {
+            None => ("consult_answered", json!({ "call": call })),
+            Some(Failed { why, detail, .. }) => {
+                ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
+            }
+        };
+        let mut transaction = self.engine.0.ledger.transaction().await?;
+        let note = [(kind, body.to_string())];
+        transaction.note(&self.stream, self.noted, &note, now_ms()).await?;
+        transaction.record_call(call, &report_of(told)).await?;
+        transaction.end_call(call, failed.is_none()).await?;
+        transaction.commit().await?;
+        self.noted += 1;
+        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
@@ -35,38 +35,23 @@ impl Question {
     }
 }
 
-/// Questions that are asked and not answered yet.
-#[derive(Default)]
-struct Out {
+/// One round that this process performs.
+struct Driver<'a> {
+    engine: &'a Engine,
+    ticket: &'a Ticket,
     tasks: JoinSet<(Question, Told)>,
-    keys: HashMap<Key, Waiting>,
+    /// Questions that have no answer yet.
+    waiting: HashMap<Key, Waiting>,
     /// Whether other questions wait until these leave room in the budget.
     held: bool,
     worst: Worst,
     cancel: CancellationToken,
 }
 
-/// A question that has no answer yet.
 struct Waiting {
     call: CallId,
     /// Whether it was put to its reviewer, and does not wait for a slot.
     put: Arc<AtomicBool>,
-}
-
-impl Out {
-    /// Cancels all questions, and returns those that were never put to their reviewer.
-    async fn end(&mut self) -> Vec<CallId> {
-        self.cancel.cancel();
-        self.tasks.shutdown().await;
-        let unput = self.keys.drain().filter(|(_, waiting)| !waiting.put.load(Ordering::Relaxed));
-        unput.map(|(_, waiting)| waiting.call).collect()
-    }
-}
-
-impl Drop for Out {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-    }
 }
 
 impl Engine {
@@ -109,187 +94,182 @@ impl Engine {
     }
 
     async fn drive(&self, ticket: &Ticket, stored: Stored, cancel: &CancellationToken) -> Result<()> {
-        let mut out = Out::default();
-        out.cancel = cancel.child_token();
+        let mut driver = Driver {
+            engine: self,
+            ticket,
+            tasks: JoinSet::new(),
+            waiting: HashMap::new(),
+            held: false,
+            worst: HashMap::new(),
+            cancel: cancel.child_token(),
+        };
+        let _cancels_questions = driver.cancel.clone().drop_guard();
         self.say(round_of(&stored));
         let span = info_span!("review", id = %ticket.review, round = ticket.round);
-        let driven = self.drive_on(ticket, stored, &mut out, cancel).instrument(span).await;
-        let released = self.release(out.end().await).await;
+        let driven = driver.run(stored, cancel).instrument(span).await;
+        let released = self.release(driver.end().await).await;
         driven.and(released)
     }
+}
 
-    async fn drive_on(
-        &self,
-        ticket: &Ticket,
-        mut stored: Stored,
-        out: &mut Out,
-        cancel: &CancellationToken,
-    ) -> Result<()> {
-        let mut changes = self.0.ledger.watch().await?;
+impl Driver<'_> {
+    async fn run(&mut self, mut stored: Stored, cancel: &CancellationToken) -> Result<()> {
+        let mut changes = self.engine.0.ledger.watch().await?;
         let mut look = true;
         loop {
             if look {
-                let Some(next) = self.perform_due(ticket, stored, out).await? else { return Ok(()) };
+                let Some(next) = self.perform_due(stored).await? else { return Ok(()) };
                 stored = next;
             }
             (stored, look) = tokio::select! {
-                Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, out).await?,
+                Some(first) = self.tasks.join_next() => self.take_answers(stored, first).await?,
                 () = changes.changed() => self.look_again(stored).await?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             };
         }
     }
 
+    /// Cancels all questions, and returns those that were never put to their reviewer.
+    async fn end(&mut self) -> Vec<CallId> {
+        self.cancel.cancel();
+        self.tasks.shutdown().await;
+        let unput = self.waiting.drain().filter(|(_, waiting)| !waiting.put.load(Ordering::Relaxed));
+        unput.map(|(_, waiting)| waiting.call).collect()
+    }
+
     /// Begins everything that is due and not under way; none where the round has ended for this process.
-    async fn perform_due(
-        &self,
-        ticket: &Ticket,
-        mut stored: Stored,
-        out: &mut Out,
-    ) -> Result<Option<Stored>> {
-        if has_ended(&stored, ticket) || !self.holds(&stored) {
+    async fn perform_due(&mut self, mut stored: Stored) -> Result<Option<Stored>> {
+        let (engine, ticket) = (self.engine, self.ticket);
+        if has_ended(&stored, ticket) || !engine.holds(&stored) {
             return Ok(None);
         }
         loop {
             let effects = due(&stored.review);
-            if effects == [Effect::Confirm] && out.tasks.is_empty() {
+            if effects == [Effect::Confirm] && self.tasks.is_empty() {
                 let found = match stored.review.round() {
-                    Some(round) => self.look_at_files(&round.submission).await?,
+                    Some(round) => engine.look_at_files(&round.submission).await?,
                     None => Confirmation::Changed,
                 };
                 let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
-                self.feed(stored, vec![confirmed]).await?;
+                engine.feed(stored, vec![confirmed]).await?;
                 return Ok(None);
             }
-            if effects == [Effect::AskSelf] && out.tasks.is_empty() {
-                self.ask_self(ticket, stored).await?;
+            if effects == [Effect::AskSelf] && self.tasks.is_empty() {
+                engine.ask_self(ticket, stored).await?;
                 return Ok(None);
             }
             let before = stored.n;
-            stored = self.ask_all(ticket, stored, effects, out).await?;
-            // Where nobody is asked and something was recorded all the same, something else is due now.
-            if stored.n == before || !out.tasks.is_empty() || has_ended(&stored, ticket) {
+            stored = self.ask_all(stored, effects).await?;
+            // Where no question is asked and something was recorded all the same, something else is due now.
+            if stored.n == before || !self.tasks.is_empty() || has_ended(&stored, ticket) {
                 return Ok(Some(stored));
             }
         }
     }
 
-    async fn ask_all(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        effects: Vec<Effect>,
-        out: &mut Out,
-    ) -> Result<Stored> {
+    async fn ask_all(&mut self, stored: Stored, effects: Vec<Effect>) -> Result<Stored> {
         let mut asks = vec![];
         for effect in effects {
             let Effect::Ask { assignment, key, reviewer, repair } = effect else { continue };
-            if out.keys.contains_key(&key) {
+            if self.waiting.contains_key(&key) {
                 continue;
             }
             let call = CallId::new(random()?);
-            let place = self.0.planner.panel.place(&reviewer);
+            let place = self.engine.0.planner.panel.place(&reviewer);
             asks.push((Question { key, call, assignment, reviewer, place }, repair));
         }
         if asks.is_empty() {
             return Ok(stored);
         }
-        // On record before anybody is asked, so that a crash shows what was under way.
-        let (stored, asks) = self.put_on_record(ticket, stored, asks, out).await?;
+        // On record before anything is asked, so that a crash shows what was under way.
+        let (stored, asks) = self.put_on_record(stored, asks).await?;
         // Other work may have been handed in just now: then nothing of this is on record, and the assignments are
         // those of another round.
-        if has_ended(&stored, ticket) {
+        if has_ended(&stored, self.ticket) {
             return Ok(stored);
         }
         let rules = Arc::new(stored.review.rules.clone());
         for (question, repair) in asks {
-            self.ask_one(ticket, &stored, &rules, question, repair, out);
+            self.ask_one(&stored, &rules, question, repair);
         }
         Ok(stored)
     }
 
-    async fn put_on_record(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        asks: Vec<Ask>,
-        out: &mut Out,
-    ) -> Result<(Stored, Vec<Ask>)> {
-        if !self.is_limited(&stored) {
+    async fn put_on_record(&mut self, stored: Stored, asks: Vec<Ask>) -> Result<(Stored, Vec<Ask>)> {
+        let engine = self.engine;
+        if !engine.is_limited(&stored) {
             let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
-            return Ok((self.feed(stored, inputs).await?, asks));
+            return Ok((engine.feed(stored, inputs).await?, asks));
         }
-        let Admitted { mut stored, asks, held } = self.admit(ticket, stored, asks, &mut out.worst).await?;
-        out.held = !held.is_empty();
-        if asks.is_empty() && out.tasks.is_empty() && out.held {
-            out.held = false;
-            stored = self.give_up(stored, held).await?;
+        let admitted = engine.admit(self.ticket, stored, asks, &mut self.worst).await?;
+        let Admitted { mut stored, asks, held } = admitted;
+        self.held = !held.is_empty();
+        if asks.is_empty() && self.tasks.is_empty() && self.held {
+            self.held = false;
+            stored = engine.give_up(stored, held).await?;
         }
         Ok((stored, asks))
     }
 
     fn ask_one(
-        &self,
-        ticket: &Ticket,
+        &mut self,
         stored: &Stored,
         rules: &Arc<Vec<Rule>>,
         question: Question,
         repair: Option<String>,
-        out: &mut Out,
     ) {
-        let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
+        let (review, put) = (&stored.review, Arc::new(AtomicBool::new(false)));
+        let assignment = review.round().and_then(|round| round.assignments.get(question.assignment));
         let Some(assignment) = assignment.cloned() else { return };
-        let (put, budget) = (Arc::new(AtomicBool::new(false)), stored.review.policy.budget);
         let waiting = Waiting { call: question.call.clone(), put: put.clone() };
-        out.keys.insert(question.key.clone(), waiting);
+        self.waiting.insert(question.key.clone(), waiting);
+        let (engine, cancel) = (self.engine.clone(), self.cancel.clone());
         let asking = Asking {
             put,
             rules: rules.clone(),
             assignment,
-            prepared: ticket.prepared.clone(),
+            prepared: self.ticket.prepared.clone(),
             call: question.call.clone(),
             reviewer: question.reviewer.clone(),
             repair,
-            accept_bare: stored.review.policy.accept_bare_verdicts,
+            accept_bare: review.policy.accept_bare_verdicts,
             index: question.assignment,
-            review: stored.review.id.clone(),
-            counts_money: budget.microusd.or(self.0.planner.day_budget.microusd).is_some(),
+            review: review.id.clone(),
+            counts_money: review.policy.budget.microusd.or(engine.0.planner.day_budget.microusd).is_some(),
             redacted: Default::default(),
         };
-        let (engine, cancel) = (self.clone(), out.cancel.clone());
         let span = info_span!("call", id = %question.call, reviewer = question.reviewer);
         let asked = async move { (question, engine.ask_redacted(asking, &cancel).await) };
-        out.tasks.spawn(asked.instrument(span));
+        self.tasks.spawn(asked.instrument(span));
     }
 
     /// The review after a change in the ledger, and whether it differs. Mostly the change is our own write, and reading
     /// a large review again after each answer would cost more than the answer.
     async fn look_again(&self, stored: Stored) -> Result<(Stored, bool)> {
-        match self.0.ledger.is_current(&stored).await? {
+        match self.engine.0.ledger.is_current(&stored).await? {
             true => Ok((stored, false)),
-            false => Ok((self.get(&stored.review.id).await?, true)),
+            false => Ok((self.engine.get(&stored.review.id).await?, true)),
         }
     }
 
-    /// Records an answer and all others that have arrived in one transaction. Returns also whether something else may be due.
+    /// Records an answer and all others that have arrived in one transaction. Returns also whether something else may be
+    /// due.
     async fn take_answers(
-        &self,
-        ticket: &Ticket,
+        &mut self,
         stored: Stored,
-        first: Result<(Question, Told), tokio::task::JoinError>,
-        out: &mut Out,
+        first: Result<(Question, Told), JoinError>,
     ) -> Result<(Stored, bool)> {
         let (mut inputs, mut reports, mut happenings) = (vec![], vec![], vec![]);
         let mut first = Some(first);
-        while let Some(joined) = first.take().or_else(|| out.tasks.try_join_next()) {
+        while let Some(joined) = first.take().or_else(|| self.tasks.try_join_next()) {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
-            if told.result.is_err() && out.cancel.is_cancelled() {
+            if told.result.is_err() && self.cancel.is_cancelled() {
                 continue;
             }
-            out.keys.remove(&question.key);
-            happenings.push(happening_of(ticket, &question, &told));
+            self.waiting.remove(&question.key);
+            happenings.push(happening_of(self.ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
         }
@@ -298,12 +278,12 @@ impl Engine {
         }
         let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
         let expected = stored.n + inputs.len() as u64;
-        let stored = self.feed_with(stored, inputs, reports).await?;
+        let stored = self.engine.feed_with(stored, inputs, reports).await?;
         // Shown only now: what is shown is on record.
-        happenings.into_iter().for_each(|happening| self.say(happening));
+        happenings.into_iter().for_each(|happening| self.engine.say(happening));
         // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
-        // nothing but answers was recorded, and those make nothing due while other questions are out.
-        let look = !all_answered || stored.n != expected || out.tasks.is_empty() || out.held;
+        // nothing but answers was recorded, and those make nothing due while other questions are self.
+        let look = !all_answered || stored.n != expected || self.tasks.is_empty() || self.held;
         Ok((stored, look))
     }
 }
