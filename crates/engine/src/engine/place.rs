@@ -19,22 +19,8 @@ const STEERING: &[&str] = &["CLASSPATH", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CER
 const STEERING_ENDS: &[&str] =
     &["_API_BASE", "_BASE_URL", "_CONFIG_DIR", "_CONFIG_HOME", "_ENDPOINT", "_PROXY", "_proxy"];
 /// Beginnings of such variables.
-const STEERING_BEGINS: &[&str] = &[
-    "BASH_",
-    "BUN_",
-    "DENO_",
-    "DYLD_",
-    "GEM_",
-    "JAVA_",
-    "LD_",
-    "LUA_",
-    "NODE_",
-    "NPM_CONFIG_",
-    "PERL",
-    "PHP",
-    "PYTHON",
-    "RUBY",
-];
+const STEERING_BEGINS: &str =
+    "BASH_ BUN_ DENO_ DYLD_ GEM_ JAVA_ LD_ LUA_ NODE_ NPM_CONFIG_ PERL PHP PYTHON RUBY";
 const PATH: &str = "PATH";
 const ADDRESS_END: &str = "_BASE_URL";
 
@@ -119,7 +105,7 @@ fn steering(environment: &Variables) -> BTreeMap<String, Digest> {
         STEERING.contains(&name)
             || PROGRAMS.reviewers().any(|facts| of_program(facts, name))
             || STEERING_ENDS.iter().any(|end| name.ends_with(end))
-            || STEERING_BEGINS.iter().any(|begin| name.starts_with(begin))
+            || STEERING_BEGINS.split_whitespace().any(|begin| name.starts_with(begin))
     };
     let named = |(name, value): &(OsString, OsString)| {
         let name = name.to_str().filter(|name| steers(name) && !value.is_empty())?;

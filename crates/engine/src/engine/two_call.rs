@@ -8,7 +8,7 @@ use super::reading::Access;
 use super::{Engine, Panelist};
 use crate::programs::{Said, Usage};
 use crate::reviewer::{Asks, Brief, Failed, Told};
-use countersign_core::answer::{self, Answer, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
+use countersign_core::answer::{self, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
 use countersign_core::cost::Size;
 use countersign_core::digest::Parts;
 use countersign_core::outcome::NoVerdict;
@@ -73,15 +73,55 @@ impl TwoCall {
     }
 }
 
-/// All replies so far and what they cost.
-#[derive(Default)]
-struct Transcript {
+/// A review in two calls under way, with all replies so far and what they cost.
+struct Reviewing<'a> {
+    engine: &'a Engine,
+    asking: &'a Asking,
+    two: &'a TwoCall,
+    cancel: &'a CancellationToken,
     reply: String,
     usage: Option<Usage>,
+    /// Whether a reply did not say what it cost.
     unknown: bool,
 }
 
-impl Transcript {
+impl Engine {
+    /// Has work reviewed in free words, and has that review read.
+    pub(super) async fn ask_twice(
+        &self,
+        asking: &Asking,
+        two: &TwoCall,
+        cancel: &CancellationToken,
+    ) -> Result<Told, Failed> {
+        // A reply that could not be used was asked for again here, about the same review.
+        if let Some(defect) = &asking.repair {
+            return Err(Failed::new(NoVerdict::Garbled, defect));
+        }
+        let private = self.private_brief(asking, Access::of(two.reviewer.sees_project)).await?;
+        let (criteria, root) = (private.brief.criteria.clone(), private.brief.root.clone());
+        let mut reviewing = Reviewing {
+            engine: self,
+            asking,
+            two,
+            cancel,
+            reply: String::new(),
+            usage: None,
+            unknown: false,
+        };
+        let review = reviewing.free_review(private.brief.clone()).await;
+        let review = match private.let_go(Told::bare(review)).await.result {
+            Ok(review) => review,
+            Err(failed) => return Ok(reviewing.told(Err(failed))),
+        };
+        let answer = reviewing.parse_review(&review).await.and_then(|reviewed| {
+            answer::rule_reviewed(reviewed, &criteria.iter().collect::<Vec<_>>())
+                .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+        });
+        Ok(self.0.planner.panel.vouch(&asking.reviewer, &root, reviewing.told(answer)))
+    }
+}
+
+impl Reviewing<'_> {
     fn add<T>(&mut self, who: &str, panelist: &Panelist, told: &Told<T>) {
         if let Some(reply) = &told.reply {
             let between = if self.reply.is_empty() { "" } else { "\n\n" };
@@ -108,107 +148,56 @@ impl Transcript {
         let reply = (!self.reply.is_empty()).then_some(self.reply);
         Told { result, reply, usage: self.usage.filter(|_| !self.unknown) }
     }
-}
-
-impl Engine {
-    /// Has work reviewed in free words, and has that review read.
-    pub(super) async fn ask_twice(
-        &self,
-        asking: &Asking,
-        two: &TwoCall,
-        cancel: &CancellationToken,
-    ) -> Result<Told, Failed> {
-        // A reply that could not be used was asked for again here, about the same review.
-        if let Some(defect) = &asking.repair {
-            return Err(Failed::new(NoVerdict::Garbled, defect));
-        }
-        let private = self.private_brief(asking, Access::of(two.reviewer.sees_project)).await?;
-        let (criteria, root) = (private.brief.criteria.clone(), private.brief.root.clone());
-        let mut heard = Transcript::default();
-        let review = self.free_review(two, private.brief.clone(), &mut heard, cancel).await;
-        let review = match private.let_go(Told::bare(review)).await.result {
-            Ok(review) => review,
-            Err(failed) => return Ok(heard.told(Err(failed))),
-        };
-        let parsed = self.parse_review(two, asking, &review, &mut heard, cancel).await;
-        let answer: Result<Answer, Failed> = parsed.and_then(|reviewed| {
-            answer::rule_reviewed(reviewed, &criteria.iter().collect::<Vec<_>>())
-                .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
-        });
-        Ok(self.0.planner.panel.vouch(&asking.reviewer, &root, heard.told(answer)))
-    }
 
     /// The review in free words; an empty one is asked for once more.
-    async fn free_review(
-        &self,
-        two: &TwoCall,
-        mut brief: Brief,
-        heard: &mut Transcript,
-        cancel: &CancellationToken,
-    ) -> Result<String, Failed> {
+    async fn free_review(&mut self, mut brief: Brief) -> Result<String, Failed> {
+        let (engine, two) = (self.engine, self.two);
         brief.rule.clone_from(&two.command);
         brief.asks = Asks::Consultation(REVIEW_TEXT);
         let system_prompt = prompt::consultation_prompt(&two.task, REVIEW_TEXT);
         let empty = "the review is empty";
         for asked_for in [system_prompt.clone(), prompt::repair_prompt(&system_prompt, empty)] {
             brief.system_prompt = asked_for;
-            let told = self.hear(&two.reviewer, &brief, cancel).await;
-            heard.add(&two.command, &two.reviewer, &told);
+            let told = engine.hear(&two.reviewer, &brief, self.cancel).await;
+            self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {
                 let words = format!("the review has {} bytes; {REVIEW_BYTES_MAX} are read", review.len());
                 return Err(Failed::new(NoVerdict::TooLong, words));
             }
             if !review.trim().is_empty() {
-                return Ok(self.0.planner.redaction.redact(&review).0.into_owned());
+                return Ok(engine.0.planner.redaction.redact(&review).0.into_owned());
             }
         }
         Err(Failed::new(NoVerdict::Garbled, empty))
     }
 
     /// Has the parser read a review; it is asked once more where its reply cannot be used.
-    async fn parse_review(
-        &self,
-        two: &TwoCall,
-        asking: &Asking,
-        review: &str,
-        heard: &mut Transcript,
-        cancel: &CancellationToken,
-    ) -> Result<Reviewed, Failed> {
-        let mut brief = self.parser_brief(two, asking, review);
-        let system_prompt = brief.system_prompt.clone();
-        let mut read = self.parse_once(two, &brief, heard, cancel).await;
+    async fn parse_review(&mut self, review: &str) -> Result<Reviewed, Failed> {
+        let (path, output) = ("review".to_owned(), "review".to_owned());
+        let shown = Shown { path, output, body: Body::Text(review.to_owned()) };
+        let (Asking { call, counts_money, .. }, asks) = (self.asking, (PARSE_REVIEW, PARSED_REVIEW));
+        let system_prompt = prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW);
+        let mut brief = Brief {
+            system_prompt: system_prompt.clone(),
+            payload: prompt::payload(&[shown], None),
+            ..self.engine.empty_brief(&self.two.parser, call.clone(), asks, PARSER_SECONDS, *counts_money)
+        };
+        let mut read = self.parse_once(brief.clone()).await;
         if let Err(Failed { why, detail, .. }) = &read
             && why.is_repairable()
         {
             brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
-            read = self.parse_once(two, &brief, heard, cancel).await;
+            read = self.parse_once(brief).await;
         }
         read
     }
 
-    async fn parse_once(
-        &self,
-        two: &TwoCall,
-        brief: &Brief,
-        heard: &mut Transcript,
-        cancel: &CancellationToken,
-    ) -> Result<Reviewed, Failed> {
-        let told = self.hear_consultation(&two.parser, brief.clone(), cancel).await;
+    async fn parse_once(&mut self, brief: Brief) -> Result<Reviewed, Failed> {
+        let told = self.engine.hear_consultation(&self.two.parser, brief, self.cancel).await;
         let told = told.unwrap_or_else(Told::not_asked);
-        heard.add(PARSE_REVIEW, &two.parser, &told);
+        self.add(PARSE_REVIEW, &self.two.parser, &told);
         told.result.and_then(|said| reviewed_of(&said))
-    }
-
-    fn parser_brief(&self, two: &TwoCall, asking: &Asking, review: &str) -> Brief {
-        let (path, output) = ("review".to_owned(), "review".to_owned());
-        let shown = Shown { path, output, body: Body::Text(review.to_owned()) };
-        let (call, asks) = (asking.call.clone(), (PARSE_REVIEW, PARSED_REVIEW));
-        Brief {
-            system_prompt: prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW),
-            payload: prompt::payload(&[shown], None),
-            ..self.empty_brief(&two.parser, call, asks, PARSER_SECONDS, asking.counts_money)
-        }
     }
 }
 

@@ -56,11 +56,10 @@ pub struct Anchored {
 impl Git {
     /// Finds out where the worktree is. One process.
     pub async fn standpoint(&self) -> Result<Standpoint> {
-        // No setting makes a file look unchanged that is not.
-        let mut args = ["-c", "core.trustctime=true", "-c", "core.checkStat=default", "status"].to_vec();
-        args.extend(["--porcelain=v2", "--branch", "-z", "--ignore-submodules=none"]);
-        args.extend(["--untracked-files=normal", "--no-renames", "--no-ahead-behind", "--", "."]);
-        let said = self.run(args).await?;
+        // The settings keep a changed file from looking unchanged.
+        const STATUS: &str = "-c core.trustctime=true -c core.checkStat=default status --porcelain=v2 --branch -z \
+            --ignore-submodules=none --untracked-files=normal --no-renames --no-ahead-behind -- .";
+        let said = self.run(STATUS.split_whitespace()).await?;
         standpoint(&said, &self.folder().to_string_lossy())
     }
 

@@ -20,54 +20,17 @@ const STDERR_BYTES: usize = 8 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Settings that hold for every command, whatever the user or the repository has configured.
-const SETTINGS: [&str; 16] = [
-    "-c",
-    "core.quotepath=off",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "color.ui=false",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-    "-c",
-    "submodule.recurse=false",
-    "-c",
-    "advice.addEmbeddedRepo=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-];
+const SETTINGS: &str = "-c core.quotepath=off -c core.fsmonitor=false -c color.ui=false -c gc.auto=0 \
+    -c maintenance.auto=false -c submodule.recurse=false -c advice.addEmbeddedRepo=false \
+    -c core.hooksPath=/dev/null";
 
 /// Variables that lead git to another repository or change what it does. A git hook that started us sets some of them.
-const FOREIGN: [&str; 25] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    // Without the count, the settings that are numbered up to it do not count either.
-    "GIT_CONFIG_COUNT",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_ATTR_SOURCE",
-    "GIT_TRACE",
-];
+/// `GIT_CONFIG_COUNT` takes the numbered settings with it.
+const FOREIGN: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES \
+    GIT_COMMON_DIR GIT_NAMESPACE GIT_PREFIX GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_CEILING_DIRECTORIES \
+    GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE GIT_INTERNAL_SUPER_PREFIX GIT_IMPLICIT_WORK_TREE \
+    GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
+    GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_TRACE";
 
 /// Git in a folder of a repository.
 #[derive(Clone, Debug)]
@@ -149,13 +112,8 @@ impl Git {
         let command = words(&args);
         let mut child = self.start(&args).map_err(GitError::NotStarted)?;
         let seconds = self.timeout_seconds;
-        let limit = Duration::from_secs(seconds);
-        match tokio::time::timeout(
-            limit,
-            talk(&mut child, self.input.as_deref(), &command, limit_bytes, take),
-        )
-        .await
-        {
+        let talk = talk(&mut child, self.input.as_deref(), &command, limit_bytes, take);
+        match tokio::time::timeout(Duration::from_secs(seconds), talk).await {
             Ok(ended) => ended,
             Err(_) => {
                 end(&mut child).await;
@@ -166,10 +124,10 @@ impl Git {
 
     fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
         let mut command = Command::new(program());
-        command.arg("--no-pager").args(SETTINGS);
-        FOREIGN.iter().for_each(|name| {
+        command.arg("--no-pager").args(SETTINGS.split_whitespace());
+        for name in FOREIGN.split_whitespace() {
             command.env_remove(name);
-        });
+        }
         command
             .args(args)
             .current_dir(&self.folder)

@@ -27,16 +27,9 @@ pub struct StatusEntry {
 impl Git {
     /// What differs, and is not ignored. One process; the index is left as it is.
     pub async fn status(&self) -> Result<Vec<StatusEntry>> {
-        let said = self
-            .run([
-                "status",
-                "--porcelain=v2",
-                "-z",
-                "--untracked-files=all",
-                "--ignore-submodules=none",
-                "--no-renames",
-            ])
-            .await?;
+        const STATUS: &str =
+            "status --porcelain=v2 -z --untracked-files=all --ignore-submodules=none --no-renames";
+        let said = self.run(STATUS.split_whitespace()).await?;
         entries(&said)
     }
 }

@@ -105,12 +105,12 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
             .with("GIT_OBJECT_DIRECTORY", objects)
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
     }
-    git.run(ADD.iter().map(|arg| (*arg).to_owned()).chain(["--".to_owned()]).chain(paths(wanted))).await?;
+    git.run(ADD.split_whitespace().map(str::to_owned).chain(paths(wanted))).await?;
     let base = match &wanted.base {
         Some(base) => base.clone(),
         None => git.empty_tree().await?,
     };
-    let mut args: Vec<String> = COMPARE.iter().map(|arg| (*arg).to_owned()).collect();
+    let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
     args.extend(patches.then(|| "-p".to_owned()));
     args.extend([base.clone(), "--".to_owned()]);
     args.extend(paths(wanted));
@@ -160,50 +160,15 @@ fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Brings the copy of the index up to date, as a commit of everything would.
-const ADD: [&str; 18] = [
-    "-c",
-    "core.trustctime=true",
-    "-c",
-    "core.checkStat=default",
-    "-c",
-    "core.safecrlf=false",
-    "-c",
-    "core.splitIndex=false",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.looseCompression=0",
-    "-c",
-    "index.threads=1",
-    "-c",
-    "diff.ignoreSubmodules=none",
-    "add",
-    "-A",
-];
+const ADD: &str = "-c core.trustctime=true -c core.checkStat=default -c core.safecrlf=false \
+    -c core.splitIndex=false -c core.untrackedCache=false -c core.looseCompression=0 -c index.threads=1 \
+    -c diff.ignoreSubmodules=none add -A --";
 
 /// Neither settings nor attributes decide what a reviewer sees. `--text` because an attribute can call any file binary;
 /// `parse` finds out itself.
-const COMPARE: [&str; 19] = [
-    "-c",
-    "diff.suppressBlankEmpty=false",
-    "diff-index",
-    "--cached",
-    "-r",
-    "--raw",
-    "-z",
-    "--relative",
-    "--find-renames=50%",
-    "-l1000",
-    "--full-index",
-    "--text",
-    "--unified=3",
-    "--diff-algorithm=myers",
-    "--submodule=short",
-    "--ignore-submodules=none",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-];
+const COMPARE: &str = "-c diff.suppressBlankEmpty=false diff-index --cached -r --raw -z --relative \
+    --find-renames=50% -l1000 --full-index --text --unified=3 --diff-algorithm=myers --submodule=short \
+    --ignore-submodules=none --no-ext-diff --no-textconv --no-color";
 
 fn paths(wanted: &ChangeWanted) -> Vec<String> {
     let left_out = wanted.left_out.iter().map(|pattern| format!(":(exclude,glob){}", as_pattern(pattern)));
