@@ -155,8 +155,8 @@ impl Layer {
         let place = self.sink.place(span);
         let (file, line) = (place.file().to_owned(), place.line());
         match self.owner {
-            Owner::Project => Origin::Project { file, line },
-            Owner::User => Origin::User { file, line },
+            Owner::Project => Origin::Project(file, line),
+            Owner::User => Origin::User(file, line),
         }
     }
 }

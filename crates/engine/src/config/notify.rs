@@ -1,7 +1,7 @@
 //! `notify:`: who is told when a review needs somebody, by which ways, and when not.
 
 use super::address::{address, variable};
-use super::reviewers::{Owner, argv_problem};
+use super::reviewers::{Owner, argv};
 use super::settings::{Key, Merge, key, shown};
 use crate::yaml::{At, Given, Sink, Whole, quoted};
 use countersign_core::notify::{QuietHours, Switches, TimeOfDay, is_sound_name};
@@ -124,11 +124,8 @@ pub(super) fn check(sink: &mut Sink, owner: Owner, notify: &WrittenNotify) {
     if let Some(At { span, value: Some(webhook) }) = &notify.webhook.0 {
         check_webhook(sink, webhook, span);
     }
-    if let Some(At { span, value: Some(list) }) = &notify.command.0
-        && let Some(argv) = words(list)
-        && let Some(problem) = argv_problem(owner, &argv)
-    {
-        sink.report("bad-command", span, problem);
+    if let Some(At { span, value: Some(list) }) = &notify.command.0 {
+        argv(sink, owner, list, span);
     }
 }
 

@@ -54,20 +54,10 @@ pub struct QrConfig {
 pub enum Origin {
     /// No file, variable or flag gives it.
     Default,
-    /// The user's own file.
-    User {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// The project's file.
-    Project {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
+    /// The user's own file, at a line from 1.
+    User(PathBuf, usize),
+    /// The project's file, at a line from 1.
+    Project(PathBuf, usize),
     /// A variable of the environment.
     Environment(&'static str),
     /// A flag of the command.
@@ -78,8 +68,8 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::User { file, line } => write!(f, "user {}:{line}", file.display()),
-            Self::Project { file, line } => write!(f, "project {}:{line}", file.display()),
+            Self::User(file, line) => write!(f, "user {}:{line}", file.display()),
+            Self::Project(file, line) => write!(f, "project {}:{line}", file.display()),
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
         }

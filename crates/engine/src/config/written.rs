@@ -17,6 +17,7 @@ use countersign_core::policy::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The one version of the format there is.
 pub(super) type Version = Whole<1, 1>;
@@ -52,32 +53,14 @@ pub(super) struct WrittenProject {
     pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
-    pub run: Option<At<OfDoor>>,
+    #[schemars(with = "Option<RunSection>")]
+    pub run: Option<At<IgnoredAny>>,
 }
 
-/// A section that a door reads.
-#[derive(Debug)]
-pub(super) struct OfDoor;
-
-impl<'de> Deserialize<'de> for OfDoor {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
-
-impl JsonSchema for OfDoor {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "OfDoor".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "object" })
-    }
-}
+// What the schema says of the section that the run door reads.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+struct RunSection {}
 
 /// The user's own file: who they are able to ask, and what they prefer where a project says nothing.
 #[derive(Debug, Deserialize)]

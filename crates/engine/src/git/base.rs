@@ -7,22 +7,14 @@ use std::path::{Component, Path};
 #[derive(Debug, thiserror::Error)]
 pub enum BaseProblem {
     /// The name that was given stands for no commit.
-    #[error("`{name}` names no commit here; a shallow clone may lack it: git fetch --unshallow")]
-    Unknown {
-        /// As given.
-        name: String,
-    },
+    #[error("`{0}` names no commit here; a shallow clone may lack it: git fetch --unshallow")]
+    Unknown(String),
     /// HEAD is detached and there is no branch others start from.
     #[error("there is no default branch to compare with")]
     NoBranch,
-    /// Nothing in common.
-    #[error(
-        "HEAD and `{branch}` have no commit in common; a shallow clone may lack it: git fetch --unshallow"
-    )]
-    NothingInCommon {
-        /// The default branch.
-        branch: String,
-    },
+    /// HEAD and the default branch share no commit.
+    #[error("HEAD and `{0}` have no commit in common; a shallow clone may lack it: git fetch --unshallow")]
+    NothingInCommon(String),
     /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -37,14 +29,13 @@ impl Git {
         branch: Option<&str>,
     ) -> Result<Option<String>, BaseProblem> {
         if let Some(name) = given {
-            let unknown =
-                || BaseProblem::Unknown { name: countersign_core::text::visible_line(name).into_owned() };
+            let unknown = || BaseProblem::Unknown(countersign_core::text::visible_line(name).into_owned());
             return self.commit(name).await?.map(Some).ok_or_else(unknown);
         }
         let Some(head) = self.head().await? else { return Ok(None) };
         let branch = self.default_branch(branch).await?.ok_or(BaseProblem::NoBranch)?;
         let base = self.merge_base(&head, &branch.reference).await?;
-        base.map(Some).ok_or(BaseProblem::NothingInCommon { branch: branch.name })
+        base.map(Some).ok_or(BaseProblem::NothingInCommon(branch.name))
     }
 
     /// A file as it was at a commit; none where it was not there. The path is relative to the folder.

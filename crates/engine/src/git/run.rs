@@ -17,6 +17,7 @@ const TIMEOUT_SECONDS: u64 = 120;
 /// The most one command may say, unless it is read as a stream.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const STDERR_BYTES: usize = 8 * 1024;
+const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Settings that hold for every command, whatever the user or the repository has configured.
@@ -39,13 +40,6 @@ pub struct Git {
     variables: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
     timeout_seconds: u64,
-}
-
-/// How a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Streamed {
-    /// How many bytes were read.
-    pub bytes: u64,
 }
 
 impl Git {
@@ -101,13 +95,31 @@ impl Git {
         }
     }
 
+    /// Runs a command that ends with 0 or 1, and returns which, with its output.
+    pub async fn exit_and_text<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<(i32, String)> {
+        let mut said = vec![];
+        let keep = |piece: &[u8]| {
+            said.extend_from_slice(piece);
+            Ok(())
+        };
+        let code = match self.stream(args, ANSWER_BYTES_MAX, keep).await {
+            Ok(()) => 0,
+            Err(GitError::Failed { code: Some(1), .. }) => 1,
+            Err(error) => return Err(error),
+        };
+        Ok((code, String::from_utf8_lossy(&said).into_owned()))
+    }
+
     /// Runs a command and hands over what it says piece by piece, keeping nothing.
     pub async fn stream<A: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = A>,
         limit_bytes: u64,
         take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<Streamed> {
+    ) -> Result<()> {
         let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
         let command = words(&args);
         let mut child = self.start(&args).map_err(GitError::NotStarted)?;
@@ -171,7 +183,7 @@ async fn talk(
     command: &str,
     limit_bytes: u64,
     take: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Streamed> {
+) -> Result<()> {
     let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write_in = async {
@@ -189,15 +201,15 @@ async fn talk(
     let read_out = async {
         match stdout {
             Some(stdout) => pass_on(stdout, command, limit_bytes, take).await,
-            None => Ok(Streamed { bytes: 0 }),
+            None => Ok(()),
         }
     };
     // Whoever stops reading drops the pipe, and git ends by itself.
     let (streamed, stderr, ()) = tokio::join!(read_out, read_err, write_in);
-    let streamed = streamed?;
+    streamed?;
     let status = child.wait().await.map_err(lost)?;
     match status.success() {
-        true => Ok(streamed),
+        true => Ok(()),
         false => Err(GitError::failed(command, status.code(), &stderr)),
     }
 }
@@ -207,13 +219,13 @@ async fn pass_on(
     command: &str,
     limit_bytes: u64,
     mut take: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Streamed> {
+) -> Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut bytes = 0;
     loop {
         let read = from.read(&mut buffer).await;
         match read.map_err(|error| GitError::unexpected(command, error.to_string()))? {
-            0 => return Ok(Streamed { bytes }),
+            0 => return Ok(()),
             n => {
                 bytes += n as u64;
                 if bytes > limit_bytes {

@@ -18,42 +18,21 @@ pub struct Root {
 /// Why a path is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum PathProblem {
-    /// It leads out of the project.
-    #[error("`{path}` is outside the project root `{root}`")]
-    Outside {
-        /// As given.
-        path: String,
-        /// The root.
-        root: String,
-    },
+    /// It leads out of the project: the path as given, and the root.
+    #[error("`{0}` is outside the project root `{1}`")]
+    Outside(String, String),
     /// Nothing is there.
-    #[error("`{path}` does not exist")]
-    Missing {
-        /// As given.
-        path: String,
-    },
-    /// It is something that cannot be judged.
-    #[error("`{path}` is {what}, not a file")]
-    NotAFile {
-        /// As given.
-        path: String,
-        /// What it is.
-        what: &'static str,
-    },
+    #[error("`{0}` does not exist")]
+    Missing(String),
+    /// It is something that cannot be judged, such as a directory.
+    #[error("`{0}` is {1}, not a file")]
+    NotAFile(String, &'static str),
     /// Its name is not text.
-    #[error("`{path}` has a name that is not valid UTF-8")]
-    NotText {
-        /// As well as it can be shown.
-        path: String,
-    },
+    #[error("`{0}` has a name that is not valid UTF-8")]
+    NotText(String),
     /// It could not be looked at.
-    #[error("`{path}` could not be read: {error}")]
-    Unreadable {
-        /// As given.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("`{0}` could not be read: {1}")]
+    Unreadable(String, io::Error),
 }
 
 impl Root {
@@ -87,17 +66,17 @@ impl Root {
     /// Makes a path relative to the root, whether or not something is there. Links and `..` are followed as
     /// far as the path exists, and must stay inside.
     pub fn relative(&self, base: &Path, given: &Path) -> Result<String, PathProblem> {
-        let outside = || PathProblem::Outside { path: shown(given), root: shown(&self.path) };
+        let outside = || PathProblem::Outside(shown(given), shown(&self.path));
         let absolute = base.join(given);
         let cleaned = clean(&absolute);
-        let resolved = resolve_existing(&cleaned)
-            .map_err(|error| PathProblem::Unreadable { path: shown(given), error })?;
+        let resolved =
+            resolve_existing(&cleaned).map_err(|error| PathProblem::Unreadable(shown(given), error))?;
         let real = resolved.strip_prefix(&self.path).map_err(|_| outside())?;
         // A link inside the project keeps the name it was given by; a path with `..` in it has no such name.
         let named = cleaned.strip_prefix(&self.path).unwrap_or(real);
         let plain = !given.components().any(|part| part == Component::ParentDir);
         let relative = if plain { named } else { real };
-        relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText { path: shown(given) })
+        relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText(shown(given)))
     }
 }
 
@@ -146,10 +125,8 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     let file = File::options().read(true).custom_flags(nonblock as i32).open(&absolute)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            format!("it is {}, not a file", kind(&metadata)),
-        ));
+        let words = format!("it is {}, not a file", kind(&metadata));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     if !absolute.canonicalize()?.starts_with(root.path()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
@@ -171,11 +148,11 @@ pub fn require_file(root: &Root, path: &str) -> Result<(), PathProblem> {
     let given = || countersign_core::text::visible_line(path).into_owned();
     match std::fs::metadata(root.join(path)) {
         Ok(metadata) if metadata.is_file() => {
-            open(root, path).map(drop).map_err(|error| PathProblem::Unreadable { path: given(), error })
+            open(root, path).map(drop).map_err(|error| PathProblem::Unreadable(given(), error))
         }
-        Ok(metadata) => Err(PathProblem::NotAFile { path: given(), what: kind(&metadata) }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(PathProblem::Missing { path: given() }),
-        Err(error) => Err(PathProblem::Unreadable { path: given(), error }),
+        Ok(metadata) => Err(PathProblem::NotAFile(given(), kind(&metadata))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(PathProblem::Missing(given())),
+        Err(error) => Err(PathProblem::Unreadable(given(), error)),
     }
 }
 

@@ -37,11 +37,8 @@ pub enum ChangeError {
         base: Option<String>,
     },
     /// More files than are taken.
-    #[error("more than {limit} files have changed")]
-    TooManyFiles {
-        /// The limit.
-        limit: usize,
-    },
+    #[error("more than {0} files have changed")]
+    TooManyFiles(usize),
     /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -205,7 +202,7 @@ fn quoted(path: &Path) -> OsString {
 
 fn defective(defect: Defect, wanted: &ChangeWanted) -> ChangeError {
     match defect {
-        Defect::TooManyFiles => ChangeError::TooManyFiles { limit: wanted.limits.files_max },
+        Defect::TooManyFiles => ChangeError::TooManyFiles(wanted.limits.files_max),
         Defect::Unexpected(words) => {
             let words = countersign_core::text::visible_line(&words).into_owned();
             GitError::unexpected("diff-index", words).into()
