@@ -114,10 +114,10 @@ impl Sink {
     ) {
         let mut seen: HashMap<String, &Named> = HashMap::new();
         for named in names {
-            let Some(first) = seen.get(&same(&named.name)) else {
-                seen.insert(same(&named.name), named);
+            let first = *seen.entry(same(&named.name)).or_insert(named);
+            if std::ptr::eq(first, named) {
                 continue;
-            };
+            }
             let other = self.place(&first.span);
             let mut message =
                 format!("{what} on line {} is called {} already", other.line(), quoted(&first.name));

@@ -26,13 +26,18 @@ pub(super) enum Value {
     Float(f64),
     Text(String),
     List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    /// The keys are texts.
+    Map(Vec<(Node, Node)>),
 }
 
-#[derive(Debug)]
-pub(super) struct Key {
-    pub span: Range<usize>,
-    pub name: String,
+impl Node {
+    /// The text of a key.
+    pub fn name(&self) -> &str {
+        match &self.value {
+            Value::Text(name) => name,
+            _ => "",
+        }
+    }
 }
 
 /// The tree of a file, or the one thing that is wrong with its syntax.
@@ -207,7 +212,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some((key, mut value)) = map.next_entry::<Spanned<String>, Node>()? {
-            let key = Key { span: span_of(key.defined).unwrap_or_default(), name: key.value };
+            let key = Node { span: span_of(key.defined).unwrap_or_default(), value: Value::Text(key.value) };
             // Nothing after the colon has no place to point at; the key has.
             if value.span.is_empty() {
                 value.span = key.span.clone();
