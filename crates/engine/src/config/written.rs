@@ -1,5 +1,4 @@
 //! The configuration as people write it. The comments here are what editors show.
-//!
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 

@@ -1,5 +1,4 @@
 //! Consultations: questions to the panel that ask for something else than rulings.
-//!
 //! A door needs a list of items, or instructions, before there is anything to rule on. Such a question has the same
 //! panel, slots, guard, deadline, bounds, redaction and budget of the day as the questions of a review. It belongs to no
 //! review; its own stream in the ledger records who was asked and the result, and its calls count as costs.

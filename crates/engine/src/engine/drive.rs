@@ -281,8 +281,8 @@ impl Driver<'_> {
         let stored = self.engine.feed_with(stored, inputs, reports).await?;
         // Shown only now: what is shown is on record.
         happenings.into_iter().for_each(|happening| self.engine.say(happening));
-        // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
-        // nothing but answers was recorded, and those make nothing due while other questions are self.
+        // An answer that adds no event was recorded by another process. With as many events as answers nothing but
+        // answers was recorded, and those make nothing due while other questions are open.
         let look = !all_answered || stored.n != expected || self.tasks.is_empty() || self.held;
         Ok((stored, look))
     }

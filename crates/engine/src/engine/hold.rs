@@ -1,5 +1,4 @@
 //! Which process performs a review: one at a time, and another at once if that one dies.
-//!
 //! Correctness does not depend on it: the ledger refuses an append that does not continue what is stored. Holding only
 //! keeps two processes from asking the same question twice.
 

@@ -1,5 +1,4 @@
 //! The engine: does what is due.
-//!
 //! `submit` hands work in, `wait` performs what the core says is due until the round has ended. A process may die at
 //! any point between the two: whichever process submits the same bytes again goes on from there.
 

@@ -1,5 +1,4 @@
 //! Keeping secrets back: in the words of a question, in what comes back, and in what people write down.
-//!
 //! What is hashed is never changed: digests and keys are of the original bytes, and checks see the truth.
 
 use super::Engine;

@@ -1,5 +1,4 @@
 //! Slots: how many questions a reviewer gets at once, in turn between reviews.
-//!
 //! A review with thousands of questions must not delay another that has one. So the next slot goes to the next review,
 //! not to the next question.
 

@@ -1,5 +1,4 @@
 //! A review in two calls: the reviewer writes in free words, the parser reads the conclusion out of them.
-//!
 //! The parser gets the reviewer's reply alone, as data between markers. It is asked once more where its own reply cannot
 //! be used, always about the same review: the reviewer is not asked until it says something else.
 

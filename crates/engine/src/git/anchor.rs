@@ -1,6 +1,5 @@
 //! Anchors: what passed last on a branch, kept as a commit under `refs/countersign/passed`. The next review of the branch
 //! begins there.
-//!
 //! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
 //! never pushed by a plain `git push`.
 

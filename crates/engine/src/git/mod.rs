@@ -1,5 +1,4 @@
 //! Git, by its own program: bounded, without prompts, and steered by nothing but our arguments.
-//!
 //! What is judged stands in a repository that others write to. So no pager, no colours, no external diff, no
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 

@@ -1,5 +1,4 @@
 //! Whether files stayed the same while another program read them by their paths.
-//!
 //! Looking before and after is not enough: a file can be another one in between. So each file is compared by its folder
 //! entry, size, times and digest, and on Linux its path is watched meanwhile.
 

@@ -1,5 +1,4 @@
 //! Sees every change on the path to some files while they are read, also one that is undone again.
-//!
 //! Every folder on the path is watched, from the top: a file can be exchanged by exchanging any folder or link on its
 //! path. Only the names on the path count, so a command may write other files beside them.
 

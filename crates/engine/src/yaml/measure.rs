@@ -1,5 +1,4 @@
 //! Measures a YAML document without keeping it.
-//!
 //! Aliases let a small file stand for a huge one. This counts what the tree would hold.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};

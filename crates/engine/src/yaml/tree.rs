@@ -1,5 +1,4 @@
 //! YAML text to a tree of values with their places.
-//!
 //! Two passes. The first only measures: it finds every syntax error, and stops at what would not fit, so that
 //! a small file whose aliases multiply cannot take memory. The second builds the tree.
 

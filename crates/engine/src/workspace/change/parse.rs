@@ -1,5 +1,4 @@
 //! Parses the output of `git diff-index` piece by piece: a list of files, then their patches.
-//!
 //! `--raw -p -z` gives `:MODES IDS STATUS` and names, each ended by a zero byte, an empty one, then the patches in
 //! the same order. Names in patches are quoted, and every line of contents has a sign in front, so nothing that
 //! is judged can begin a line with `diff --git`. If the two lists do not match, there is no change to judge.
