@@ -14,7 +14,7 @@ use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
-use countersign_core::redact::{Counts, Redaction};
+use countersign_core::redact::Redaction;
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material, Output, Submission};
 use std::time::Duration;
@@ -122,15 +122,12 @@ impl Planner {
             }
         };
         let files = gathered.map_err(EngineError::io("could not look at the files"))?;
-        let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
-        let submission = match &request.change {
-            None => submission,
-            Some(handed) => handed.name(submission),
-        };
-        let steers = |handed: &Handed| !handed.change().gate_files().is_empty();
-        let steers_gate =
-            request.policy.gate_files == GateFiles::Person && request.change.as_ref().is_some_and(steers);
-        let submission = Submission { steers_gate, ..submission };
+        let mut submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
+        if let Some(handed) = &request.change {
+            let person = request.policy.gate_files == GateFiles::Person;
+            submission = handed.name(submission);
+            submission.steers_gate = person && !handed.change().gate_files().is_empty();
+        }
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }
@@ -166,19 +163,16 @@ impl Planner {
         prepared: &Prepared,
         reviewer: &str,
     ) -> Result<Worded, Changed> {
-        let mut redacted = Counts::default();
         let notes = prepared.request.notes.as_deref().map(|notes| self.redaction.redact(notes));
-        let notes = notes.map(|(notes, found)| {
-            redacted.add(found);
-            notes
-        });
-        let notes = notes.as_deref();
+        let (notes, found) = notes.unzip();
+        let (notes, mut redacted) = (notes.as_deref(), found.unwrap_or_default());
+        let panelist = self.panel.find(reviewer).map(|(panelist, _)| panelist);
         let (shown, payload) = match &prepared.request.change {
             Some(handed) => self.word_change(handed, assignment, prepared, notes, &mut redacted)?,
             None => {
                 let files = materials(assignment, &prepared.submission);
-                // Whoever cannot be given files gets everything in the question, or is not asked.
-                let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+                // A reviewer that cannot be given files gets everything in the question, or is not asked.
+                let reads = panelist.as_ref().is_none_or(|panelist| panelist.reads_files());
                 let mut shown = self.show(&files, &prepared.submission, reads).await?;
                 redacted.add(super::redact::shown(&self.redaction, &mut shown));
                 let payload = prompt::payload(&shown, notes);
@@ -191,8 +185,7 @@ impl Planner {
             notes,
             guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
         };
-        let in_text = self.panel.find(reviewer).is_some_and(|(panelist, _)| panelist.answers_in_text());
-        let system_prompt = match in_text {
+        let system_prompt = match panelist.is_some_and(|panelist| panelist.answers_in_text()) {
             true => prompt::question_prompt(&question),
             false => prompt::system_prompt(&question),
         };

@@ -71,13 +71,22 @@ impl Git {
 
     /// Runs a command, and gives back what it says.
     pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>> {
+        let (said, ended) = self.collect(args, OUTPUT_BYTES_MAX).await;
+        ended.map(|()| said)
+    }
+
+    async fn collect<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        limit_bytes: u64,
+    ) -> (Vec<u8>, Result<()>) {
         let mut said = vec![];
-        self.stream(args, OUTPUT_BYTES_MAX, |piece| {
+        let keep = |piece: &[u8]| {
             said.extend_from_slice(piece);
             Ok(())
-        })
-        .await?;
-        Ok(said)
+        };
+        let ended = self.stream(args, limit_bytes, keep).await;
+        (said, ended)
     }
 
     /// Runs a command, and gives back its lines as text, without the last line break.
@@ -100,12 +109,8 @@ impl Git {
         &self,
         args: impl IntoIterator<Item = A>,
     ) -> Result<(i32, String)> {
-        let mut said = vec![];
-        let keep = |piece: &[u8]| {
-            said.extend_from_slice(piece);
-            Ok(())
-        };
-        let code = match self.stream(args, ANSWER_BYTES_MAX, keep).await {
+        let (said, ended) = self.collect(args, ANSWER_BYTES_MAX).await;
+        let code = match ended {
             Ok(()) => 0,
             Err(GitError::Failed { code: Some(1), .. }) => 1,
             Err(error) => return Err(error),
@@ -185,27 +190,19 @@ async fn talk(
     take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(GitError::unexpected(command, "it has no output"));
+    };
+    let stdin = child.stdin.take();
     let write_in = async {
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
-            // Whoever does not read to the end says why by how it ends.
+            // A command that does not read all of it says why by its exit code.
             let _ = stdin.write_all(input).await;
         }
     };
-    let read_err = async {
-        match stderr {
-            Some(stderr) => tail(stderr).await,
-            None => vec![],
-        }
-    };
-    let read_out = async {
-        match stdout {
-            Some(stdout) => pass_on(stdout, command, limit_bytes, take).await,
-            None => Ok(()),
-        }
-    };
-    // Whoever stops reading drops the pipe, and git ends by itself.
-    let (streamed, stderr, ()) = tokio::join!(read_out, read_err, write_in);
+    // Where reading stops, the pipe is dropped, and git ends by itself.
+    let read_out = pass_on(stdout, command, limit_bytes, take);
+    let (streamed, stderr, ()) = tokio::join!(read_out, tail(stderr), write_in);
     streamed?;
     let status = child.wait().await.map_err(lost)?;
     match status.success() {

@@ -12,7 +12,7 @@ mod calls;
 mod chain;
 mod entry;
 mod error;
-mod holder;
+mod handles;
 mod memory;
 mod notes;
 mod projection;
@@ -21,17 +21,15 @@ mod sqlite;
 mod store;
 mod transaction;
 mod verify;
-mod watch;
 
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
 pub use entry::{Entry, Recorded};
 pub use error::LedgerError;
-pub use holder::Holder;
+pub use handles::{Holder, Watcher};
 pub use notes::Note;
 pub use projection::{Count, Row};
 pub use sqlite::{FORMAT, LEDGER_FILE};
 pub use transaction::{Draft, Transaction};
-pub use watch::Watcher;
 
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;

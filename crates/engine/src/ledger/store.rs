@@ -118,7 +118,7 @@ impl Store {
         match self {
             Self::Sqlite(store) => {
                 let lease = sqlite::Lease::new(store.dir())?;
-                Ok((lease.id().to_owned(), Box::new(lease)))
+                Ok((lease.id.clone(), Box::new(lease)))
             }
             Self::Memory(store) => store.lease(),
         }

@@ -15,7 +15,7 @@ const MAX_SWEPT: usize = 64;
 
 /// A name of this process, alive until it is dropped.
 pub struct Lease {
-    id: String,
+    pub id: String,
     path: PathBuf,
     /// Its lock is what says that we are alive.
     _file: File,
@@ -43,10 +43,6 @@ impl Lease {
             }
         }
         Err(LedgerError::Other("no holder file could be locked".to_owned()))
-    }
-
-    pub fn id(&self) -> &str {
-        &self.id
     }
 }
 

@@ -37,6 +37,7 @@ struct Patch {
     sections: usize,
 }
 
+#[derive(Default)]
 pub(super) struct Parser {
     limits: ChangeLimits,
     /// What is not decided yet: a name that has not ended, or the beginning of a line.
@@ -52,17 +53,7 @@ pub(super) struct Parser {
 
 impl Parser {
     pub fn new(limits: ChangeLimits) -> Self {
-        Self {
-            limits,
-            rest: vec![],
-            head: None,
-            old_name: None,
-            records: vec![],
-            in_patches: false,
-            at_line_start: true,
-            patches: vec![],
-            kept_bytes: 0,
-        }
+        Self { limits, at_line_start: true, ..Self::default() }
     }
 
     pub fn feed(&mut self, piece: &[u8]) -> Result<(), Defect> {
@@ -127,12 +118,9 @@ impl Parser {
 
     fn line_begins(&mut self, line: &[u8]) -> Result<(), Defect> {
         if line.starts_with(HEADER) {
-            let again = self.patches.last().is_some_and(|patch| {
-                self.records
-                    .get(self.patches.len() - 1)
-                    .is_some_and(|record| patch.sections < record.sections())
-            });
-            if !again {
+            // The second section of a change of type belongs to the same patch.
+            let open = self.patches.last().zip(self.records.get(self.patches.len().wrapping_sub(1)));
+            if !open.is_some_and(|(patch, record)| patch.sections < record.sections()) {
                 self.patches.push(Patch::default());
             }
         }
