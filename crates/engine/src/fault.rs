@@ -19,13 +19,9 @@ pub(crate) fn perhaps_die(moment: Moment) {
         return;
     }
     let Ok(wanted) = std::env::var(VARIABLE) else { return };
-    let writes = match moment {
-        Moment::Before => WRITES.fetch_add(1, Ordering::SeqCst) + 1,
-        Moment::After => WRITES.load(Ordering::SeqCst),
-    };
     let here = match moment {
-        Moment::Before => writes.to_string(),
-        Moment::After => format!("{writes}!"),
+        Moment::Before => (WRITES.fetch_add(1, Ordering::SeqCst) + 1).to_string(),
+        Moment::After => format!("{}!", WRITES.load(Ordering::SeqCst)),
     };
     if wanted == here {
         // As by kill -9: no destructor runs, nothing is flushed.

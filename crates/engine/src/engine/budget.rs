@@ -59,10 +59,6 @@ impl Purse {
 }
 
 impl Engine {
-    pub(super) fn is_limited(&self, stored: &Stored) -> bool {
-        !(stored.review.policy.budget.is_unlimited() && self.0.planner.day_budget.is_unlimited())
-    }
-
     /// Records questions with the most each may cost, as far as the budgets allow, in one transaction: two processes must
     /// not spend the same money.
     pub(super) async fn admit(

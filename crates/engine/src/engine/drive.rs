@@ -197,7 +197,7 @@ impl Driver<'_> {
 
     async fn put_on_record(&mut self, stored: Stored, asks: Vec<Ask>) -> Result<(Stored, Vec<Ask>)> {
         let engine = self.engine;
-        if !engine.is_limited(&stored) {
+        if stored.review.policy.budget.is_unlimited() && engine.0.planner.day_budget.is_unlimited() {
             let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
             return Ok((engine.feed(stored, inputs).await?, asks));
         }

@@ -12,21 +12,13 @@ const KEPT: usize = 4096;
 pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
 
 pub(super) struct Happenings {
-    readers: broadcast::Sender<Happening>,
-    listeners: RwLock<Vec<Listener>>,
+    pub readers: broadcast::Sender<Happening>,
+    pub listeners: RwLock<Vec<Listener>>,
 }
 
 impl Happenings {
     pub fn new() -> Self {
         Self { readers: broadcast::channel(KEPT).0, listeners: RwLock::default() }
-    }
-
-    pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.readers.subscribe()
-    }
-
-    pub fn listen(&self, listener: Listener) {
-        self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
     pub fn say(&self, happening: Happening) {

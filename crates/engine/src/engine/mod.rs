@@ -43,7 +43,7 @@ use countersign_core::ids::ReviewId;
 use error::Result;
 use happening::Happenings;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
 /// Does what is due, for one project.
@@ -84,12 +84,12 @@ impl Engine {
 
     /// What happens from now on.
     pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.0.happenings.watch()
+        self.0.happenings.readers.subscribe()
     }
 
     /// Calls a listener for everything that happens from now on, in this engine and in those made from it.
     pub fn listen(&self, listener: Listener) {
-        self.0.happenings.listen(listener);
+        self.0.happenings.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
     /// Tells all listeners what happens.

@@ -24,7 +24,11 @@ impl Engine {
             answer.redacted = answer.redacted.saturating_add(replaced);
             redaction.answer(answer);
         });
-        self.with_locations(told, &asking.assignment, &asking.prepared).await
+        let result = match told.result {
+            Ok(answer) => self.check_locations(answer, &asking.assignment, &asking.prepared).await,
+            failed => failed,
+        };
+        Told { result, ..told }
     }
 
     /// Takes secrets out of everything in a reply; `hide` does so for the answer itself.

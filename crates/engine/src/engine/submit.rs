@@ -52,7 +52,17 @@ impl Engine {
             (_, Some(latest)) => latest,
         };
         let known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
-        let events = step(&stored.review, Input::Submit(Box::new(submit_of(&prepared, known)?)))?;
+        let submit = Submit {
+            rules: request.rules.clone(),
+            opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
+            submission: submission.clone(),
+            assignments: plan.assignments.clone(),
+            known,
+            fresh: request.fresh,
+            token: Token::new(random()?),
+            now_ms: now_ms(),
+        };
+        let events = step(&stored.review, Input::Submit(Box::new(submit)))?;
         let review = stored.review.id.clone();
         let mut round = stored.review.round().map_or(1, |round| round.n);
         if !events.is_empty() {
@@ -79,18 +89,4 @@ impl Engine {
         let candidates = prepared.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
         Ok(transaction.rulings(candidates, rulings_since(policy)).await?)
     }
-}
-
-fn submit_of(prepared: &Prepared, known: Vec<Known>) -> Result<Submit> {
-    let request = &prepared.request;
-    Ok(Submit {
-        rules: request.rules.clone(),
-        opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
-        submission: prepared.submission.clone(),
-        assignments: prepared.plan.assignments.clone(),
-        known,
-        fresh: request.fresh,
-        token: Token::new(random()?),
-        now_ms: now_ms(),
-    })
 }

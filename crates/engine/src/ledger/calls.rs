@@ -2,7 +2,6 @@
 
 use super::store::Session;
 use super::{LedgerError, Result};
-use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
 use countersign_core::review::{By, Event, Review};
@@ -112,14 +111,9 @@ pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report
     }
 }
 
-pub(super) async fn reserve(session: &mut Session, call: &CallId, worst: Spending) -> Result<()> {
-    let worst = Spending { tokens: kept(worst.tokens), microusd: kept(worst.microusd) };
-    session.reserve(call, worst).await
-}
-
 /// A count as databases keep it. A reviewer may report any number, and one that became negative would give back what
 /// others have spent.
-fn kept(count: u64) -> u64 {
+pub(super) fn kept(count: u64) -> u64 {
     count.min(i64::MAX.cast_unsigned())
 }
 

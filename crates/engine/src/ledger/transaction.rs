@@ -137,7 +137,8 @@ impl Transaction {
 
     /// Notes the most that a call may need.
     pub async fn reserve(&mut self, call: &CallId, worst: Spending) -> Result<()> {
-        let done = calls::reserve(self.session()?, call, worst).await;
+        let worst = Spending { tokens: calls::kept(worst.tokens), microusd: calls::kept(worst.microusd) };
+        let done = self.session()?.reserve(call, worst).await;
         self.or_give_up(done)
     }
 

@@ -59,17 +59,13 @@ impl Steady {
             let places: Vec<PathBuf> = files.iter().map(|file| root.join(&file.path)).collect();
             Watch::begin(root.path(), places.iter().map(PathBuf::as_path))?
         };
-        let stamped = files.into_iter().map(|file| {
-            let stamp = stamp(root, &file.path);
-            (file, stamp)
-        });
-        let files: Vec<_> = stamped.collect();
+        let stamps: Vec<_> = files.iter().map(|file| stamp(root, &file.path)).collect();
+        let files: Vec<_> = files.into_iter().zip(stamps).collect();
         if let Some((file, _)) = files.iter().find(|(file, _)| !has_digest(root, file)) {
             return Ok(Err(Changed { path: file.path.clone() }));
         }
-        let root = root.clone();
         Ok(Ok(Self {
-            root,
+            root: root.clone(),
             files,
             #[cfg(target_os = "linux")]
             watch,

@@ -66,14 +66,15 @@ impl Sqlite {
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let Some(access) = open::look(dir)? else { return Ok(None) };
         let store = Self::new(dir, access, None);
-        let mut reader =
-            store.readers.acquire().await.map_err(|error| explain(LedgerError::from(error), dir))?;
-        let found = schema::inspect(&mut reader).await.map_err(|error| explain(error, dir))?;
-        drop(reader);
-        if found == schema::Found::Older && access == Access::Write {
-            open::writer(dir).await.map_err(|error| explain(error, dir))?;
-        }
-        Ok((found != schema::Found::Empty).then_some(store))
+        let opened = async {
+            let found = schema::inspect(&mut *store.readers.acquire().await?).await?;
+            if found == schema::Found::Older && access == Access::Write {
+                open::writer(dir).await?;
+            }
+            Ok(found != schema::Found::Empty)
+        };
+        let is_ledger = opened.await.map_err(|error| explain(error, dir))?;
+        Ok(is_ledger.then_some(store))
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {

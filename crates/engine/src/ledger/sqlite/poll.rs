@@ -27,15 +27,11 @@ impl Poller {
         Ok(Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
-                match data_version(&mut connection).await {
-                    // Nobody writes to a file that lost its name.
-                    Ok(_) if identity(&dir) != file => changes.send_modify(|count| *count += 1),
-                    Ok(version) if version == seen => {}
-                    Ok(version) => {
-                        seen = version;
-                        changes.send_modify(|count| *count += 1);
-                    }
-                    Err(_) => changes.send_modify(|count| *count += 1),
+                let now = data_version(&mut connection).await.ok();
+                // A file that lost its name is not written any more, so its version does not change.
+                if now != Some(seen) || identity(&dir) != file {
+                    seen = now.unwrap_or(seen);
+                    changes.send_modify(|count| *count += 1);
                 }
             }
         })))
