@@ -83,14 +83,14 @@ fn sweep(within: &Path) {
     let ours = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
     for entry in ours.take(MAX_SWEPT) {
         let path = entry.path();
-        if let Some(_lock) = of_the_dead(&path) {
+        if let Some(_lock) = abandoned_lock(&path) {
             remove(&path);
         }
     }
 }
 
 /// The lock of a folder whose process is gone. None where it may be there, or where the folder is not one of ours.
-fn of_the_dead(folder: &Path) -> Option<File> {
+fn abandoned_lock(folder: &Path) -> Option<File> {
     let user = rustix::process::getuid().as_raw();
     let (outside, lock) = (fs::symlink_metadata(folder).ok()?, folder.join(LOCK));
     let inside = fs::symlink_metadata(&lock).ok()?;

@@ -97,57 +97,60 @@ pub fn resolve(
     let all_readable = problems.is_empty();
     problems.extend(layers.iter_mut().flat_map(|layer| std::mem::take(&mut layer.sink.problems)));
 
+    let (rules, rule_sources) = layers.iter().flat_map(|layer| layer.rules.iter().cloned()).unzip();
     let mut merge = Merge { layers: &layers, settings: places(gathered) };
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
-    let agents_may_decide = merge.agents_may_decide();
-    let (policy, on_no_verdict, day_budget) = (merge.policy(), merge.on_no_verdict(), merge.day_budget());
-    let (limits, redaction) = (merge.limits(), merge.redaction());
-    let qr = merge.qr();
-    let service = merge.service();
-    let notify = merge.notify();
-    let settings = merge.settings;
-    if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
-        problems.extend(unknown_reviewers(&layers, reviewers));
-        if policy.budget.microusd.or(day_budget.microusd).is_some() {
-            problems.extend(reviewers.iter().filter_map(without_price));
-        }
-        if let Some((name, origin)) = reviewer.as_ref().filter(|(name, _)| !is_short_form(name))
-            && let Some(problem) = unknown_reviewer(
-                name,
-                reviewers,
-                Place::new(&Source::new(origin.to_string(), name), 0..name.len()),
-            )
-        {
-            let hint = problem.hint.clone().unwrap_or_default();
-            problems.push(problem.with_hint(format!(
-                "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
-                PROGRAMS.reviewer_names()
-            )));
-        }
-    }
-    if let Some(problems) = Problems::of(problems) {
-        return Err(problems);
-    }
-    let (rules, rule_sources) = layers.into_iter().flat_map(|layer| layer.rules).unzip();
-    Ok(Config {
+    // The settings are listed in the order in which they are merged.
+    let config = Config {
         root: gathered.root.clone(),
         file: gathered.project.as_ref().map(|file| file.path.clone()),
-        reviewer: reviewer.map(|(name, _)| name),
-        reviewers: reviewers.unwrap_or_default(),
+        reviewer: reviewer.as_ref().map(|(name, _)| name.clone()),
+        reviewers: reviewers.clone().unwrap_or_default(),
         rules,
         rule_sources,
-        policy,
-        on_no_verdict,
-        day_budget,
-        limits,
-        redaction,
-        qr,
-        service,
-        notify,
-        agents_may_decide,
-        settings,
-    })
+        agents_may_decide: merge.agents_may_decide(),
+        policy: merge.policy(),
+        on_no_verdict: merge.on_no_verdict(),
+        day_budget: merge.day_budget(),
+        limits: merge.limits(),
+        redaction: merge.redaction(),
+        qr: merge.qr(),
+        service: merge.service(),
+        notify: merge.notify(),
+        settings: merge.settings,
+    };
+    if reviewers.is_some() && all_readable {
+        problems.extend(reviewer_problems(&config, reviewer.as_ref().map(|(_, origin)| origin)));
+    }
+    match Problems::of(problems) {
+        Some(problems) => Err(problems),
+        None => Ok(config),
+    }
+}
+
+/// Reviewers that are named and not in the list, and those without a price under a budget in dollars.
+fn reviewer_problems(config: &Config, named_by: Option<&Origin>) -> Vec<Diagnostic> {
+    let (reviewers, rules) = (&config.reviewers, config.rules.iter().zip(&config.rule_sources));
+    let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));
+    let unknown = named.filter_map(|(name, place)| unknown_reviewer(name, reviewers, place));
+    let mut problems: Vec<_> = unknown.collect();
+    if config.policy.budget.microusd.or(config.day_budget.microusd).is_some() {
+        problems.extend(reviewers.iter().filter_map(without_price));
+    }
+    if let (Some(name), Some(origin)) = (config.reviewer.as_deref(), named_by)
+        && !is_short_form(name)
+    {
+        let place = Place::new(&Source::new(origin.to_string(), name), 0..name.len());
+        problems.extend(unknown_reviewer(name, reviewers, place).map(|problem| {
+            let hint = problem.hint.clone().unwrap_or_default();
+            problem.with_hint(format!(
+                "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
+                PROGRAMS.reviewer_names()
+            ))
+        }));
+    }
+    problems
 }
 
 fn places(gathered: &Gathered) -> Vec<Setting> {
@@ -201,13 +204,6 @@ fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let message = format!("a budget in dollars needs to know what {} costs", quoted(&reviewer.name));
     let hint = "give it a `price`, or use `budget_tokens`";
     Some(Diagnostic::new("no-price", reviewer.place.clone(), message).with_hint(hint))
-}
-
-/// Rules that name a reviewer that is not in the list.
-fn unknown_reviewers(layers: &[Layer], reviewers: &[ReviewerConfig]) -> Vec<Diagnostic> {
-    let rules = layers.iter().flat_map(|layer| &layer.rules);
-    let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));
-    named.filter_map(|(name, place)| unknown_reviewer(name, reviewers, place)).collect()
 }
 
 fn unknown_reviewer(name: &str, reviewers: &[ReviewerConfig], place: Place) -> Option<Diagnostic> {

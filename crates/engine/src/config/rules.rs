@@ -140,7 +140,7 @@ impl Reader<'_> {
                 None
             }
             (Some(at), _) => at.value.clone(),
-            (None, Some(check)) => check.as_ref().map(stands_for),
+            (None, Some(check)) => check.as_ref().map(default_question),
             (None, None) => {
                 let hint = "say in `ask` what must be true, or give a `check`";
                 self.sink.report_with_hint("missing-key", span, "this criterion asks nothing", hint);
@@ -212,7 +212,7 @@ fn pattern_problem(pattern: &str) -> Option<(String, String)> {
 }
 
 /// The question a check answers, for criteria that give none.
-fn stands_for(check: &Check) -> String {
+fn default_question(check: &Check) -> String {
     match check {
         Check::NoConflictMarkers => "Is it free of conflict markers?".into(),
         Check::NoPlaceholders => "Is it free of placeholders?".into(),

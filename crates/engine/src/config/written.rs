@@ -8,7 +8,7 @@ use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use super::written_use::WrittenUse;
-use crate::programs::{Facts, PROGRAMS, listed};
+use crate::programs::{PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
@@ -128,15 +128,9 @@ pub(super) struct WrittenReviewer {
     pub question_usd: Option<At<Dollars>>,
 }
 
-/// The names of programs in code marks.
-fn marked(of: impl Fn(&Facts) -> bool, and: &str) -> String {
-    let names: Vec<&str> =
-        PROGRAMS.reviewers().filter(|facts| of(facts)).map(|facts| facts.called.name).collect();
-    listed(names, and)
-}
-
 fn base_url_words() -> String {
-    let programs = marked(|facts| facts.chooses_service, "and");
+    let programs = PROGRAMS.reviewers().filter(|facts| facts.chooses_service);
+    let programs = listed(programs.map(|facts| facts.called.name), "and");
     format!("For services, and for {programs}: where the service is, such as `http://127.0.0.1:8080/v1`.")
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Admitted {
 }
 
 /// A budget and what was spent of it.
-struct Purse {
+struct Account {
     budget: Budget,
     spent: Spending,
     of: BudgetOf,
@@ -50,7 +50,7 @@ pub(super) struct NotCovered {
     words: String,
 }
 
-impl Purse {
+impl Account {
     fn allow(&self, worst: Spending) -> Result<(), NotCovered> {
         let of = self.of;
         let words = |why| format!("the budget of the {}: {why}", of.name());
@@ -83,17 +83,17 @@ impl Engine {
         let scope = Scope::Review(&review.id, review.budget_from_round);
         let (spent, budget) = (transaction.spent(scope).await?, review.policy.budget);
         let today = transaction.spent(Scope::Since(today_ms())).await?;
-        let mut purses = [
-            Purse { budget, spent, of: BudgetOf::Review },
-            Purse { budget: self.0.planner.day_budget, spent: today, of: BudgetOf::Day },
+        let mut accounts = [
+            Account { budget, spent, of: BudgetOf::Review },
+            Account { budget: self.0.planner.day_budget, spent: today, of: BudgetOf::Day },
         ];
         let (mut admitted, mut held, mut reserved) = (vec![], vec![], vec![]);
         for ((question, repair), worst) in asks.into_iter().zip(worst) {
-            if let Err(not_covered) = purses.iter().try_for_each(|purse| purse.allow(worst)) {
+            if let Err(not_covered) = accounts.iter().try_for_each(|account| account.allow(worst)) {
                 held.push((question, not_covered));
                 continue;
             }
-            purses.iter_mut().for_each(|purse| purse.spent = purse.spent.and(worst));
+            accounts.iter_mut().for_each(|account| account.spent = account.spent.and(worst));
             step_on(&mut draft, question.asking())?;
             reserved.push((question.call.clone(), worst));
             admitted.push((question, repair));
@@ -117,12 +117,16 @@ impl Engine {
             return Ok(Ok(()));
         }
         let spent = transaction.spent(Scope::Since(today_ms())).await?;
-        let allowed = Purse { budget, spent, of: BudgetOf::Day }.allow(worst);
+        let allowed = Account { budget, spent, of: BudgetOf::Day }.allow(worst);
         Ok(allowed.map_err(|not_covered| not_covered.words))
     }
 
     /// Records that these questions are not asked: no open question could leave room in the budget.
-    pub(super) async fn give_up(&self, stored: Stored, held: Vec<(Question, NotCovered)>) -> Result<Stored> {
+    pub(super) async fn refuse_held(
+        &self,
+        stored: Stored,
+        held: Vec<(Question, NotCovered)>,
+    ) -> Result<Stored> {
         let refused = |(question, NotCovered { of, words }): (Question, NotCovered)| {
             let Question { key, call, .. } = question;
             Input::AskFailed {

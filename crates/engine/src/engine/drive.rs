@@ -206,7 +206,7 @@ impl Driver<'_> {
         self.held = !held.is_empty();
         if asks.is_empty() && self.tasks.is_empty() && self.held {
             self.held = false;
-            stored = engine.give_up(stored, held).await?;
+            stored = engine.refuse_held(stored, held).await?;
         }
         Ok((stored, asks))
     }

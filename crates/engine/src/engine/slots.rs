@@ -51,7 +51,7 @@ impl Slots {
     }
 
     /// Gives a free slot to the next question of the next review.
-    fn give_on(&self) {
+    fn pass_on(&self) {
         let mut queue = self.queue();
         while let Some(next) = queue.next() {
             match next.send(Slot(Some(self.clone()))) {
@@ -78,7 +78,7 @@ impl Queue {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(slots) = self.0.take() {
-            slots.give_on();
+            slots.pass_on();
         }
     }
 }

@@ -78,9 +78,8 @@ impl Git {
 
 /// Whether git means this path: it leaves `./` out.
 fn is_same(listed: &str, path: &str) -> bool {
-    let parts = |path: &'_ str| -> Vec<String> {
-        let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
-        parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-    };
-    parts(listed) == parts(path)
+    fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
+        Path::new(path).components().filter(|part| *part != Component::CurDir)
+    }
+    parts(listed).eq(parts(path))
 }

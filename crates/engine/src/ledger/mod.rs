@@ -286,10 +286,6 @@ impl Ledger {
         self.0.store.read().await
     }
 
-    fn explain(&self, error: LedgerError) -> LedgerError {
-        self.0.store.explain(error)
-    }
-
     fn tell_watchers(&self) {
         self.0.changes.send_modify(|count| *count += 1);
     }

@@ -160,7 +160,7 @@ impl Transaction {
     fn or_give_up<T>(&mut self, done: Result<T>) -> Result<T> {
         done.map_err(|error| {
             self.session = None;
-            self.ledger.explain(error)
+            self.ledger.0.store.explain(error)
         })
     }
 }

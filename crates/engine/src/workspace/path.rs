@@ -118,7 +118,7 @@ fn resolve_existing(path: &Path) -> io::Result<PathBuf> {
 /// Opens a regular file of the project; never waits for a pipe, never leaves the root.
 pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     if let Some(text) = root.given.get(path) {
-        return lay_out(text);
+        return unnamed_file(text);
     }
     let absolute = root.join(path);
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
@@ -135,7 +135,7 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
 }
 
 /// A text as a file without a name.
-fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
+fn unnamed_file(text: &str) -> io::Result<(File, Metadata)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;
     file.rewind()?;

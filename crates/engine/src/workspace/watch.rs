@@ -48,12 +48,12 @@ pub(super) struct Watch {
 impl Watch {
     /// Watches each of these absolute paths. What is above `root` is watched as far as it may be read.
     pub(super) fn begin<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
-        let mut ways = Ways::new(root)?;
+        let mut watched_paths = Paths::new(root)?;
         for path in paths {
-            ways.add(path)?;
+            watched_paths.add(path)?;
         }
         let (line, end) = UnixStream::pair()?;
-        let Ways { inotify, names, .. } = ways;
+        let Paths { inotify, names, .. } = watched_paths;
         let reader = std::thread::Builder::new().spawn(move || read(&inotify, &names, &end))?;
         Ok(Self { line, reader })
     }
@@ -105,7 +105,7 @@ fn changed(names: &Names, wd: i32, events: ReadFlags, name: Option<&OsStr>) -> O
     (!is_a_folder_as_it_was).then(|| name.to_string_lossy().into_owned())
 }
 
-struct Ways<'a> {
+struct Paths<'a> {
     inotify: OwnedFd,
     root: &'a Path,
     names: Names,
@@ -113,7 +113,7 @@ struct Ways<'a> {
     known: HashMap<PathBuf, PathBuf>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Paths<'a> {
     fn new(root: &'a Path) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).map_err(refused)?;
         Ok(Self { inotify, root, names: HashMap::new(), known: HashMap::new() })

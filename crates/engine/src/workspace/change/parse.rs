@@ -170,7 +170,8 @@ impl Parser {
             return Err(Defect::Unexpected("it ends before a name".to_owned()));
         }
         if !patches {
-            self.patches = self.records.iter().map(Patch::absent).collect();
+            let absent = |record: &Record| Patch { sections: record.sections(), ..Patch::default() };
+            self.patches = self.records.iter().map(absent).collect();
         }
         let whole =
             self.records.iter().zip(&self.patches).all(|(record, patch)| patch.sections == record.sections());
@@ -245,10 +246,6 @@ impl Record {
 }
 
 impl Patch {
-    fn absent(record: &Record) -> Self {
-        Self { sections: record.sections(), ..Self::default() }
-    }
-
     /// What is shown, and whether something is missing that a reader must see.
     fn text(&self) -> (String, bool) {
         if self.has_zero {
