@@ -81,8 +81,7 @@ fn in_use() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 fn sweep(within: &Path) {
     let Ok(entries) = fs::read_dir(within) else { return };
     let ours = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for entry in ours.take(MAX_SWEPT) {
-        let path = entry.path();
+    for path in ours.take(MAX_SWEPT).map(|entry| entry.path()) {
         if let Some(_lock) = abandoned_lock(&path) {
             remove(&path);
         }
@@ -101,9 +100,8 @@ fn abandoned_lock(folder: &Path) -> Option<File> {
 
 /// Removes a folder, its lock last: what is left after a failure must still be known as ours.
 fn remove(folder: &Path) {
-    for entry in
-        fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != LOCK)
-    {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name() != LOCK) {
         let removed = match entry.file_type() {
             Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
             Ok(_) => fs::remove_file(entry.path()),

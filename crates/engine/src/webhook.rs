@@ -30,15 +30,14 @@ impl Webhook {
             return Err(words(why.to_owned()));
         }
         let client = client(&place).map_err(words)?;
-        let given_up = match retry::HTTP.run(Instant::now() + within, id, || self.once(client, json)).await {
-            Ok(()) => return Ok(()),
-            Err(given_up) => given_up,
-        };
-        let (why, tries) = (given_up.last.why, given_up.tries);
-        Err(words(match given_up.last.may_pass {
-            true => format!("{why} ({})", counted(tries, "try", "tries")),
-            false => why,
-        }))
+        let posted = retry::HTTP.run(Instant::now() + within, id, || self.once(client, json)).await;
+        posted.map_err(|given_up| {
+            let Failed { why, may_pass, .. } = given_up.last;
+            words(match may_pass {
+                true => format!("{why} ({})", counted(given_up.tries, "try", "tries")),
+                false => why,
+            })
+        })
     }
 
     async fn once(&self, client: &Client, json: &str) -> Result<(), Failed<String>> {

@@ -3,7 +3,7 @@
 
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Facts, Heard, PROGRAMS, Problem, Usage, not_exited};
+use crate::programs::{Facts, Heard, PROGRAMS, Problem, Said, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -168,9 +168,8 @@ impl Worker {
         match self {
             Self::Program { program, .. } => (program.working.hear)(ended),
             Self::Command { .. } => {
-                let text = String::from_utf8_lossy(&ended.stdout).into_owned();
                 let said = match &ended.how {
-                    How::Exited(0) => Ok(crate::programs::Said::Text(text)),
+                    How::Exited(0) => Ok(Said::Text(String::from_utf8_lossy(&ended.stdout).into_owned())),
                     other => Err(not_exited(other, &ended.stderr_tail)),
                 };
                 Heard { said, usage: None }

@@ -191,30 +191,30 @@ impl Engine {
         let planner = &self.0.planner;
         let mut question = self.worded(asking).await?;
         let folder = Scratch::new("question").map_err(no_private_folder)?;
-        let own = Some(folder.path().to_owned());
         let files = materials(&asking.assignment, submission);
-        if access != Access::Copies {
-            let held = match access {
-                Access::ProjectToMend => None,
-                _ => reading::hold(planner.root.clone(), reading::kept(&files)).await?,
-            };
-            let brief = self.brief(asking, Some(question), planner.root.path().to_owned());
-            return Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held });
-        }
-        let path = folder.path().join("files");
-        private::make_folder(&path).map_err(no_private_folder)?;
-        // What the question does not show must be there to be looked at.
-        let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
-        let files: Vec<_> = beside.map(|(file, _)| file).collect();
         let mut held = None;
-        if !files.is_empty() {
-            let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
-            let copied = copied.map_err(no_private_folder)?.map_err(stale)?;
-            question.redacted.add(copied.redacted);
-            held = reading::hold(Root::new(&path).map_err(no_private_folder)?, copied.files).await?;
+        let path = match access {
+            Access::Copies => folder.path().join("files"),
+            Access::Project | Access::ProjectToMend => planner.root.path().to_owned(),
+        };
+        if access == Access::Project {
+            held = reading::hold(planner.root.clone(), reading::kept(&files)).await?;
         }
-        let brief = self.brief(asking, Some(question), path);
-        Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held })
+        if access == Access::Copies {
+            private::make_folder(&path).map_err(no_private_folder)?;
+            // What the question does not show must be there to be looked at.
+            let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
+            let files: Vec<_> = beside.map(|(file, _)| file).collect();
+            if !files.is_empty() {
+                let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
+                let copied = copied.map_err(no_private_folder)?.map_err(stale)?;
+                question.redacted.add(copied.redacted);
+                held = reading::hold(Root::new(&path).map_err(no_private_folder)?, copied.files).await?;
+            }
+        }
+        let private = Some(folder.path().to_owned());
+        let brief = Brief { private, ..self.brief(asking, Some(question), path) };
+        Ok(Private { brief, _folder: folder, held })
     }
 
     /// Whether the question fits the reviewer: without a way to read files, all of them are in the question.

@@ -34,15 +34,8 @@ pub enum EngineError {
     #[error("there is no review `{0}`")]
     NotFound(String),
     /// Another process performs the review, and does not go on.
-    #[error("review {review} is being judged by {by}, which {why}")]
-    HeldUp {
-        /// The review.
-        review: String,
-        /// The process.
-        by: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    #[error("{0}")]
+    HeldUp(String),
     /// Interrupted.
     #[error("interrupted; what was judged is kept")]
     Interrupted,

@@ -110,7 +110,9 @@ impl Engine {
             let process = holder.filter(|_| !ours).and_then(|holder| ledger.process_of(holder));
             if let Some(why) = patience.ends(process) {
                 let by = process.map_or("another process".to_owned(), |id| format!("process {id}"));
-                return Err(EngineError::HeldUp { review: review.to_string(), by, why });
+                return Err(EngineError::HeldUp(format!(
+                    "review {review} is being judged by {by}, which {why}"
+                )));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }

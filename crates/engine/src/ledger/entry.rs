@@ -121,7 +121,7 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     }
     // The last event of a stream has no follower that would miss it; the row does.
     if known != Some(fold.stored.n) {
-        return Err(LedgerError::Mismatch { review: id.to_string() });
+        return Err(LedgerError::Mismatch(id.to_string()));
     }
     Ok(Some(Stored { holder, ..fold.stored }))
 }

@@ -39,11 +39,8 @@ pub enum LedgerError {
         seq: u64,
     },
     /// What is read quickly and what was recorded do not agree.
-    #[error("the summary of review {review} does not agree with its events")]
-    Mismatch {
-        /// The review.
-        review: String,
-    },
+    #[error("the summary of review {0} does not agree with its events")]
+    Mismatch(String),
     /// The file was moved, removed or replaced while it was open.
     #[error("the ledger was moved, removed or replaced while it was in use; what was written last is lost")]
     Replaced,
@@ -131,11 +128,8 @@ mod tests {
 
     #[test]
     fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
-        let edited = [
-            LedgerError::Tampered { seq: 1 },
-            LedgerError::Mismatch { review: "rv-a".into() },
-            LedgerError::Replaced,
-        ];
+        let edited =
+            [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch("rv-a".into()), LedgerError::Replaced];
         let storage = [
             LedgerError::Newer { found: 2, ours: 1 },
             LedgerError::Corrupt("x".into()),

@@ -132,39 +132,36 @@ impl Store {
     }
 
     pub(super) fn process_of(&self, lease: &str) -> Option<u32> {
-        match self {
-            Self::Sqlite(store) => sqlite::process_of(store.dir(), lease),
-            Self::Memory(_) => None,
-        }
+        self.sqlite().and_then(|store| sqlite::process_of(store.dir(), lease))
     }
 
     pub(super) fn dir(&self) -> Option<&Path> {
-        match self {
-            Self::Sqlite(store) => Some(store.dir()),
-            Self::Memory(_) => None,
-        }
+        self.sqlite().map(sqlite::Sqlite::dir)
     }
 
     /// Whether what is written is what others read.
     pub(super) fn require_in_place(&self) -> Result<()> {
-        match self {
-            Self::Sqlite(store) => store.require_in_place(),
-            Self::Memory(_) => Ok(()),
-        }
+        self.sqlite().map_or(Ok(()), sqlite::Sqlite::require_in_place)
     }
 
     /// An error with its cause, where the store can find that out.
     pub(super) fn explain(&self, error: LedgerError) -> LedgerError {
-        match self {
-            Self::Sqlite(store) => sqlite::explain(error, store.dir()),
-            Self::Memory(_) => error,
+        match self.sqlite() {
+            Some(store) => sqlite::explain(error, store.dir()),
+            None => error,
         }
     }
 
     pub(super) async fn close(&self) {
+        if let Some(store) = self.sqlite() {
+            store.close().await;
+        }
+    }
+
+    fn sqlite(&self) -> Option<&sqlite::Sqlite> {
         match self {
-            Self::Sqlite(store) => store.close().await,
-            Self::Memory(_) => {}
+            Self::Sqlite(store) => Some(store),
+            Self::Memory(_) => None,
         }
     }
 }

@@ -63,7 +63,7 @@ async fn folds(session: &mut Session) -> Result<()> {
     rows.compare(session, fold).await?;
     match rows.next(session).await? {
         None => Ok(()),
-        Some(row) => Err(LedgerError::Mismatch { review: row.id.to_string() }),
+        Some(row) => Err(LedgerError::Mismatch(row.id.to_string())),
     }
 }
 
@@ -91,7 +91,7 @@ impl Rows {
         let expected = fold.row();
         match self.next(session).await? {
             Some(row) if (Row { holder: None, ..row.clone() }) == expected => Ok(()),
-            _ => Err(LedgerError::Mismatch { review: expected.id.to_string() }),
+            _ => Err(LedgerError::Mismatch(expected.id.to_string())),
         }
     }
 }

@@ -13,7 +13,7 @@ use sqlx::sqlite::SqliteRow;
 
 fn state_of(row: &SqliteRow, review: &str) -> Result<(State, Option<Outcome>)> {
     let (name, outcome): (String, Option<String>) = (row.try_get("state")?, row.try_get("outcome")?);
-    state(&name, outcome.as_deref()).ok_or(LedgerError::Mismatch { review: review.to_owned() })
+    state(&name, outcome.as_deref()).ok_or(LedgerError::Mismatch(review.to_owned()))
 }
 
 fn read(row: &SqliteRow) -> Result<Row> {
@@ -21,7 +21,7 @@ fn read(row: &SqliteRow) -> Result<Row> {
     let (state, standing) = state_of(row, &id)?;
     let subject = Subject::from_text(row.try_get::<String, _>("subject")?);
     if subject.door() != row.try_get::<String, _>("door")? {
-        return Err(LedgerError::Mismatch { review: id });
+        return Err(LedgerError::Mismatch(id));
     }
     let digest: Option<String> = row.try_get("digest")?;
     Ok(Row {
