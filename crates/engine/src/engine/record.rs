@@ -37,14 +37,14 @@ impl Engine {
     }
 
     /// Failures that another review recorded meanwhile on questions that pass here. A pass does not replace them.
-    async fn standing_failures(
+    async fn standing_failures<'i>(
         &self,
         transaction: &mut Transaction,
         review: &Review,
-        inputs: &[Input],
+        inputs: &'i [Input],
     ) -> Result<Vec<Input>> {
-        let passes = |input| match input {
-            &Input::Answered { ref key, ref answer, .. } if !answer.fails() => Some(key),
+        let passes = |input: &'i Input| match input {
+            Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
             _ => None,
         };
         let passed: HashSet<&Key> = inputs.iter().filter_map(passes).collect();

@@ -120,7 +120,7 @@ impl Parser {
         if line.starts_with(HEADER) {
             // The second section of a change of type belongs to the same patch.
             let open = self.patches.last().zip(self.records.get(self.patches.len().wrapping_sub(1)));
-            if !open.is_some_and(|(patch, record)| patch.sections < record.sections()) {
+            if open.is_none_or(|(patch, record)| patch.sections >= record.sections()) {
                 self.patches.push(Patch::default());
             }
         }
