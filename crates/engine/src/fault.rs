@@ -1,5 +1,5 @@
-//! Dying at a chosen write, for tests: what is recorded must be enough to go on from, wherever a process ends.
-//! Release builds do not have it. Writes are commits of the ledger and files that are replaced.
+//! Lets a test kill the process before or after a chosen write: a commit of the ledger or a file that is replaced.
+//! Release builds do not have it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,28 +8,20 @@ const VARIABLE: &str = "COUNTERSIGN_TEST_DIE_AT_WRITE";
 
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
-/// When a process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// Nothing of the write is there yet.
     Before,
-    /// All of it is, and nobody was told.
     After,
 }
 
-/// Dies, if this is the moment.
 pub(crate) fn perhaps_die(moment: Moment) {
     if !cfg!(debug_assertions) {
         return;
     }
     let Ok(wanted) = std::env::var(VARIABLE) else { return };
-    let writes = match moment {
-        Moment::Before => WRITES.fetch_add(1, Ordering::SeqCst) + 1,
-        Moment::After => WRITES.load(Ordering::SeqCst),
-    };
     let here = match moment {
-        Moment::Before => writes.to_string(),
-        Moment::After => format!("{writes}!"),
+        Moment::Before => (WRITES.fetch_add(1, Ordering::SeqCst) + 1).to_string(),
+        Moment::After => format!("{}!", WRITES.load(Ordering::SeqCst)),
     };
     if wanted == here {
         // As by kill -9: no destructor runs, nothing is flushed.

@@ -12,7 +12,7 @@ pub fn now_ms() -> i64 {
 /// The system has no random numbers.
 #[derive(Debug, thiserror::Error)]
 #[error("no random numbers: {0}")]
-pub struct NoRandom(getrandom::Error);
+pub struct NoRandom(pub(crate) getrandom::Error);
 
 /// Random bytes.
 pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], NoRandom> {

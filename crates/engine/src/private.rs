@@ -1,5 +1,5 @@
-//! Folders and files that only their user may open, whatever the umask says. Everything of private work that is put
-//! outside the project is made by this.
+//! Folders and files that only their user may open, whatever the umask says. All private files outside the project are
+//! made here.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};

@@ -1,9 +1,7 @@
-//! Folders for a while: private to a question, an errand or a comparison, and gone afterwards. No other user can look
-//! into them.
+//! Private temporary folders for a question, a task or a comparison.
 //!
 //! The process holds a lock on a file in each of its folders. The kernel drops it when the process ends, however it
-//! ends, so what a killed one left can be told from what is in use, and the next process that needs such a folder
-//! clears it away.
+//! ends, so the next process can tell what a killed one left and remove it.
 
 use crate::private;
 use std::collections::BTreeSet;
@@ -14,11 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use tempfile::TempDir;
 
-/// How the names of our folders begin.
 const PREFIX: &str = "countersign-";
-/// What is locked in each.
 const LOCK: &str = ".countersign-lock";
-/// How often to try for a folder nobody takes for a dead one's.
+/// How often to try for a folder that no other process takes for an abandoned one.
 const MAX_TRIES: u32 = 16;
 /// How many folders of dead processes one process clears away.
 const MAX_SWEPT: usize = 256;
@@ -27,7 +23,7 @@ const MAX_SWEPT: usize = 256;
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
-    /// Its lock is what says that somebody needs the folder.
+    /// Its lock says that the folder is in use.
     _lock: File,
 }
 
@@ -71,32 +67,29 @@ impl Drop for Scratch {
     }
 }
 
-/// Takes all folders of this process away, also those still in use: it is about to end, and what it left under way is
-/// not waited for.
+/// Removes all folders of this process, also those in use: it is about to end.
 pub fn clear() {
     std::mem::take(&mut *in_use()).iter().for_each(|folder| remove(folder));
 }
 
-/// The folders of this process.
 fn in_use() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static IN_USE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Clears away what dead processes of this user left.
+/// Removes what dead processes of this user left.
 fn sweep(within: &Path) {
     let Ok(entries) = fs::read_dir(within) else { return };
     let ours = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for entry in ours.take(MAX_SWEPT) {
-        let path = entry.path();
-        if let Some(_lock) = of_the_dead(&path) {
+    for path in ours.take(MAX_SWEPT).map(|entry| entry.path()) {
+        if let Some(_lock) = abandoned_lock(&path) {
             remove(&path);
         }
     }
 }
 
 /// The lock of a folder whose process is gone. None where it may be there, or where the folder is not one of ours.
-fn of_the_dead(folder: &Path) -> Option<File> {
+fn abandoned_lock(folder: &Path) -> Option<File> {
     let user = rustix::process::getuid().as_raw();
     let (outside, lock) = (fs::symlink_metadata(folder).ok()?, folder.join(LOCK));
     let inside = fs::symlink_metadata(&lock).ok()?;
@@ -105,11 +98,10 @@ fn of_the_dead(folder: &Path) -> Option<File> {
     file.try_lock().is_ok().then_some(file)
 }
 
-/// Takes a folder away, its lock last: whatever is left of it must be known for what it is.
+/// Removes a folder, its lock last: what is left after a failure must still be known as ours.
 fn remove(folder: &Path) {
-    for entry in
-        fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != LOCK)
-    {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name() != LOCK) {
         let removed = match entry.file_type() {
             Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
             Ok(_) => fs::remove_file(entry.path()),

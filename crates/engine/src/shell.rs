@@ -1,4 +1,4 @@
-//! A command of the project, such as its tests: run to its end, within its time, its output kept.
+//! Runs a command of the project, such as its tests, within its time, and keeps the end of its output.
 
 use crate::process::{self, Call, GuardProgram, How, Surplus, Tap};
 use countersign_core::text;
@@ -7,10 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How much of the end of its output is kept in memory.
 const OUTPUT_BYTES: usize = 256 * 1024;
 
-/// What a command came to.
+/// How a command ended, and its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Came {
     /// How.
@@ -22,23 +21,23 @@ pub struct Came {
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It is content.
+    /// It ended with exit code 0.
     Passed,
-    /// It is not.
+    /// It ended otherwise.
     Failed(String),
     /// It took too long.
     TimedOut,
-    /// Nobody wants to know any more.
+    /// It was cancelled.
     Cancelled,
 }
 
 impl Came {
-    /// Whether it is content.
+    /// Whether it ended with exit code 0.
     pub fn passed(&self) -> bool {
         self.end == End::Passed
     }
 
-    /// What went wrong, with the end of the output, for whoever has to mend it.
+    /// What went wrong, with the end of the output.
     pub fn trouble(&self, what: &str, max_bytes: usize) -> String {
         let how = match &self.end {
             End::Passed => "passed".to_owned(),
@@ -65,7 +64,7 @@ pub struct Command<'a> {
     pub tap: Option<Tap>,
 }
 
-/// Runs a command. Nothing of it runs any more when this returns.
+/// Runs a command. No process of it runs any more when this returns.
 pub async fn run(
     guard: &GuardProgram,
     command: Command<'_>,

@@ -1,4 +1,4 @@
-//! A webhook: somebody at an address who is told something, in JSON.
+//! Posts JSON to the address of a webhook.
 
 use crate::http::retry::{self, Failed};
 use crate::http::{Place, chain, client, secret};
@@ -8,7 +8,7 @@ use reqwest::{Client, Response};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// Somebody at an address. The path of the address may be a secret, so messages name the host only.
+/// A webhook. The path of its address may be a secret, so messages name the host only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// The address.
@@ -20,8 +20,8 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Posts a JSON text, again where that may help, for no longer than `within`. Otherwise why it was not taken.
-    /// `id` is what the text is known by; whoever gets it twice knows it by that.
+    /// Posts a JSON text, with retries, for no longer than `within`. The error says why it was not taken. The pauses between
+    /// retries depend on `id`.
     pub async fn post(&self, json: &str, id: &str, within: Duration) -> Result<(), String> {
         let place = Place::of(&self.url).ok_or("its address is none")?;
         let words = |why: String| format!("{}: {why}", place.host);
@@ -30,15 +30,14 @@ impl Webhook {
             return Err(words(why.to_owned()));
         }
         let client = client(&place).map_err(words)?;
-        let given_up = match retry::HTTP.run(Instant::now() + within, id, || self.once(client, json)).await {
-            Ok(()) => return Ok(()),
-            Err(given_up) => given_up,
-        };
-        let (why, tries) = (given_up.last.why, given_up.tries);
-        Err(words(match given_up.last.may_pass {
-            true => format!("{why} ({})", counted(tries, "try", "tries")),
-            false => why,
-        }))
+        let posted = retry::HTTP.run(Instant::now() + within, id, || self.once(client, json)).await;
+        posted.map_err(|given_up| {
+            let Failed { why, may_pass, .. } = given_up.last;
+            words(match may_pass {
+                true => format!("{why} ({})", counted(given_up.tries, "try", "tries")),
+                false => why,
+            })
+        })
     }
 
     async fn once(&self, client: &Client, json: &str) -> Result<(), Failed<String>> {
@@ -60,7 +59,7 @@ impl Webhook {
     }
 }
 
-/// Whether it was taken. A redirect would take it to somebody who was not named.
+/// Whether the text was taken. A redirect would send it to an address that was not configured.
 fn taken(response: &Response) -> Result<(), Failed<String>> {
     let status = response.status();
     if status.is_success() {

@@ -1,9 +1,9 @@
-//! Somebody who does work: an agent program in its working form, or any command. The prompt goes in by standard
-//! input or a file; whatever comes of it is judged by others.
+//! Runs a worker on a prompt: an agent program in its working form, or any command. The prompt goes in by standard input
+//! or a file. Judging the result is not done here.
 
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Facts, Heard, PROGRAMS, Problem, Usage, not_exited};
+use crate::programs::{Facts, Heard, PROGRAMS, Problem, Said, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How much of what a worker writes is kept in memory: its end.
+/// How much of the end of a worker's output is kept in memory.
 pub(crate) const OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 const STDERR_TAIL_BYTES: usize = 16 * 1024;
 /// The longest prompt that fits into an argument, beside others.
@@ -86,7 +86,7 @@ impl Worker {
         })
     }
 
-    /// How people call it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
             Self::Program { program, .. } => program.name,
@@ -94,7 +94,7 @@ impl Worker {
         }
     }
 
-    /// Does an errand to its end. Nothing of it runs any more when this returns.
+    /// Works to the end. No process of it runs any more when this returns.
     pub async fn work(
         &self,
         guard: &GuardProgram,
@@ -138,7 +138,7 @@ impl Worker {
         Ok(call)
     }
 
-    /// Programs write events; people read words.
+    /// Turns the events a program writes into text.
     fn in_words(&self, tap: Tap) -> Tap {
         let Self::Program { program, .. } = self else { return tap };
         let live = program.working.live;
@@ -168,9 +168,8 @@ impl Worker {
         match self {
             Self::Program { program, .. } => (program.working.hear)(ended),
             Self::Command { .. } => {
-                let text = String::from_utf8_lossy(&ended.stdout).into_owned();
                 let said = match &ended.how {
-                    How::Exited(0) => Ok(crate::programs::Said::Text(text)),
+                    How::Exited(0) => Ok(Said::Text(String::from_utf8_lossy(&ended.stdout).into_owned())),
                     other => Err(not_exited(other, &ended.stderr_tail)),
                 };
                 Heard { said, usage: None }

@@ -4,7 +4,7 @@ use crate::yaml::Sink;
 use std::ops::Range;
 use url::Url;
 
-/// The address that a key gives. A sign-in has no place in it: the variable that `key_env` names holds it.
+/// Reads the address of a key. A sign-in does not belong into it: the variable that `key_env` names holds it.
 pub(super) fn address(
     sink: &mut Sink,
     (key, span): (&str, &Range<usize>),

@@ -6,7 +6,6 @@ use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// More than anybody pays for a review.
 const MAX: u32 = 1_000_000;
 
 /// Dollars, from none to a million, counted in millionths.

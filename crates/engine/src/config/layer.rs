@@ -1,13 +1,15 @@
-//! What one file contributes: its rules, its reviewers, and the settings it gives.
+//! One file of the configuration, read and checked: its rules, its reviewers and the settings it gives. Putting the
+//! files together is done in `resolve`.
 
-use super::notify::WrittenNotify;
+use super::notify::{self, WrittenNotify};
 use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
-use super::service::WrittenService;
+use super::service::{self, WrittenCommands, WrittenContext, WrittenReview};
+use super::settings::Origin;
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
-    WrittenReviewer, WrittenUser,
+    WrittenReviewer, WrittenRule, WrittenUser,
 };
 use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, Sink};
 use countersign_core::rule::Rule;
@@ -20,25 +22,24 @@ const MINIMAL: &str = "a configuration begins with `version: 1` and has at least
 pub(super) struct Layer {
     pub owner: Owner,
     pub sink: Sink,
+    pub sections: Sections,
+    /// The list of reviewers, where the file has one.
+    pub reviewers: Option<At<Vec<ReviewerConfig>>>,
+    pub rules: Vec<(Rule, RuleSource)>,
+}
+
+/// The settings that a file gives.
+#[derive(Default)]
+pub(super) struct Sections {
     pub policy: WrittenPolicy,
     pub limits: WrittenLimits,
     pub redaction: WrittenRedaction,
     pub qr: WrittenQr,
-    pub service: WrittenService,
+    pub review: WrittenReview,
+    pub context: WrittenContext,
+    pub commands: WrittenCommands,
     pub notify: WrittenNotify,
     pub agents_may_decide: Given<bool>,
-    pub reviewers: GivenReviewers,
-    pub rules: Vec<(Rule, RuleSource)>,
-}
-
-/// The reviewers of a file.
-pub(super) enum GivenReviewers {
-    /// It has no list.
-    None,
-    /// It has this list.
-    List(Vec<ReviewerConfig>, Range<usize>),
-    /// It has a list that could not be understood, which is reported already.
-    Broken,
 }
 
 /// The project's file. A file that is not YAML has one problem and no layer.
@@ -47,62 +48,70 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     if is_empty {
         return Err(Diagnostic::new("empty", sink.place(&(0..0)), "the file is empty").with_hint(MINIMAL));
     }
-    explain_user_keys(&mut sink);
-    let Some(written) = value else { return Ok(Layer::empty(Owner::Project, sink)) };
+    // A project must not be able to let the agents that work on it overrule its gate.
+    let hint = "only the user's own file may say so, ~/.config/countersign/config.yml";
+    explain_wrong_file(&mut sink, "agents_may_decide", "a project's file", hint);
+    let Some(written) = value else { return Ok(Layer::new(Owner::Project, sink, Sections::default())) };
     if written.version.is_none() {
-        sink.report_with_hint(
-            "missing-key",
-            &start,
-            "the file has no `version`",
-            "begin it with `version: 1`",
-        );
+        let message = "the file has no `version`";
+        sink.report_with_hint("missing-key", &start, message, "begin it with `version: 1`");
     }
     let rules = project_rules(&mut sink, written.rules.as_ref(), &start, check_problem);
-    let layer = Layer { rules, ..Layer::empty(Owner::Project, sink) };
-    let layer = layer.redacting(written.redaction).with_qr(written.qr).notifying(written.notify);
-    let layer = layer.with_service(WrittenService {
-        review: written.review.and_then(|at| at.value).unwrap_or_default(),
-        context: written.context.and_then(|at| at.value).unwrap_or_default(),
-        commands: written.commands.and_then(|at| at.value).unwrap_or_default(),
-    });
-    Ok(layer.filled(written.reviewers, written.policy, written.limits))
+    let sections = Sections {
+        policy: section(written.policy),
+        limits: section(written.limits),
+        redaction: section(written.redaction),
+        qr: section(written.qr),
+        review: section(written.review),
+        context: section(written.context),
+        commands: section(written.commands),
+        notify: section(written.notify),
+        agents_may_decide: Given(None),
+    };
+    let layer = Layer::new(Owner::Project, sink, sections).with_reviewers(written.reviewers);
+    Ok(Layer { rules, ..layer })
 }
 
 /// The user's file. One with nothing in it is as good as none.
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
-    explain_project_keys(&mut sink);
-    let Some(written) = value else { return Ok(Layer::empty(Owner::User, sink)) };
-    let agents_may_decide = written.agents_may_decide;
-    let layer = Layer { agents_may_decide, ..Layer::empty(Owner::User, sink) };
-    let layer = layer.redacting(written.redaction).notifying(written.notify);
-    Ok(layer.filled(written.reviewers, written.policy, written.limits))
+    // Rules in the user's file would hold for every project, unseen by the others who work on it.
+    explain_wrong_file(
+        &mut sink,
+        "rules",
+        "the user's own file",
+        "rules belong in the project's countersign.yml",
+    );
+    let Some(written) = value else { return Ok(Layer::new(Owner::User, sink, Sections::default())) };
+    let sections = Sections {
+        policy: section(written.policy),
+        limits: section(written.limits),
+        redaction: section(written.redaction),
+        notify: section(written.notify),
+        agents_may_decide: written.agents_may_decide,
+        ..Sections::default()
+    };
+    Ok(Layer::new(Owner::User, sink, sections).with_reviewers(written.reviewers))
 }
 
-/// Rules in the user's file would hold for every project, unseen by the others who work on it.
-fn explain_project_keys(sink: &mut Sink) {
-    for problem in &mut sink.problems {
-        if problem.code == "unknown-key" && problem.message.ends_with("`rules`") {
-            problem.message = "`rules` cannot be in the user's own file".into();
-            problem.hint = Some("rules belong in the project's countersign.yml".into());
-        }
-    }
+fn section<T: Default>(written: Option<At<T>>) -> T {
+    written.and_then(|at| at.value).unwrap_or_default()
 }
 
-/// A project must not be able to let the agents that work on it overrule its gate.
-fn explain_user_keys(sink: &mut Sink) {
-    for problem in &mut sink.problems {
-        if problem.code == "unknown-key" && problem.message.ends_with("`agents_may_decide`") {
-            problem.message = "`agents_may_decide` cannot be in a project's file".into();
-            problem.hint =
-                Some("only the user's own file may say so, ~/.config/countersign/config.yml".into());
-        }
+/// Says of a key that only the other file may have, why it is not known here.
+fn explain_wrong_file(sink: &mut Sink, key: &str, file: &str, hint: &str) {
+    let unknown = |problem: &&mut Diagnostic| {
+        problem.code == "unknown-key" && problem.message.ends_with(&format!("`{key}`"))
+    };
+    for problem in sink.problems.iter_mut().filter(unknown) {
+        problem.message = format!("`{key}` cannot be in {file}");
+        problem.hint = Some(hint.into());
     }
 }
 
 fn project_rules(
     sink: &mut Sink,
-    written: Option<&List<super::written::WrittenRule>>,
+    written: Option<&List<WrittenRule>>,
     start: &Range<usize>,
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
@@ -118,65 +127,37 @@ fn project_rules(
 }
 
 impl Layer {
-    fn empty(owner: Owner, sink: Sink) -> Self {
-        Self {
-            owner,
-            sink,
-            policy: WrittenPolicy::default(),
-            limits: WrittenLimits::default(),
-            redaction: WrittenRedaction::default(),
-            qr: WrittenQr::default(),
-            service: WrittenService::default(),
-            notify: WrittenNotify::default(),
-            agents_may_decide: Given::default(),
-            reviewers: GivenReviewers::None,
-            rules: Vec::new(),
-        }
-    }
-
-    fn redacting(mut self, written: Option<At<WrittenRedaction>>) -> Self {
-        self.redaction = written.and_then(|at| at.value).unwrap_or_default();
-        redaction::check(&mut self.sink, &self.redaction);
-        self
-    }
-
-    fn with_qr(mut self, written: Option<At<WrittenQr>>) -> Self {
-        self.qr = written.and_then(|at| at.value).unwrap_or_default();
-        if let Some(lines) = self.qr.blocking.0.as_ref().and_then(|at| at.value.as_ref()) {
-            blocking(&mut self.sink, lines);
-        }
-        if let Some(at) = &self.qr.state_dir.0
-            && at.value.as_ref().is_some_and(|folder| folder.trim().is_empty())
+    fn new(owner: Owner, mut sink: Sink, sections: Sections) -> Self {
+        redaction::check(&mut sink, &sections.redaction);
+        notify::check(&mut sink, owner, &sections.notify);
+        service::check(&mut sink, &sections.review, &sections.commands);
+        blocking(&mut sink, sections.policy.blocking.items());
+        blocking(&mut sink, sections.qr.blocking.items());
+        if let Some(At { span, value: Some(folder) }) = &sections.qr.state_dir.0
+            && folder.trim().is_empty()
         {
-            self.sink.report_with_hint(
-                "empty",
-                &at.span,
-                "`state_dir` is empty",
-                "name a folder, or leave it out",
-            );
+            let hint = "name a folder, or leave it out";
+            sink.report_with_hint("empty", span, "`state_dir` is empty", hint);
         }
+        Self { owner, sink, sections, reviewers: None, rules: Vec::new() }
+    }
+
+    fn with_reviewers(mut self, written: Option<List<WrittenReviewer>>) -> Self {
+        self.reviewers = written.map(|At { span, value }| At {
+            span,
+            value: value.and_then(|list| reviewers(&mut self.sink, self.owner, &list)),
+        });
         self
     }
 
-    fn filled(
-        mut self,
-        written: Option<List<WrittenReviewer>>,
-        policy: Option<At<WrittenPolicy>>,
-        limits: Option<At<WrittenLimits>>,
-    ) -> Self {
-        if let Some(at) = written {
-            let understood = at.value.and_then(|list| reviewers(&mut self.sink, self.owner, &list));
-            self.reviewers = match understood {
-                Some(list) => GivenReviewers::List(list, at.span),
-                None => GivenReviewers::Broken,
-            };
+    /// This file, at the line of a span.
+    pub fn origin(&self, span: &Range<usize>) -> Origin {
+        let place = self.sink.place(span);
+        let (file, line) = (place.file().to_owned(), place.line());
+        match self.owner {
+            Owner::Project => Origin::Project(file, line),
+            Owner::User => Origin::User(file, line),
         }
-        self.policy = policy.and_then(|at| at.value).unwrap_or_default();
-        self.limits = limits.and_then(|at| at.value).unwrap_or_default();
-        if let Some(lines) = self.policy.blocking.0.as_ref().and_then(|at| at.value.as_ref()) {
-            blocking(&mut self.sink, lines);
-        }
-        self
     }
 }
 

@@ -1,9 +1,8 @@
 //! `notify:`: who is told when a review needs somebody, by which ways, and when not.
 
 use super::address::{address, variable};
-use super::layer::Layer;
-use super::reviewers::argv_problem;
-use super::settings::Merge;
+use super::reviewers::{Owner, argv};
+use super::settings::{Key, Merge, key, shown};
 use crate::yaml::{At, Given, Sink, Whole, quoted};
 use countersign_core::notify::{QuietHours, Switches, TimeOfDay, is_sound_name};
 use schemars::JsonSchema;
@@ -112,30 +111,21 @@ impl WebhookConfig {
     }
 }
 
-impl Layer {
-    /// The same with this section; what cannot be meant is reported.
-    pub(super) fn notifying(mut self, written: Option<At<WrittenNotify>>) -> Self {
-        self.notify = written.and_then(|at| at.value).unwrap_or_default();
-        let (sink, notify) = (&mut self.sink, &self.notify);
-        quiet_hours(sink, notify);
-        if let Some(at) = &notify.sound_name.0
-            && let Some(name) = at.value.as_ref().filter(|name| !is_sound_name(name))
-        {
-            let message = format!("{} cannot be the name of a sound", quoted(name));
-            let hint =
-                "a name such as `Basso` or `bell`: letters, digits, spaces, `-`, `_` and `.`, and no path";
-            sink.report_with_hint("bad-name", &at.span, message, hint);
-        }
-        if let Some(At { span, value: Some(webhook) }) = &notify.webhook.0 {
-            check_webhook(sink, webhook, span);
-        }
-        if let Some(At { span, value: Some(list) }) = &notify.command.0
-            && let Some(argv) = words(list)
-            && let Some(problem) = argv_problem(self.owner, &argv)
-        {
-            sink.report("bad-command", span, problem);
-        }
-        self
+/// Reports what cannot be meant.
+pub(super) fn check(sink: &mut Sink, owner: Owner, notify: &WrittenNotify) {
+    quiet_hours(sink, notify);
+    if let Some(At { span, value: Some(name) }) = &notify.sound_name.0
+        && !is_sound_name(name)
+    {
+        let message = format!("{} cannot be the name of a sound", quoted(name));
+        let hint = "a name such as `Basso` or `bell`: letters, digits, spaces, `-`, `_` and `.`, and no path";
+        sink.report_with_hint("bad-name", span, message, hint);
+    }
+    if let Some(At { span, value: Some(webhook) }) = &notify.webhook.0 {
+        check_webhook(sink, webhook, span);
+    }
+    if let Some(At { span, value: Some(list) }) = &notify.command.0 {
+        argv(sink, owner, list, span);
     }
 }
 
@@ -176,7 +166,7 @@ fn words(list: &[At<String>]) -> Option<Vec<String>> {
     list.iter().map(|at| at.value.clone()).collect()
 }
 
-fn meant(written: &WrittenWebhook) -> Option<WebhookConfig> {
+fn meaning(written: &WrittenWebhook) -> Option<WebhookConfig> {
     Some(WebhookConfig {
         url: written.url.as_ref()?.value.clone()?,
         timeout_seconds: written.timeout_seconds.get().map_or(DEFAULT_WEBHOOK_SECONDS, |whole| whole.get()),
@@ -184,52 +174,31 @@ fn meant(written: &WrittenWebhook) -> Option<WebhookConfig> {
     })
 }
 
-fn shown<T: ToString>(value: &Option<T>) -> String {
-    value.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-}
-
 impl Merge<'_> {
-    /// Who is told.
+    /// The notifications in force.
     pub(super) fn notify(&mut self) -> NotifyConfig {
-        let default = Switches::default();
-        let mut switches = Switches {
-            enabled: self.switch("notify.enabled", |l| &l.notify.enabled, default.enabled),
-            desktop: self.switch("notify.desktop", |l| &l.notify.desktop, default.desktop),
-            bell: self.switch("notify.bell", |l| &l.notify.bell, default.bell),
-            sound: self.switch("notify.sound_enabled", |l| &l.notify.sound_enabled, default.sound),
-            ..default
-        };
-        let sound_name = self.maybe("notify.sound_name", |l| &l.notify.sound_name);
-        switches.on_review_failed =
-            self.switch("notify.on_review_failed", |l| &l.notify.on_review_failed, default.on_review_failed);
-        switches.on_person_needed =
-            self.switch("notify.on_person_needed", |l| &l.notify.on_person_needed, default.on_person_needed);
-        switches.on_no_verdict =
-            self.switch("notify.on_no_verdict", |l| &l.notify.on_no_verdict, default.on_no_verdict);
-        switches.on_task_complete =
-            self.switch("notify.on_task_complete", |l| &l.notify.on_task_complete, default.on_task_complete);
-        let start = self.time("notify.quiet_hours_start", |l| &l.notify.quiet_hours_start);
-        let end = self.time("notify.quiet_hours_end", |l| &l.notify.quiet_hours_end);
+        let mut switches = Switches::default();
+        switches.enabled = self.switch(key!(notify.enabled), switches.enabled);
+        switches.desktop = self.switch(key!(notify.desktop), switches.desktop);
+        switches.bell = self.switch(key!(notify.bell), switches.bell);
+        switches.sound = self.switch(key!(notify.sound_enabled), switches.sound);
+        let sound_name = self.text(key!(notify.sound_name));
+        switches.on_review_failed = self.switch(key!(notify.on_review_failed), switches.on_review_failed);
+        switches.on_person_needed = self.switch(key!(notify.on_person_needed), switches.on_person_needed);
+        switches.on_no_verdict = self.switch(key!(notify.on_no_verdict), switches.on_no_verdict);
+        switches.on_task_complete = self.switch(key!(notify.on_task_complete), switches.on_task_complete);
+        let start = self.time(key!(notify.quiet_hours_start));
+        let end = self.time(key!(notify.quiet_hours_end));
         switches.quiet = start.zip(end).map(|(start, end)| QuietHours { start, end });
-        let webhook = self.pick(
-            "notify.webhook",
-            |l| &l.notify.webhook,
-            None,
-            meant,
-            |webhook| shown(&webhook.as_ref().map(WebhookConfig::shown)),
-        );
-        let command = self.pick(
-            "notify.command",
-            |l| &l.notify.command,
-            None,
-            |list| words(list),
-            |command| shown(&command.as_ref().map(|words| words.join(" "))),
-        );
+        let show = |webhook: &Option<_>| shown(&webhook.as_ref().map(WebhookConfig::shown));
+        let webhook = self.pick(key!(notify.webhook), None, meaning, show);
+        let show = |command: &Option<Vec<String>>| shown(&command.as_ref().map(|words| words.join(" ")));
+        let command = self.pick(key!(notify.command), None, |list| words(list), show);
         (switches.webhook, switches.command) = (webhook.is_some(), command.is_some());
         NotifyConfig { switches, sound_name, webhook, command }
     }
 
-    fn time(&mut self, name: &'static str, key: fn(&Layer) -> &Given<String>) -> Option<TimeOfDay> {
-        self.pick(name, key, None, |text| TimeOfDay::parse(text), shown)
+    fn time(&mut self, key: Key<String>) -> Option<TimeOfDay> {
+        self.pick(key, None, |text| TimeOfDay::parse(text), shown)
     }
 }

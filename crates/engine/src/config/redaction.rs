@@ -1,7 +1,7 @@
 //! Redaction: which patterns there are beside the built-in ones, and whether they are looked for.
 
 use super::layer::Layer;
-use super::settings::{Merge, Origin, Setting};
+use super::settings::{Merge, Origin, Setting, key};
 use super::written::{WrittenRedaction, WrittenSecret};
 use crate::yaml::{At, Sink};
 use countersign_core::redact::{OwnPattern, Problem, problem};
@@ -18,7 +18,7 @@ pub struct RedactionConfig {
 /// Reports every pattern that cannot be used.
 pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
     let mut names = Vec::new();
-    for at in patterns(written) {
+    for at in written.patterns.items() {
         let Some(secret) = &at.value else { continue };
         let owner = ("this pattern", &at.span);
         let name = sink.name(secret.name.as_ref(), owner);
@@ -38,32 +38,21 @@ pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
     sink.unique("the pattern", str::to_owned, names.iter());
 }
 
-fn patterns(written: &WrittenRedaction) -> &[At<WrittenSecret>] {
-    written.patterns.items()
-}
-
-fn own(at: &At<WrittenSecret>) -> Option<OwnPattern> {
-    let secret = at.value.as_ref()?;
-    let (name, pattern) = (secret.name.as_ref()?.value.clone()?, secret.pattern.as_ref()?.value.clone()?);
-    Some(OwnPattern { name, pattern })
-}
-
 impl Merge<'_> {
     /// The redaction in force. Patterns add up: a project cannot take away what its user keeps secret.
     pub fn redaction(&mut self) -> RedactionConfig {
-        let enabled = self.pick(
-            "redaction.enabled",
-            |layer| &layer.redaction.enabled,
-            true,
-            |value| *value,
-            bool::to_string,
-        );
-        let all = self.layers.iter().flat_map(|layer| patterns(&layer.redaction));
-        let patterns: Vec<OwnPattern> = all.filter_map(own).collect();
-        let given = |layer: &Layer| {
-            let at = layer.redaction.patterns.0.as_ref()?;
-            Some(Origin::file(layer.owner, &layer.sink.place(&at.span)))
+        let enabled = self.switch(key!(redaction.enabled), true);
+        let own = |at: &At<WrittenSecret>| {
+            let WrittenSecret { name, pattern } = at.value.as_ref()?;
+            Some(OwnPattern {
+                name: name.as_ref()?.value.clone()?,
+                pattern: pattern.as_ref()?.value.clone()?,
+            })
         };
+        let all = self.layers.iter().flat_map(|layer| layer.sections.redaction.patterns.items());
+        let patterns: Vec<OwnPattern> = all.filter_map(own).collect();
+        let given =
+            |layer: &Layer| layer.sections.redaction.patterns.0.as_ref().map(|at| layer.origin(&at.span));
         let origin = self.layers.iter().find_map(given).unwrap_or(Origin::Default);
         let names: Vec<_> = patterns.iter().map(|pattern| pattern.name.as_str()).collect();
         let value = format!("[{}]", names.join(", "));

@@ -1,13 +1,13 @@
 //! What was gathered, put together: flags over environment over project over user over defaults.
 
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
-use super::layer::{self, GivenReviewers, Layer};
+use super::layer::{self, Layer};
 use super::notify::NotifyConfig;
 use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
-use super::settings::{Limits, Merge, Origin, QrConfig, Setting};
+use super::settings::{Limits, Merge, Origin, QrConfig, Setting, shown};
 use crate::programs::PROGRAMS;
 use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use countersign_core::cost::Budget;
@@ -97,97 +97,84 @@ pub fn resolve(
     let all_readable = problems.is_empty();
     problems.extend(layers.iter_mut().flat_map(|layer| std::mem::take(&mut layer.sink.problems)));
 
+    let (rules, rule_sources) = layers.iter().flat_map(|layer| layer.rules.iter().cloned()).unzip();
     let mut merge = Merge { layers: &layers, settings: places(gathered) };
     let reviewers = reviewers(&mut merge);
     let reviewer = chosen_reviewer(&mut merge, flags, environment);
-    let agents_may_decide = merge.agents_may_decide();
-    let (policy, on_no_verdict, day_budget) = (merge.policy(), merge.on_no_verdict(), merge.day_budget());
-    let (limits, redaction) = (merge.limits(), merge.redaction());
-    let qr = merge.qr();
-    let service = merge.service();
-    let notify = merge.notify();
-    let settings = merge.settings;
-    if let Some(reviewers) = reviewers.as_deref().filter(|_| all_readable) {
-        problems.extend(unknown_reviewers(&layers, reviewers));
-        if policy.budget.microusd.or(day_budget.microusd).is_some() {
-            problems.extend(reviewers.iter().filter_map(without_price));
-        }
-        let named = reviewer.as_ref().filter(|(name, _)| !is_short_form(name));
-        problems.extend(named.and_then(|(name, origin)| {
-            unknown_reviewer(
-                name,
-                reviewers,
-                Place::new(&Source::new(origin.to_string(), name), 0..name.len()),
-            )
-            .map(|problem| {
-                let hint = problem.hint.clone().unwrap_or_default();
-                problem.with_hint(format!(
-                    "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
-                    PROGRAMS.reviewer_names()
-                ))
-            })
-        }));
-    }
-    if let Some(problems) = Problems::of(problems) {
-        return Err(problems);
-    }
-    let (rules, rule_sources) = layers.into_iter().flat_map(|layer| layer.rules).unzip();
-    Ok(Config {
+    // The settings are listed in the order in which they are merged.
+    let config = Config {
         root: gathered.root.clone(),
         file: gathered.project.as_ref().map(|file| file.path.clone()),
-        reviewer: reviewer.map(|(name, _)| name),
-        reviewers: reviewers.unwrap_or_default(),
+        reviewer: reviewer.as_ref().map(|(name, _)| name.clone()),
+        reviewers: reviewers.clone().unwrap_or_default(),
         rules,
         rule_sources,
-        policy,
-        on_no_verdict,
-        day_budget,
-        limits,
-        redaction,
-        qr,
-        service,
-        notify,
-        agents_may_decide,
-        settings,
-    })
+        agents_may_decide: merge.agents_may_decide(),
+        policy: merge.policy(),
+        on_no_verdict: merge.on_no_verdict(),
+        day_budget: merge.day_budget(),
+        limits: merge.limits(),
+        redaction: merge.redaction(),
+        qr: merge.qr(),
+        service: merge.service(),
+        notify: merge.notify(),
+        settings: merge.settings,
+    };
+    if reviewers.is_some() && all_readable {
+        problems.extend(reviewer_problems(&config, reviewer.as_ref().map(|(_, origin)| origin)));
+    }
+    match Problems::of(problems) {
+        Some(problems) => Err(problems),
+        None => Ok(config),
+    }
+}
+
+/// Reviewers that are named and not in the list, and those without a price under a budget in dollars.
+fn reviewer_problems(config: &Config, named_by: Option<&Origin>) -> Vec<Diagnostic> {
+    let (reviewers, rules) = (&config.reviewers, config.rules.iter().zip(&config.rule_sources));
+    let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));
+    let unknown = named.filter_map(|(name, place)| unknown_reviewer(name, reviewers, place));
+    let mut problems: Vec<_> = unknown.collect();
+    if config.policy.budget.microusd.or(config.day_budget.microusd).is_some() {
+        problems.extend(reviewers.iter().filter_map(without_price));
+    }
+    if let (Some(name), Some(origin)) = (config.reviewer.as_deref(), named_by)
+        && !is_short_form(name)
+    {
+        let place = Place::new(&Source::new(origin.to_string(), name), 0..name.len());
+        problems.extend(unknown_reviewer(name, reviewers, place).map(|problem| {
+            let hint = problem.hint.clone().unwrap_or_default();
+            problem.with_hint(format!(
+                "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",
+                PROGRAMS.reviewer_names()
+            ))
+        }));
+    }
+    problems
 }
 
 fn places(gathered: &Gathered) -> Vec<Setting> {
-    let file = gathered.project.as_ref().map(|file| file.path.display().to_string());
+    let file = gathered.project.as_ref().map(|file| file.path.display());
+    let (root, origin) = (gathered.root.display().to_string(), gathered.root_origin.clone());
     vec![
-        Setting {
-            name: "root",
-            value: gathered.root.display().to_string(),
-            origin: gathered.root_origin.clone(),
-        },
-        Setting {
-            name: "config",
-            value: file.unwrap_or_else(|| "none".into()),
-            origin: gathered.project_origin.clone(),
-        },
+        Setting { name: "root", value: root, origin },
+        Setting { name: "config", value: shown(&file), origin: gathered.project_origin.clone() },
     ]
 }
 
 /// The first list there is; `None` if it could not be understood.
 fn reviewers(merge: &mut Merge<'_>) -> Option<Vec<ReviewerConfig>> {
-    let mut list = (Vec::new(), Origin::Default);
-    for layer in merge.layers {
-        match &layer.reviewers {
-            GivenReviewers::None => continue,
-            GivenReviewers::Broken => return None,
-            GivenReviewers::List(given, span) => {
-                list = (given.clone(), Origin::file(layer.owner, &layer.sink.place(span)));
-            }
-        }
-        break;
-    }
-    let (reviewers, origin) = list;
+    let given = merge.layers.iter().find_map(|layer| Some((layer.reviewers.clone()?, layer)));
+    let (reviewers, origin) = match given {
+        Some((at, layer)) => (at.value?, layer.origin(&at.span)),
+        None => (Vec::new(), Origin::Default),
+    };
     let names: Vec<_> = reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
     merge.settings.push(Setting { name: "reviewers", value: format!("[{}]", names.join(", ")), origin });
     Some(reviewers)
 }
 
-/// The reviewer asked for from outside, and by what.
+/// The reviewer that a flag or a variable names.
 fn chosen_reviewer(
     merge: &mut Merge<'_>,
     flags: &Flags,
@@ -206,7 +193,7 @@ fn chosen_reviewer(
     named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
 }
 
-/// A reviewer whose questions nobody can count in dollars.
+/// The problem of a reviewer without a known price.
 fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let asked = reviewer.kind.asked()?;
     // It is told how much a question may cost, and says what it did cost.
@@ -217,13 +204,6 @@ fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let message = format!("a budget in dollars needs to know what {} costs", quoted(&reviewer.name));
     let hint = "give it a `price`, or use `budget_tokens`";
     Some(Diagnostic::new("no-price", reviewer.place.clone(), message).with_hint(hint))
-}
-
-/// Rules that ask for somebody who is not in the list.
-fn unknown_reviewers(layers: &[Layer], reviewers: &[ReviewerConfig]) -> Vec<Diagnostic> {
-    let rules = layers.iter().flat_map(|layer| &layer.rules);
-    let named = rules.filter_map(|(rule, source)| rule.reviewer.as_deref().zip(source.reviewer.clone()));
-    named.filter_map(|(name, place)| unknown_reviewer(name, reviewers, place)).collect()
 }
 
 fn unknown_reviewer(name: &str, reviewers: &[ReviewerConfig], place: Place) -> Option<Diagnostic> {

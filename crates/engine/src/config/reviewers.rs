@@ -1,7 +1,8 @@
 //! Reviewers: what they mean, and which keys belong to which kind.
 
 use super::address::{address, variable};
-use super::written::{WrittenPrice, WrittenReviewer};
+use super::dollars::Dollars;
+use super::written::WrittenReviewer;
 use super::written_use::WrittenUse;
 use crate::programs::{Api, Facts, PROGRAMS};
 use crate::yaml::{At, Named, Place, Sink, quoted};
@@ -128,7 +129,7 @@ pub enum KeySource {
     File(PathBuf),
 }
 
-/// How somebody is asked.
+/// How a reviewer is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The model, where not the reviewer's own choice.
@@ -147,7 +148,6 @@ pub struct Asked {
     pub question_microusd: u64,
 }
 
-/// How a reviewer is asked that says nothing about it.
 impl Default for Asked {
     fn default() -> Self {
         Self {
@@ -172,7 +172,6 @@ pub enum Sees {
     Project,
 }
 
-/// Whose file the reviewers are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     Project,
@@ -198,7 +197,7 @@ pub(super) fn reviewers(
             );
         }
         names.extend(name.clone());
-        let kind = kind(sink, owner, value, &at.span);
+        let kind = Reader { sink, owner, written: value, span: &at.span }.kind();
         good.extend(name.zip(kind).map(|(Named { name, span }, kind)| ReviewerConfig {
             name,
             kind,
@@ -209,226 +208,220 @@ pub(super) fn reviewers(
     (good.len() == written.len()).then_some(good)
 }
 
-fn kind(
-    sink: &mut Sink,
+/// One entry of the list while it is read. In the results an outer `None` stands for what could not be read, which is
+/// reported already; an inner one for what is not given.
+struct Reader<'a> {
+    sink: &'a mut Sink,
     owner: Owner,
-    written: &WrittenReviewer,
-    span: &Range<usize>,
-) -> Option<ReviewerKind> {
-    let (kind, _) = sink.required(written.r#use.as_ref(), "use", ("this reviewer", span))?;
-    refuse_foreign_keys(sink, *kind, written);
-    match kind {
-        WrittenUse::Command => command(sink, owner, written, span).map(ReviewerKind::Command),
-        WrittenUse::Program(facts) => program(sink, facts, written),
-        WrittenUse::Service(api) => service(sink, *api, written, span),
-        WrittenUse::Replay => replay(sink, written, span),
-        WrittenUse::SelfReview => Some(ReviewerKind::SelfReview),
-        WrittenUse::Checks => Some(ReviewerKind::Checks),
-    }
+    written: &'a WrittenReviewer,
+    span: &'a Range<usize>,
 }
 
-/// A key that means nothing for a kind is a misunderstanding worth hearing about.
-fn refuse_foreign_keys(sink: &mut Sink, kind: WrittenUse, written: &WrittenReviewer) {
-    fn span<T>(given: Option<&At<T>>) -> Option<Range<usize>> {
-        given.map(|at| at.span.clone())
-    }
-    let WrittenReviewer {
-        name: _, r#use: _, command, file, sees, timeout_seconds, concurrency, model, ..
-    } = written;
-    let WrittenReviewer {
-        base_url, key_env, key_file, reply_tokens, window_tokens, price, question_usd, ..
-    } = written;
-    type Of = fn(WrittenUse) -> bool;
-    let program: Of = WrittenUse::is_program;
-    let service: Of = WrittenUse::is_service;
-    let asked: Of = |kind| kind.is_program() || kind.is_service();
-    let placed: Of = WrittenUse::chooses_service;
-    let keys: [(&str, Of, Option<Range<usize>>); 13] = [
-        ("command", |kind| kind == WrittenUse::Command, span(command.as_ref())),
-        ("file", |kind| kind == WrittenUse::Replay, span(file.as_ref())),
-        ("sees", program, span(sees.as_ref())),
-        ("timeout_seconds", asked, span(timeout_seconds.as_ref())),
-        ("concurrency", asked, span(concurrency.as_ref())),
-        ("model", asked, span(model.as_ref())),
-        ("base_url", placed, span(base_url.as_ref())),
-        ("key_env", placed, span(key_env.as_ref())),
-        ("key_file", service, span(key_file.as_ref())),
-        ("reply_tokens", service, span(reply_tokens.as_ref())),
-        ("window_tokens", asked, span(window_tokens.as_ref())),
-        ("price", asked, span(price.as_ref())),
-        ("question_usd", WrittenUse::caps_cost, span(question_usd.as_ref())),
-    ];
-    for (key, belongs_to, span) in keys {
-        if let Some(span) = span.filter(|_| !belongs_to(kind)) {
-            let message = format!("`{key}` means nothing for `use: {}`", kind.word());
-            let uses = WrittenUse::all(PROGRAMS).filter(|kind| belongs_to(*kind));
-            let uses: Vec<_> = uses.map(|kind| format!("`{}`", kind.word())).collect();
-            let hint = format!("it belongs to `use:` {}", uses.join(", "));
-            sink.report_with_hint("misplaced-key", &span, message, hint);
+impl<'a> Reader<'a> {
+    fn kind(&mut self) -> Option<ReviewerKind> {
+        let owner = ("this reviewer", self.span);
+        let (kind, _) = self.sink.required(self.written.r#use.as_ref(), "use", owner)?;
+        self.refuse_foreign_keys(*kind);
+        match *kind {
+            WrittenUse::Command => self.command(),
+            WrittenUse::Program(facts) => self.program(facts),
+            WrittenUse::Service(api) => self.service(api),
+            WrittenUse::Replay => {
+                self.required(WrittenUse::Replay, self.written.file.as_ref(), "file")?;
+                let (file, _) = self.text(self.written.file.as_ref(), "file")??;
+                Some(ReviewerKind::Replay { file: self.sink.folder().join(file) })
+            }
+            WrittenUse::SelfReview => Some(ReviewerKind::SelfReview),
+            WrittenUse::Checks => Some(ReviewerKind::Checks),
         }
     }
+
+    /// Reports keys that mean nothing for this kind of reviewer.
+    fn refuse_foreign_keys(&mut self, kind: WrittenUse) {
+        fn span<T>(given: &Option<At<T>>) -> Option<&Range<usize>> {
+            given.as_ref().map(|at| &at.span)
+        }
+        type Of = fn(WrittenUse) -> bool;
+        let (program, service): (Of, Of) = (WrittenUse::is_program, WrittenUse::is_service);
+        let asked: Of = |kind| kind.is_program() || kind.is_service();
+        let written = self.written;
+        let keys: [(&str, Of, Option<&Range<usize>>); 13] = [
+            ("command", |kind| kind == WrittenUse::Command, span(&written.command)),
+            ("file", |kind| kind == WrittenUse::Replay, span(&written.file)),
+            ("sees", program, span(&written.sees)),
+            ("timeout_seconds", asked, span(&written.timeout_seconds)),
+            ("concurrency", asked, span(&written.concurrency)),
+            ("model", asked, span(&written.model)),
+            ("base_url", WrittenUse::chooses_service, span(&written.base_url)),
+            ("key_env", WrittenUse::chooses_service, span(&written.key_env)),
+            ("key_file", service, span(&written.key_file)),
+            ("reply_tokens", service, span(&written.reply_tokens)),
+            ("window_tokens", asked, span(&written.window_tokens)),
+            ("price", asked, span(&written.price)),
+            ("question_usd", WrittenUse::caps_cost, span(&written.question_usd)),
+        ];
+        for (key, belongs_to, span) in keys {
+            if let Some(span) = span.filter(|_| !belongs_to(kind)) {
+                let message = format!("`{key}` means nothing for `use: {}`", kind.word());
+                let uses = WrittenUse::all(PROGRAMS).filter(|kind| belongs_to(*kind));
+                let uses: Vec<_> = uses.map(|kind| format!("`{}`", kind.word())).collect();
+                let hint = format!("it belongs to `use:` {}", uses.join(", "));
+                self.sink.report_with_hint("misplaced-key", span, message, hint);
+            }
+        }
+    }
+
+    fn command(&mut self) -> Option<ReviewerKind> {
+        let asked = self.asked();
+        let (list, span) = self.required(WrittenUse::Command, self.written.command.as_ref(), "command")?;
+        let argv = argv(self.sink, self.owner, list, span)?;
+        Some(ReviewerKind::Command(CommandReviewer { argv, asked: asked? }))
+    }
+
+    fn program(&mut self, program: &'static Facts) -> Option<ReviewerKind> {
+        let asked = self.asked();
+        let sees = self.written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
+        if let Some(at) = sees.filter(|_| !program.may_see_project) {
+            let name = program.name;
+            let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
+            let hint = "leave `sees` away, or ask another reviewer";
+            self.sink.report_with_hint("bad-sees", &at.span, message, hint);
+            return None;
+        }
+        let (base_url, key_env) = (self.base_url(), self.key_env());
+        let (base_url, key_env, asked) = (base_url?, key_env?, asked?);
+        Some(ReviewerKind::Program(ProgramReviewer { program, base_url, key_env, asked }))
+    }
+
+    fn service(&mut self, api: Api) -> Option<ReviewerKind> {
+        let written = self.written;
+        let model = self.required(WrittenUse::Service(api), written.model.as_ref(), "model");
+        let asked = self.asked();
+        let (base_url, key) = (self.base_url(), self.key());
+        let reply_tokens = read(written.reply_tokens.as_ref())?;
+        let reply_tokens = reply_tokens.map_or(DEFAULT_REPLY_TOKENS, |count| count.get());
+        model?;
+        let (base_url, key, asked) = (base_url?, key?, asked?);
+        Some(ReviewerKind::Service(ServiceReviewer { api, base_url, key, reply_tokens, asked }))
+    }
+
+    fn asked(&mut self) -> Option<Asked> {
+        let (default, written) = (Asked::default(), self.written);
+        let model = self.text(written.model.as_ref(), "model");
+        let price = self.price();
+        Some(Asked {
+            sees: read(written.sees.as_ref())?.unwrap_or(default.sees),
+            timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
+            concurrency: read(written.concurrency.as_ref())?.map(|count| count.get()),
+            window_tokens: read(written.window_tokens.as_ref())?.map(|count| count.get()),
+            question_microusd: read(written.question_usd.as_ref())?
+                .map_or(default.question_microusd, |usd| usd.micro()),
+            model: model?.map(|(model, _)| model.to_owned()),
+            price: price?,
+        })
+    }
+
+    fn price(&mut self) -> Option<Option<Price>> {
+        let Some(at) = &self.written.price else { return Some(None) };
+        let price = at.value.as_ref()?;
+        let mut micro = |field: &Option<At<Dollars>>, key| {
+            let given = self.sink.required(field.as_ref(), key, ("this price", &at.span));
+            given.map(|(usd, _)| usd.micro())
+        };
+        let input = micro(&price.input_usd_per_million, "input_usd_per_million");
+        let output = micro(&price.output_usd_per_million, "output_usd_per_million");
+        Some(Some(Price { input_microusd: input?, output_microusd: output? }))
+    }
+
+    /// The address of a service, without a slash at its end, a query or a fragment.
+    fn base_url(&mut self) -> Option<Option<String>> {
+        let Some((given, span)) = self.text(self.written.base_url.as_ref(), "base_url")? else {
+            return Some(None);
+        };
+        let example = "for example `http://127.0.0.1:8080/v1`";
+        let url = address(self.sink, ("base_url", span), given, (example, "key_env"))?;
+        if url.query().is_some() || url.fragment().is_some() {
+            let message = "`base_url` ends before any `?` or `#`";
+            self.sink.report_with_hint("bad-address", span, message, "leave away what follows");
+            return None;
+        }
+        // In the normal form of the URL library: one place has one address, and what is added goes behind the path.
+        Some(Some(url.as_str().trim_end_matches('/').to_owned()))
+    }
+
+    fn key_env(&mut self) -> Option<Option<String>> {
+        let Some((name, span)) = self.text(self.written.key_env.as_ref(), "key_env")? else {
+            return Some(None);
+        };
+        variable(self.sink, ("key_env", span), name.to_owned()).map(Some)
+    }
+
+    fn key(&mut self) -> Option<Option<KeySource>> {
+        let variable = self.key_env();
+        let file = self.text(self.written.key_file.as_ref(), "key_file");
+        match (variable?, file?) {
+            (Some(_), Some((_, span))) => {
+                let message = "there is a `key_env` and a `key_file`, and one key is enough";
+                self.sink.report("two-keys", span, message);
+                None
+            }
+            (Some(name), None) => Some(Some(KeySource::Variable(name))),
+            (None, Some((file, _))) if file.starts_with("~/") => Some(Some(KeySource::File(file.into()))),
+            (None, Some((file, _))) => Some(Some(KeySource::File(self.sink.folder().join(file)))),
+            (None, None) => Some(None),
+        }
+    }
+
+    fn required<T>(
+        &mut self,
+        kind: WrittenUse,
+        field: Option<&'a At<T>>,
+        key: &str,
+    ) -> Option<(&'a T, &'a Range<usize>)> {
+        let owner = format!("a reviewer with `use: {}`", kind.word());
+        self.sink.required(field, key, (&owner, self.span))
+    }
+
+    /// An optional text that, if given, says something.
+    fn text(
+        &mut self,
+        field: Option<&'a At<String>>,
+        key: &str,
+    ) -> Option<Option<(&'a str, &'a Range<usize>)>> {
+        let Some(at) = field else { return Some(None) };
+        let text = at.value.as_ref()?;
+        if text.trim().is_empty() || text.contains('\0') {
+            self.sink.report("wrong-value", &at.span, format!("`{key}` cannot be {}", quoted(text)));
+            return None;
+        }
+        Some(Some((text, &at.span)))
+    }
 }
 
-fn command(
+/// The words of a command, if they can be run.
+pub(super) fn argv(
     sink: &mut Sink,
     owner: Owner,
-    written: &WrittenReviewer,
+    list: &[At<String>],
     span: &Range<usize>,
-) -> Option<CommandReviewer> {
-    let asked = asked(sink, written);
-    let owner_of_key = ("a reviewer with `use: command`", span);
-    let (list, list_span) = sink.required(written.command.as_ref(), "command", owner_of_key)?;
+) -> Option<Vec<String>> {
     let argv: Vec<String> = list.iter().map(|at| at.value.clone()).collect::<Option<_>>()?;
-    if let Some(problem) = argv_problem(owner, &argv) {
-        sink.report("bad-command", list_span, problem);
-        return None;
-    }
-    Some(CommandReviewer { argv, asked: asked? })
-}
-
-fn program(sink: &mut Sink, program: &'static Facts, written: &WrittenReviewer) -> Option<ReviewerKind> {
-    let asked = asked(sink, written);
-    let sees = written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
-    if let Some(at) = sees.filter(|_| !program.may_see_project) {
-        let name = program.name;
-        let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
-        sink.report_with_hint("bad-sees", &at.span, message, "leave `sees` away, or ask another reviewer");
-        return None;
-    }
-    let (base_url, key_env) = (base_url(sink, written), key_env(sink, written));
-    Some(ReviewerKind::Program(ProgramReviewer {
-        program,
-        base_url: base_url?,
-        key_env: key_env?,
-        asked: asked?,
-    }))
-}
-
-fn service(
-    sink: &mut Sink,
-    api: Api,
-    written: &WrittenReviewer,
-    span: &Range<usize>,
-) -> Option<ReviewerKind> {
-    let word = written.r#use.as_ref()?.value?.word();
-    let owner = format!("a reviewer with `use: {word}`");
-    let named = sink.required(written.model.as_ref(), "model", (&owner, span)).is_some();
-    let asked = asked(sink, written);
-    let (base_url, key) = (base_url(sink, written), key(sink, written));
-    let reply_tokens = read(written.reply_tokens.as_ref())?.map_or(DEFAULT_REPLY_TOKENS, |count| count.get());
-    named.then_some(())?;
-    Some(ReviewerKind::Service(ServiceReviewer {
-        api,
-        base_url: base_url?,
-        key: key?,
-        reply_tokens,
-        asked: asked?,
-    }))
-}
-
-fn asked(sink: &mut Sink, written: &WrittenReviewer) -> Option<Asked> {
-    let default = Asked::default();
-    let model = text(sink, written.model.as_ref(), "model");
-    let price = price(sink, written.price.as_ref());
-    Some(Asked {
-        sees: read(written.sees.as_ref())?.unwrap_or(default.sees),
-        timeout_seconds: read(written.timeout_seconds.as_ref())?.map(|count| count.get()),
-        concurrency: read(written.concurrency.as_ref())?.map(|count| count.get()),
-        window_tokens: read(written.window_tokens.as_ref())?.map(|count| count.get()),
-        question_microusd: read(written.question_usd.as_ref())?
-            .map_or(default.question_microusd, |usd| usd.micro()),
-        model: model?,
-        price: price?,
-    })
-}
-
-fn price(sink: &mut Sink, written: Option<&At<WrittenPrice>>) -> Option<Option<Price>> {
-    let Some(at) = written else { return Some(None) };
-    let price = at.value.as_ref()?;
-    let owner = ("this price", &at.span);
-    let input = sink.required(price.input_usd_per_million.as_ref(), "input_usd_per_million", owner);
-    let input = input.map(|(usd, _)| usd.micro());
-    let output = sink.required(price.output_usd_per_million.as_ref(), "output_usd_per_million", owner);
-    let output = output.map(|(usd, _)| usd.micro());
-    Some(Some(Price { input_microusd: input?, output_microusd: output? }))
-}
-
-/// The address of a service, without a slash at its end. What would change what is asked for has no place in it.
-fn base_url(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
-    let Some(given) = text(sink, written.base_url.as_ref(), "base_url")? else { return Some(None) };
-    let span = written.base_url.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-    let example = "for example `http://127.0.0.1:8080/v1`";
-    let url = address(sink, ("base_url", &span), &given, (example, "key_env"))?;
-    if url.query().is_some() || url.fragment().is_some() {
-        let message = "`base_url` ends before any `?` or `#`";
-        sink.report_with_hint("bad-address", &span, message, "leave away what follows");
-        return None;
-    }
-    // As whoever connects reads it: one place has one address, and what is added goes behind the path.
-    Some(Some(url.as_str().trim_end_matches('/').to_owned()))
-}
-
-fn key_env(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<String>> {
-    let Some(name) = text(sink, written.key_env.as_ref(), "key_env")? else { return Some(None) };
-    let span = written.key_env.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-    variable(sink, ("key_env", &span), name).map(Some)
-}
-
-fn key(sink: &mut Sink, written: &WrittenReviewer) -> Option<Option<KeySource>> {
-    let variable = key_env(sink, written);
-    let file = text(sink, written.key_file.as_ref(), "key_file");
-    match (variable?, file?) {
-        (Some(_), Some(_)) => {
-            let span = written.key_file.as_ref().map(|at| at.span.clone()).unwrap_or_default();
-            sink.report("two-keys", &span, "there is a `key_env` and a `key_file`, and one key is enough");
-            None
+    let program = argv.first().filter(|program| !program.trim().is_empty());
+    // A program of the project would be chosen by the author of the judged work.
+    let from_project = |program: &&String| program.contains('/') && !program.starts_with('/');
+    let problem = match program {
+        None => "`command` names no program".into(),
+        Some(_) if argv.iter().any(|arg| arg.contains('\0')) => "a command cannot hold a zero byte".into(),
+        Some(program) if owner == Owner::User && from_project(&program) => {
+            format!("{} would be taken from the judged project; give a full path or a name", quoted(program))
         }
-        (Some(name), None) => Some(Some(KeySource::Variable(name))),
-        (None, Some(file)) => {
-            let folder = sink.folder().to_owned();
-            let file = if file.starts_with("~/") { PathBuf::from(file) } else { folder.join(file) };
-            Some(Some(KeySource::File(file)))
-        }
-        (None, None) => Some(None),
-    }
-}
-
-pub(super) fn argv_problem(owner: Owner, argv: &[String]) -> Option<String> {
-    let Some(program) = argv.first().filter(|program| !program.trim().is_empty()) else {
-        return Some("`command` names no program".into());
+        Some(_) => return Some(argv),
     };
-    if argv.iter().any(|arg| arg.contains('\0')) {
-        return Some("a command cannot hold a zero byte".into());
-    }
-    // Taken from the project, such a program would be chosen by whoever wrote what is judged.
-    let from_project = program.contains('/') && !program.starts_with('/');
-    (owner == Owner::User && from_project).then(|| {
-        format!("{} would be taken from the judged project; give a full path or a name", quoted(program))
-    })
-}
-
-fn replay(sink: &mut Sink, written: &WrittenReviewer, span: &Range<usize>) -> Option<ReviewerKind> {
-    sink.required(written.file.as_ref(), "file", ("a reviewer with `use: replay`", span))?;
-    let file = text(sink, written.file.as_ref(), "file")??;
-    let folder = sink.folder().to_owned();
-    Some(ReviewerKind::Replay { file: folder.join(file) })
-}
-
-/// An optional text that, if given, says something.
-fn text(sink: &mut Sink, field: Option<&At<String>>, key: &str) -> Option<Option<String>> {
-    let Some(at) = field else { return Some(None) };
-    let text = at.value.as_ref()?;
-    if text.trim().is_empty() || text.contains('\0') {
-        sink.report("wrong-value", &at.span, format!("`{key}` cannot be {}", quoted(text)));
-        return None;
-    }
-    Some(Some(text.clone()))
+    sink.report("bad-command", span, problem);
+    None
 }
 
 /// An optional value: outside `None` if it is given and could not be read.
 fn read<T: Copy>(field: Option<&At<T>>) -> Option<Option<T>> {
-    match field {
-        None => Some(None),
-        Some(at) => at.value.map(Some),
-    }
+    field.map_or(Some(None), |at| at.value.map(Some))
 }

@@ -32,71 +32,160 @@ pub(super) fn rules(
     written: &[At<WrittenRule>],
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
+    let mut reader = Reader { sink, check_problem };
     let mut names = Vec::new();
     let mut rules = Vec::new();
     for at in written {
         let Some(value) = &at.value else { continue };
-        let name = sink.name(value.name.as_ref(), ("this rule", &at.span));
+        let name = reader.sink.name(value.name.as_ref(), ("this rule", &at.span));
         names.extend(name.clone());
-        rules.extend(rule(sink, name, value, &at.span, check_problem));
+        rules.extend(reader.rule(name, value, &at.span));
     }
     sink.unique("the rule", str::to_owned, names.iter());
     rules
 }
 
-fn rule(
-    sink: &mut Sink,
-    name: Option<Named>,
-    written: &WrittenRule,
-    span: &Range<usize>,
-    check_problem: CheckProblem<'_>,
-) -> Option<(Rule, RuleSource)> {
-    let patterns = patterns(sink, written, span);
-    let criteria = criteria(sink, written, span, check_problem);
-    let each = match &written.each.0 {
-        Some(at) => at.value?.meaning(),
-        None => Each::Together,
-    };
-    let (name, patterns, criteria) = (name?, patterns?, criteria?);
-    let places = RuleSource {
-        name: sink.place(&name.span),
-        patterns: patterns.iter().map(|at| sink.place(&at.span)).collect(),
-        criteria: criteria.iter().map(|(_, span)| sink.place(span)).collect(),
-        reviewer: written.reviewer.as_ref().map(|at| sink.place(&at.span)),
-    };
-    let text = |field: &Option<At<String>>| field.as_ref().and_then(|at| at.value.clone());
-    let rule = Rule {
-        name: name.name,
-        scope: Scope::Files { patterns: patterns.into_iter().map(|at| at.name).collect(), each },
-        criteria: criteria.into_iter().map(|(criterion, _)| criterion).collect(),
-        guidance: text(&written.guidance),
-        reviewer: text(&written.reviewer).filter(|name| name != AUTO),
-    };
-    Some((rule, places))
+/// Reads rules. `None` stands for what could not be understood, which is reported already.
+struct Reader<'a> {
+    sink: &'a mut Sink,
+    check_problem: CheckProblem<'a>,
 }
 
-fn patterns(sink: &mut Sink, written: &WrittenRule, span: &Range<usize>) -> Option<Vec<Named>> {
-    let (list, list_span) = sink.required(written.r#for.as_ref(), "for", ("this rule", span))?;
-    if list.is_empty() {
-        sink.report("no-patterns", list_span, "`for` is empty, so the rule applies to nothing");
+impl Reader<'_> {
+    fn rule(
+        &mut self,
+        name: Option<Named>,
+        written: &WrittenRule,
+        span: &Range<usize>,
+    ) -> Option<(Rule, RuleSource)> {
+        let patterns = self.patterns(written, span);
+        let criteria = self.criteria(written, span);
+        let each = match &written.each.0 {
+            Some(at) => at.value?.meaning(),
+            None => Each::Together,
+        };
+        let (name, patterns, criteria) = (name?, patterns?, criteria?);
+        let place = |span: &Range<usize>| self.sink.place(span);
+        let places = RuleSource {
+            name: place(&name.span),
+            patterns: patterns.iter().map(|at| place(&at.span)).collect(),
+            criteria: criteria.iter().map(|(_, span)| place(span)).collect(),
+            reviewer: written.reviewer.as_ref().map(|at| place(&at.span)),
+        };
+        let text = |field: &Option<At<String>>| field.as_ref().and_then(|at| at.value.clone());
+        let rule = Rule {
+            name: name.name,
+            scope: Scope::Files { patterns: patterns.into_iter().map(|at| at.name).collect(), each },
+            criteria: criteria.into_iter().map(|(criterion, _)| criterion).collect(),
+            guidance: text(&written.guidance),
+            reviewer: text(&written.reviewer).filter(|name| name != AUTO),
+        };
+        Some((rule, places))
     }
-    let mut good = Vec::new();
-    for at in list {
-        let Some(pattern) = &at.value else { continue };
-        match pattern_problem(pattern) {
-            None => good.push(Named { name: pattern.clone(), span: at.span.clone() }),
-            Some((problem, hint)) => sink.report_with_hint(
-                "bad-glob",
-                &at.span,
-                format!("the pattern {} {problem}", quoted(pattern)),
-                hint,
-            ),
+
+    fn patterns(&mut self, written: &WrittenRule, span: &Range<usize>) -> Option<Vec<Named>> {
+        let (list, list_span) = self.sink.required(written.r#for.as_ref(), "for", ("this rule", span))?;
+        if list.is_empty() {
+            self.sink.report("no-patterns", list_span, "`for` is empty, so the rule applies to nothing");
         }
+        let mut good = Vec::new();
+        for at in list {
+            let Some(pattern) = &at.value else { continue };
+            match pattern_problem(pattern) {
+                None => good.push(Named { name: pattern.clone(), span: at.span.clone() }),
+                Some((problem, hint)) => {
+                    let message = format!("the pattern {} {problem}", quoted(pattern));
+                    self.sink.report_with_hint("bad-glob", &at.span, message, hint);
+                }
+            }
+        }
+        (!list.is_empty() && good.len() == list.len()).then_some(good)
     }
-    (!list.is_empty() && good.len() == list.len()).then_some(good)
+
+    /// The criteria, each with the place of its name.
+    fn criteria(
+        &mut self,
+        written: &WrittenRule,
+        span: &Range<usize>,
+    ) -> Option<Vec<(Criterion, Range<usize>)>> {
+        let owner = ("this rule", span);
+        let (list, list_span) = self.sink.required(written.criteria.as_ref(), "criteria", owner)?;
+        if list.is_empty() {
+            let message = "`criteria` is empty, so the rule asks nothing";
+            let hint = "give at least one, such as `- {name: Complete, ask: \"Is anything missing?\"}`";
+            self.sink.report_with_hint("no-criteria", list_span, message, hint);
+        }
+        let mut names = Vec::new();
+        let mut good = Vec::new();
+        for at in list {
+            let Some(value) = &at.value else { continue };
+            let name = self.sink.name(value.name.as_ref(), ("this criterion", &at.span));
+            names.extend(name.clone());
+            good.extend(self.criterion(name, value, &at.span));
+        }
+        self.sink.unique("the criterion", fold_name, names.iter());
+        (!list.is_empty() && good.len() == list.len()).then_some(good)
+    }
+
+    fn criterion(
+        &mut self,
+        name: Option<Named>,
+        written: &WrittenCriterion,
+        span: &Range<usize>,
+    ) -> Option<(Criterion, Range<usize>)> {
+        let check = written.check.as_ref().map(|at| self.check(at));
+        let question = match (&written.ask, &check) {
+            (Some(At { span, value: Some(text) }), _) if text.trim().is_empty() => {
+                self.sink.report("missing-key", span, "`ask` is empty");
+                None
+            }
+            (Some(at), _) => at.value.clone(),
+            (None, Some(check)) => check.as_ref().map(default_question),
+            (None, None) => {
+                let hint = "say in `ask` what must be true, or give a `check`";
+                self.sink.report_with_hint("missing-key", span, "this criterion asks nothing", hint);
+                None
+            }
+        };
+        let severity = match &written.severity.0 {
+            Some(at) => at.value?.meaning(),
+            None => Severity::Must,
+        };
+        let name = name?;
+        // An unreadable check must not turn into no check.
+        let check = match check {
+            Some(check) => Some(check?),
+            None => None,
+        };
+        Some((Criterion { name: name.name, question: question?, severity, check }, name.span))
+    }
+
+    fn check(&mut self, at: &At<WrittenCheck>) -> Option<Check> {
+        let written = at.value.as_ref()?;
+        let check = meaning(written)?;
+        let is_empty = match &check {
+            Check::RequiredHeadings(headings) => {
+                headings.is_empty() || headings.iter().any(|h| h.trim().is_empty())
+            }
+            Check::RequiredPattern(pattern) | Check::ForbiddenPattern(pattern) => pattern.is_empty(),
+            Check::Run(run) => run.command.trim().is_empty(),
+            _ => false,
+        };
+        let problem = match &check {
+            _ if is_empty => Some("the check is empty, so it would always answer the same".to_owned()),
+            Check::Run(run) if run.command.contains('\0') => {
+                Some("a command cannot hold a zero byte".to_owned())
+            }
+            check => (self.check_problem)(check),
+        };
+        let Some(problem) = problem else { return Some(check) };
+        let span = value_span(written).unwrap_or_else(|| at.span.clone());
+        self.sink.report("bad-check", &span, problem);
+        None
+    }
 }
 
-/// A pattern that parses can still match nothing for ever; a rule that silently never applies is no gate.
+/// Why a pattern cannot be used. One that parses can still match nothing: a rule that silently never applies is no gate.
 fn pattern_problem(pattern: &str) -> Option<(String, String)> {
     let relative = "patterns are relative to the project's root, such as `docs/**/*.md`";
     let problem = |problem: &str, hint: &str| Some((problem.to_owned(), hint.to_owned()));
@@ -122,100 +211,8 @@ fn pattern_problem(pattern: &str) -> Option<(String, String)> {
     ))
 }
 
-fn criteria(
-    sink: &mut Sink,
-    written: &WrittenRule,
-    span: &Range<usize>,
-    check_problem: CheckProblem<'_>,
-) -> Option<Vec<(Criterion, Range<usize>)>> {
-    let (list, list_span) = sink.required(written.criteria.as_ref(), "criteria", ("this rule", span))?;
-    if list.is_empty() {
-        sink.report_with_hint(
-            "no-criteria",
-            list_span,
-            "`criteria` is empty, so the rule asks nothing",
-            "give at least one, such as `- {name: Complete, ask: \"Is anything missing?\"}`",
-        );
-    }
-    let mut names = Vec::new();
-    let mut good = Vec::new();
-    for at in list {
-        let Some(value) = &at.value else { continue };
-        let name = sink.name(value.name.as_ref(), ("this criterion", &at.span));
-        names.extend(name.clone());
-        good.extend(criterion(sink, name, value, &at.span, check_problem));
-    }
-    sink.unique("the criterion", fold_name, names.iter());
-    (!list.is_empty() && good.len() == list.len()).then_some(good)
-}
-
-fn criterion(
-    sink: &mut Sink,
-    name: Option<Named>,
-    written: &WrittenCriterion,
-    span: &Range<usize>,
-    check_problem: CheckProblem<'_>,
-) -> Option<(Criterion, Range<usize>)> {
-    let check = written.check.as_ref().map(|at| check(sink, at, check_problem));
-    let question = match (&written.ask, &check) {
-        (Some(at), _) => question(sink, at),
-        (None, Some(check)) => check.as_ref().map(stands_for),
-        (None, None) => {
-            let hint = "say in `ask` what must be true, or give a `check`";
-            sink.report_with_hint("missing-key", span, "this criterion asks nothing", hint);
-            None
-        }
-    };
-    let severity = match &written.severity.0 {
-        Some(at) => at.value?.meaning(),
-        None => Severity::Must,
-    };
-    let name = name?;
-    // An unreadable check must not turn into no check.
-    let check = match check {
-        Some(check) => Some(check?),
-        None => None,
-    };
-    Some((Criterion { name: name.name, question: question?, severity, check }, name.span))
-}
-
-fn question(sink: &mut Sink, ask: &At<String>) -> Option<String> {
-    let text = ask.value.as_ref()?;
-    if text.trim().is_empty() {
-        sink.report("missing-key", &ask.span, "`ask` is empty");
-        return None;
-    }
-    Some(text.clone())
-}
-
-fn check(sink: &mut Sink, at: &At<WrittenCheck>, check_problem: CheckProblem<'_>) -> Option<Check> {
-    let written = at.value.as_ref()?;
-    let check = meaning(written)?;
-    let empty = match &check {
-        Check::RequiredHeadings(headings) => {
-            headings.is_empty() || headings.iter().any(|h| h.trim().is_empty())
-        }
-        Check::RequiredPattern(pattern) | Check::ForbiddenPattern(pattern) => pattern.is_empty(),
-        Check::Run(run) => run.command.trim().is_empty(),
-        _ => false,
-    };
-    let unsafe_command = matches!(&check, Check::Run(run) if run.command.contains('\0'));
-    let problem = match (empty, unsafe_command) {
-        (true, _) => Some("the check is empty, so it would always answer the same".to_owned()),
-        (_, true) => Some("a command cannot hold a zero byte".to_owned()),
-        _ => check_problem(&check),
-    };
-    match problem {
-        None => Some(check),
-        Some(problem) => {
-            sink.report("bad-check", &value_span(written).unwrap_or_else(|| at.span.clone()), problem);
-            None
-        }
-    }
-}
-
 /// The question a check answers, for criteria that give none.
-fn stands_for(check: &Check) -> String {
+fn default_question(check: &Check) -> String {
     match check {
         Check::NoConflictMarkers => "Is it free of conflict markers?".into(),
         Check::NoPlaceholders => "Is it free of placeholders?".into(),

@@ -1,10 +1,9 @@
 //! `review:`, `context:` and `commands:`: when and how the work on a task is reviewed.
 
-use super::layer::Layer;
-use super::settings::Merge;
-use crate::yaml::{Count, Given};
+use super::settings::{Merge, key};
+use crate::yaml::{At, Count, Given, Sink};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The failing review that blocks a task unless a file says otherwise.
 pub const DEFAULT_MAX_REVISIONS: u32 = 3;
@@ -46,7 +45,7 @@ pub(super) struct WrittenReview {
 }
 
 /// What starts the review of a task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     /// `countersign task done`.
@@ -70,7 +69,7 @@ impl Trigger {
 }
 
 /// How a task is reviewed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipeline {
     /// Somebody reviews in free words, somebody else reads what they say.
@@ -113,14 +112,6 @@ pub(super) struct WrittenCommands {
     /// Runs lint, in a shell at the root.
     #[schemars(length(min = 1))]
     pub lint: Given<String>,
-}
-
-/// The three sections as one file has them.
-#[derive(Debug, Default)]
-pub(super) struct WrittenService {
-    pub review: WrittenReview,
-    pub context: WrittenContext,
-    pub commands: WrittenCommands,
 }
 
 /// When and how the work on a task is reviewed.
@@ -173,29 +164,24 @@ impl Default for ContextConfig {
     }
 }
 
-impl Layer {
-    /// The same with these sections; what is empty is reported.
-    pub(super) fn with_service(mut self, written: WrittenService) -> Self {
-        let WrittenReview { command, prompt, model, parser, parser_model, .. } = &written.review;
-        let WrittenCommands { test, lint } = &written.commands;
-        let texts = [
-            ("command", command),
-            ("prompt", prompt),
-            ("model", model),
-            ("parser", parser),
-            ("parser_model", parser_model),
-            ("test", test),
-            ("lint", lint),
-        ];
-        for (name, given) in texts {
-            let Some(at) = &given.0 else { continue };
-            if at.value.as_ref().is_some_and(|text| text.trim().is_empty() || text.trim() == "/") {
-                let message = format!("`{name}` is empty");
-                self.sink.report_with_hint("empty", &at.span, message, "say something, or leave it out");
-            }
+/// Reports texts that are empty.
+pub(super) fn check(sink: &mut Sink, review: &WrittenReview, commands: &WrittenCommands) {
+    let texts = [
+        ("command", &review.command),
+        ("prompt", &review.prompt),
+        ("model", &review.model),
+        ("parser", &review.parser),
+        ("parser_model", &review.parser_model),
+        ("test", &commands.test),
+        ("lint", &commands.lint),
+    ];
+    for (name, given) in texts {
+        if let Some(At { span, value: Some(text) }) = &given.0
+            && matches!(text.trim(), "" | "/")
+        {
+            let message = format!("`{name}` is empty");
+            sink.report_with_hint("empty", span, message, "say something, or leave it out");
         }
-        self.service = written;
-        self
     }
 }
 
@@ -203,78 +189,34 @@ impl Merge<'_> {
     /// The sections in force.
     pub(super) fn service(&mut self) -> ServiceConfig {
         ServiceConfig {
-            enabled: self.switch("review.enabled", |l| &l.service.review.enabled, true),
+            enabled: self.switch(key!(review.enabled), true),
             command: self.pick(
-                "review.command",
-                |l| &l.service.review.command,
+                key!(review.command),
                 DEFAULT_REVIEW_COMMAND.to_owned(),
                 |text| text.trim().to_owned(),
                 Clone::clone,
             ),
-            prompt: self.maybe("review.prompt", |l| &l.service.review.prompt),
-            model: self.maybe("review.model", |l| &l.service.review.model),
-            parser: self.maybe("review.parser", |l| &l.service.review.parser),
-            parser_model: self.maybe("review.parser_model", |l| &l.service.review.parser_model),
-            max_revisions: self.pick(
-                "review.max_revisions",
-                |l| &l.service.review.max_revisions,
-                DEFAULT_MAX_REVISIONS,
-                |count| count.get(),
-                u32::to_string,
-            ),
-            trigger: self.pick(
-                "review.trigger",
-                |l| &l.service.review.trigger,
-                Trigger::default(),
-                |trigger| *trigger,
-                |trigger| trigger.word().to_owned(),
-            ),
-            pipeline: self.pick(
-                "review.pipeline",
-                |l| &l.service.review.pipeline,
-                Pipeline::default(),
-                |pipeline| *pipeline,
-                |pipeline| match pipeline {
-                    Pipeline::TwoCall => "two_call".to_owned(),
-                    Pipeline::Structured => "structured".to_owned(),
-                },
-            ),
+            prompt: self.text(key!(review.prompt)),
+            model: self.text(key!(review.model)),
+            parser: self.text(key!(review.parser)),
+            parser_model: self.text(key!(review.parser_model)),
+            max_revisions: self.count(key!(review.max_revisions), DEFAULT_MAX_REVISIONS),
+            trigger: self.word(key!(review.trigger), Trigger::default()),
+            pipeline: self.word(key!(review.pipeline), Pipeline::default()),
             context: self.context(),
-            test: self.maybe("commands.test", |l| &l.service.commands.test),
-            lint: self.maybe("commands.lint", |l| &l.service.commands.lint),
+            test: self.text(key!(commands.test)),
+            lint: self.text(key!(commands.lint)),
         }
     }
 
     fn context(&mut self) -> ContextConfig {
         let default = ContextConfig::default();
         ContextConfig {
-            task_definition: self.switch(
-                "context.task_definition",
-                |l| &l.service.context.task_definition,
-                default.task_definition,
-            ),
-            diff: self.switch("context.diff", |l| &l.service.context.diff, default.diff),
-            tests: self.switch("context.tests", |l| &l.service.context.tests, default.tests),
-            lint: self.switch("context.lint", |l| &l.service.context.lint, default.lint),
-            session_log: self.switch(
-                "context.session_log",
-                |l| &l.service.context.session_log,
-                default.session_log,
-            ),
+            task_definition: self.switch(key!(context.task_definition), default.task_definition),
+            diff: self.switch(key!(context.diff), default.diff),
+            tests: self.switch(key!(context.tests), default.tests),
+            lint: self.switch(key!(context.lint), default.lint),
+            session_log: self.switch(key!(context.session_log), default.session_log),
         }
-    }
-
-    pub(super) fn switch(
-        &mut self,
-        name: &'static str,
-        key: fn(&Layer) -> &Given<bool>,
-        default: bool,
-    ) -> bool {
-        self.pick(name, key, default, |value| *value, bool::to_string)
-    }
-
-    pub(super) fn maybe(&mut self, name: &'static str, key: fn(&Layer) -> &Given<String>) -> Option<String> {
-        let show = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-        self.pick(name, key, None, |text| Some(text.trim().to_owned()), show)
     }
 }

@@ -1,12 +1,11 @@
-//! Policy and limits put together key by key, with the origin of every one.
+//! Policy and limits put together key by key, with the origin of every one, and the tools for the other sections.
 
 use super::dollars::Dollars;
-use super::layer::Layer;
-use super::reviewers::Owner;
+use super::layer::{Layer, Sections};
 use super::written::WrittenBlocking;
-use crate::yaml::{At, Count, Given, Place};
+use crate::yaml::{At, Count, Given};
 use countersign_core::cost::{Budget, dollars};
-use countersign_core::policy::{Attempts, Blocking, GatePolicy, OnNoVerdict, Policy};
+use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_ATTEMPTS, GatePolicy, OnNoVerdict, Policy};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -17,7 +16,7 @@ pub(crate) const DEFAULT_BYTES: u32 = 1024 * 1024;
 /// How many reviewers may be at work at once unless a file says otherwise.
 pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
 
-/// How much of everything.
+/// The limits of questions and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Up to this many files a question carries their contents; above, it lists their paths. None where no file says so.
@@ -53,22 +52,12 @@ pub struct QrConfig {
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody said anything.
+    /// No file, variable or flag gives it.
     Default,
-    /// The user's own file.
-    User {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// The project's file.
-    Project {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
+    /// The user's own file, at a line from 1.
+    User(PathBuf, usize),
+    /// The project's file, at a line from 1.
+    Project(PathBuf, usize),
     /// A variable of the environment.
     Environment(&'static str),
     /// A flag of the command.
@@ -79,20 +68,10 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::User { file, line } => write!(f, "user {}:{line}", file.display()),
-            Self::Project { file, line } => write!(f, "project {}:{line}", file.display()),
+            Self::User(file, line) => write!(f, "user {}:{line}", file.display()),
+            Self::Project(file, line) => write!(f, "project {}:{line}", file.display()),
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
-        }
-    }
-}
-
-impl Origin {
-    pub(super) fn file(owner: Owner, place: &Place) -> Self {
-        let (file, line) = (place.file().to_owned(), place.line());
-        match owner {
-            Owner::Project => Self::Project { file, line },
-            Owner::User => Self::User { file, line },
         }
     }
 }
@@ -108,7 +87,18 @@ pub struct Setting {
     pub origin: Origin,
 }
 
-/// Picks every value from the first layer that gives one, and remembers which.
+/// The name of a setting, and where a file keeps it.
+pub(super) type Key<W> = (&'static str, fn(&Sections) -> &Given<W>);
+
+/// A [`Key`] from one spelling, so that the name and the place cannot disagree.
+macro_rules! key {
+    ($section:ident.$key:ident) => {
+        (concat!(stringify!($section), ".", stringify!($key)), |sections| &sections.$section.$key)
+    };
+}
+pub(super) use key;
+
+/// Picks every value from the first layer that gives one, and records which.
 pub(super) struct Merge<'l> {
     /// The strongest first.
     pub layers: &'l [Layer],
@@ -119,62 +109,39 @@ impl Merge<'_> {
     /// The policy in force.
     pub fn policy(&mut self) -> Policy {
         let default = Policy::default();
-        let attempts = match default.attempts {
-            Attempts::Once => 1,
-            Attempts::AtMost(n) => n,
-        };
         Policy {
-            attempts: Attempts::AtMost(self.count(
-                "policy.max_attempts",
-                |l| &l.policy.max_attempts,
-                attempts,
-            )),
-            blocking: self.pick(
-                "policy.blocking",
-                |l| &l.policy.blocking,
-                default.blocking,
-                |l| blocking(l),
-                |v| show_blocking(v),
-            ),
-            max_stalled_rounds: self.count(
-                "policy.max_stalled_rounds",
-                |l| &l.policy.max_stalled_rounds,
-                default.max_stalled_rounds,
-            ),
+            attempts: Attempts::AtMost(self.count(key!(policy.max_attempts), DEFAULT_MAX_ATTEMPTS)),
+            blocking: self.blocking(key!(policy.blocking), default.blocking),
+            max_stalled_rounds: self.count(key!(policy.max_stalled_rounds), default.max_stalled_rounds),
             unchanged_stops: default.unchanged_stops,
-            reuse_days: self.count("policy.reuse_days", |l| &l.policy.reuse_days, default.reuse_days),
-            accept_bare_verdicts: self.pick(
-                "policy.accept_bare_verdicts",
-                |l| &l.policy.accept_bare_verdicts,
-                default.accept_bare_verdicts,
-                |value| *value,
-                bool::to_string,
-            ),
-            overrides: self.word("policy.overrides", |l| &l.policy.overrides, default.overrides),
-            gate_files: self.word("policy.gate_files", |l| &l.policy.gate_files, default.gate_files),
+            reuse_days: self.count(key!(policy.reuse_days), default.reuse_days),
+            accept_bare_verdicts: self
+                .switch(key!(policy.accept_bare_verdicts), default.accept_bare_verdicts),
+            overrides: self.word(key!(policy.overrides), default.overrides),
+            gate_files: self.word(key!(policy.gate_files), default.gate_files),
             budget: Budget {
-                tokens: self.tokens("policy.budget_tokens", |l| &l.policy.budget_tokens),
-                microusd: self.dollars("policy.budget_usd", |l| &l.policy.budget_usd),
+                tokens: self.tokens(key!(policy.budget_tokens)),
+                microusd: self.dollars(key!(policy.budget_usd)),
             },
         }
     }
 
-    /// What becomes of an agent that waits where there is no verdict.
+    /// What happens to a waiting agent where there is no verdict.
     pub fn on_no_verdict(&mut self) -> OnNoVerdict {
-        self.word("policy.on_no_verdict", |l| &l.policy.on_no_verdict, OnNoVerdict::default())
+        self.word(key!(policy.on_no_verdict), OnNoVerdict::default())
     }
 
     /// What all reviews of a day may cost.
     pub fn day_budget(&mut self) -> Budget {
         Budget {
-            tokens: self.tokens("policy.day_budget_tokens", |l| &l.policy.day_budget_tokens),
-            microusd: self.dollars("policy.day_budget_usd", |l| &l.policy.day_budget_usd),
+            tokens: self.tokens(key!(policy.day_budget_tokens)),
+            microusd: self.dollars(key!(policy.day_budget_usd)),
         }
     }
 
     /// Whether agents may decide like people; a project's file cannot say so.
     pub fn agents_may_decide(&mut self) -> bool {
-        self.pick("agents_may_decide", |l| &l.agents_may_decide, false, |value| *value, bool::to_string)
+        self.switch(("agents_may_decide", |sections| &sections.agents_may_decide), false)
     }
 
     /// The limits in force.
@@ -182,100 +149,83 @@ impl Merge<'_> {
         let default = Limits::default();
         Limits {
             max_inline_files: self.pick(
-                "limits.max_inline_files",
-                |l| &l.limits.max_inline_files,
+                key!(limits.max_inline_files),
                 default.max_inline_files,
                 |count| Some(count.get() as usize),
                 |count| count.map_or_else(|| "any number".to_owned(), |count| count.to_string()),
             ),
-            prompt_bytes: self.size("limits.prompt_bytes", |l| &l.limits.prompt_bytes, default.prompt_bytes),
-            reply_bytes: self.size("limits.reply_bytes", |l| &l.limits.reply_bytes, default.reply_bytes),
-            reviewers_at_once: self.size(
-                "limits.reviewers_at_once",
-                |l| &l.limits.reviewers_at_once,
-                default.reviewers_at_once,
-            ),
+            prompt_bytes: self.size(key!(limits.prompt_bytes), default.prompt_bytes),
+            reply_bytes: self.size(key!(limits.reply_bytes), default.reply_bytes),
+            reviewers_at_once: self.size(key!(limits.reviewers_at_once), default.reviewers_at_once),
         }
     }
 
     /// Decomposed reviews.
     pub fn qr(&mut self) -> QrConfig {
         let default = GatePolicy::default();
-        QrConfig {
-            gate: GatePolicy {
-                ceiling_rounds: self.count(
-                    "qr.ceiling_rounds",
-                    |l| &l.qr.ceiling_rounds,
-                    default.ceiling_rounds,
-                ),
-                item_failures_max: self.count(
-                    "qr.item_failures_max",
-                    |l| &l.qr.item_failures_max,
-                    default.item_failures_max,
-                ),
-                blocking: self.pick(
-                    "qr.blocking",
-                    |l| &l.qr.blocking,
-                    default.blocking,
-                    |l| blocking(l),
-                    |v| show_blocking(v),
-                ),
-            },
-            state_dir: self.pick(
-                "qr.state_dir",
-                |l| &l.qr.state_dir,
-                None,
-                |folder| Some(PathBuf::from(folder)),
-                |folder| folder.as_ref().map_or("none".to_owned(), |folder| folder.display().to_string()),
-            ),
-        }
+        let gate = GatePolicy {
+            ceiling_rounds: self.count(key!(qr.ceiling_rounds), default.ceiling_rounds),
+            item_failures_max: self.count(key!(qr.item_failures_max), default.item_failures_max),
+            blocking: self.blocking(key!(qr.blocking), default.blocking),
+        };
+        let show = |folder: &Option<PathBuf>| shown(&folder.as_ref().map(|folder| folder.display()));
+        let folder = |folder: &String| Some(PathBuf::from(folder));
+        QrConfig { gate, state_dir: self.pick(key!(qr.state_dir), None, folder, show) }
     }
 
     /// One of a few words, shown as it is written.
-    fn word<T: Copy + Serialize>(
-        &mut self,
-        name: &'static str,
-        key: fn(&Layer) -> &Given<T>,
-        default: T,
-    ) -> T {
+    pub fn word<T: Copy + Serialize>(&mut self, key: Key<T>, default: T) -> T {
         let show = |value: &T| match serde_json::to_value(value) {
             Ok(Value::String(word)) => word,
             other => format!("{other:?}"),
         };
-        self.pick(name, key, default, |value| *value, show)
+        self.pick(key, default, |value| *value, show)
     }
 
-    fn count(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: u32) -> u32 {
-        self.pick(name, key, default, |count| count.get(), u32::to_string)
+    pub fn switch(&mut self, key: Key<bool>, default: bool) -> bool {
+        self.pick(key, default, |value| *value, bool::to_string)
     }
 
-    fn tokens(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>) -> Option<u64> {
-        let show = |tokens: &Option<u64>| tokens.map_or("none".to_owned(), |tokens| tokens.to_string());
-        self.pick(name, key, None, |count| Some(count.get().into()), show)
+    /// A text, without white space around it.
+    pub fn text(&mut self, key: Key<String>) -> Option<String> {
+        self.pick(key, None, |text| Some(text.trim().to_owned()), shown)
     }
 
-    fn dollars(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Dollars>) -> Option<u64> {
-        self.pick(name, key, None, |usd| Some(usd.micro()), |usd| usd.map_or("none".to_owned(), dollars))
+    pub fn count(&mut self, key: Key<Count>, default: u32) -> u32 {
+        self.pick(key, default, |count| count.get(), u32::to_string)
     }
 
-    fn size(&mut self, name: &'static str, key: fn(&Layer) -> &Given<Count>, default: usize) -> usize {
-        self.pick(name, key, default, |count| count.get() as usize, usize::to_string)
+    fn size(&mut self, key: Key<Count>, default: usize) -> usize {
+        self.pick(key, default, |count| count.get() as usize, usize::to_string)
     }
 
-    pub(super) fn pick<W, T>(
+    fn tokens(&mut self, key: Key<Count>) -> Option<u64> {
+        self.pick(key, None, |count| Some(count.get().into()), shown)
+    }
+
+    fn dollars(&mut self, key: Key<Dollars>) -> Option<u64> {
+        self.pick(key, None, |usd| Some(usd.micro()), |usd| shown(&usd.map(dollars)))
+    }
+
+    fn blocking(&mut self, key: Key<Vec<At<WrittenBlocking>>>, default: Vec<Blocking>) -> Vec<Blocking> {
+        let show = |lines: &Vec<Blocking>| {
+            let line = |b: &Blocking| format!("{{from_round: {}, severity: {}}}", b.from_round, b.severity);
+            format!("[{}]", lines.iter().map(line).collect::<Vec<_>>().join(", "))
+        };
+        self.pick(key, default, |lines| blocking(lines), show)
+    }
+
+    pub fn pick<W, T>(
         &mut self,
-        name: &'static str,
-        key: fn(&Layer) -> &Given<W>,
+        (name, key): Key<W>,
         default: T,
         meaning: fn(&W) -> T,
         show: fn(&T) -> String,
     ) -> T {
-        let given = self.layers.iter().find_map(|layer| key(layer).0.as_ref().map(|at| (layer, at)));
-        let (value, origin) = match given {
-            Some((layer, at)) => {
-                let origin = Origin::file(layer.owner, &layer.sink.place(&at.span));
-                (at.value.as_ref().map_or(default, meaning), origin)
-            }
+        let mut given =
+            self.layers.iter().filter_map(|layer| Some((layer, key(&layer.sections).0.as_ref()?)));
+        let (value, origin) = match given.next() {
+            Some((layer, at)) => (at.value.as_ref().map_or(default, meaning), layer.origin(&at.span)),
             None => (default, Origin::Default),
         };
         self.settings.push(Setting { name, value: show(&value), origin });
@@ -283,7 +233,10 @@ impl Merge<'_> {
     }
 }
 
-/// The lines that could be read; what could not is reported already.
+pub(super) fn shown<T: ToString>(value: &Option<T>) -> String {
+    value.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
 fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
     let line = |at: &At<WrittenBlocking>| {
         let line = at.value.as_ref()?;
@@ -291,9 +244,4 @@ fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
         Some(Blocking { from_round, severity: line.severity.as_ref()?.value?.meaning() })
     };
     lines.iter().filter_map(line).collect()
-}
-
-fn show_blocking(lines: &[Blocking]) -> String {
-    let line = |b: &Blocking| format!("{{from_round: {}, severity: {}}}", b.from_round, b.severity);
-    format!("[{}]", lines.iter().map(line).collect::<Vec<_>>().join(", "))
 }

@@ -1,5 +1,4 @@
 //! The configuration as people write it. The comments here are what editors show.
-//!
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 
@@ -9,7 +8,7 @@ use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
 use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
 use super::written_use::WrittenUse;
-use crate::programs::{Facts, PROGRAMS, listed};
+use crate::programs::{PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
@@ -17,6 +16,7 @@ use countersign_core::policy::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The one version of the format there is.
 pub(super) type Version = Whole<1, 1>;
@@ -52,32 +52,14 @@ pub(super) struct WrittenProject {
     pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
-    pub run: Option<At<OfDoor>>,
+    #[schemars(with = "Option<RunSection>")]
+    pub run: Option<At<IgnoredAny>>,
 }
 
-/// A section that a door reads.
-#[derive(Debug)]
-pub(super) struct OfDoor;
-
-impl<'de> Deserialize<'de> for OfDoor {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
-
-impl JsonSchema for OfDoor {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "OfDoor".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "object" })
-    }
-}
+// What the schema says of the section that the run door reads.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+struct RunSection {}
 
 /// The user's own file: who they are able to ask, and what they prefer where a project says nothing.
 #[derive(Debug, Deserialize)]
@@ -146,15 +128,9 @@ pub(super) struct WrittenReviewer {
     pub question_usd: Option<At<Dollars>>,
 }
 
-/// The names of programs in code marks.
-fn marked(of: impl Fn(&Facts) -> bool, and: &str) -> String {
-    let names: Vec<&str> =
-        PROGRAMS.reviewers().filter(|facts| of(facts)).map(|facts| facts.called.name).collect();
-    listed(names, and)
-}
-
 fn base_url_words() -> String {
-    let programs = marked(|facts| facts.chooses_service, "and");
+    let programs = PROGRAMS.reviewers().filter(|facts| facts.chooses_service);
+    let programs = listed(programs.map(|facts| facts.called.name), "and");
     format!("For services, and for {programs}: where the service is, such as `http://127.0.0.1:8080/v1`.")
 }
 

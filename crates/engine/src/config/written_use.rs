@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// A kind of reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WrittenUse {
     Command,
@@ -18,12 +17,10 @@ pub(super) enum WrittenUse {
     Checks,
 }
 
-/// Every word, for messages.
 static WORDS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| WrittenUse::all(PROGRAMS).map(WrittenUse::word).collect());
 
 impl WrittenUse {
-    /// All of them, with these programs.
     pub fn all(programs: Programs) -> impl Iterator<Item = Self> {
         let others = [
             Self::Service(Api::Anthropic),
@@ -35,7 +32,6 @@ impl WrittenUse {
         std::iter::once(Self::Command).chain(programs.reviewers().map(Self::Program)).chain(others)
     }
 
-    /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -48,7 +44,6 @@ impl WrittenUse {
         }
     }
 
-    /// What editors show.
     fn description(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Command => "A program of yours.",
@@ -66,28 +61,23 @@ impl WrittenUse {
         })
     }
 
-    /// The schema, with these programs.
     pub fn schema(programs: Programs) -> Schema {
         let one = |kind: Self| json_schema!({ "type": "string", "const": kind.word(), "description": kind.description() });
         json_schema!({ "oneOf": Self::all(programs).map(one).collect::<Vec<_>>(), "description": "The kinds of reviewers." })
     }
 
-    /// Whether it is a program.
     pub fn is_program(self) -> bool {
         matches!(self, Self::Command | Self::Program(_))
     }
 
-    /// Whether it is a service.
     pub fn is_service(self) -> bool {
         matches!(self, Self::Service(_))
     }
 
-    /// Whether its service can be chosen.
     pub fn chooses_service(self) -> bool {
         self.is_service() || matches!(self, Self::Program(facts) if facts.chooses_service)
     }
 
-    /// Whether it can be told the most a question may cost.
     pub fn caps_cost(self) -> bool {
         matches!(self, Self::Program(facts) if facts.caps_cost)
     }

@@ -1,9 +1,8 @@
-//! One question: its prompt, its files, its reviewer.
+//! Putting one question of a review to its reviewer: its prompt, its files, and the ruling that comes back.
 
-use super::drive::{label, not_configured};
-use super::panel::Judge;
+use super::panel::{Judge, Panelist};
 use super::planner::materials;
-use super::reading::{self, Access, Private, ProjectFiles, stale};
+use super::reading::{self, Access, Private, ProjectFiles, no_private_folder, stale};
 use super::{Engine, Happening, Prepared};
 use crate::ledger::Report;
 use crate::private;
@@ -23,10 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
-/// Said of a reviewer that fixed what it found.
 const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
 
-/// Everything a question is made of.
+/// One question of a round to one reviewer.
 pub(super) struct Asking {
     pub rules: Arc<Vec<Rule>>,
     pub assignment: Assignment,
@@ -45,7 +43,7 @@ pub(super) struct Asking {
     pub redacted: AtomicUsize,
 }
 
-/// A question in words.
+/// The prompt of a question.
 #[derive(Default)]
 pub(super) struct Worded {
     pub system_prompt: String,
@@ -55,25 +53,19 @@ pub(super) struct Worded {
 }
 
 impl Engine {
-    /// Asks, and comes back with whatever there is.
+    /// Asks, and returns the answer or why there is none.
     pub(super) async fn ask(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
         let told = self.put(asking, cancel).await;
         self.priced(&asking.reviewer, told)
     }
 
-    /// What came back, priced where the reviewer does not say what it cost, and nothing where it may have seen
-    /// only a part of the question.
+    /// Adds the price where the reviewer does not say what it cost. An answer to a question that may have been cut is
+    /// taken away.
     pub(super) fn priced<T>(&self, reviewer: &str, mut told: Told<T>) -> Told<T> {
-        let panelist = self.0.planner.panel.find(reviewer).map(|(panelist, _)| panelist);
-        let price = panelist.as_ref().and_then(|panelist| panelist.price);
-        if let (Some(price), Some(usage)) = (price, &mut told.usage)
-            && let (None, Some(input), Some(output)) =
-                (usage.cost_microusd, usage.tokens_in, usage.tokens_out)
-        {
-            usage.cost_microusd = Some(price.of(input, output));
-        }
-        let tokens_in = told.usage.as_ref().and_then(|usage| usage.tokens_in);
-        if let (Ok(_), Some(panelist), Some(tokens_in)) = (&told.result, panelist, tokens_in)
+        let Some((panelist, _)) = self.0.planner.panel.find(reviewer) else { return told };
+        let Some(usage) = &mut told.usage else { return told };
+        panelist.add_price(usage);
+        if let (Ok(_), Some(tokens_in)) = (&told.result, usage.tokens_in)
             && let Some(failed) = panelist.was_cut(tokens_in)
         {
             told.result = Err(failed);
@@ -82,76 +74,77 @@ impl Engine {
     }
 
     async fn put(&self, asking: &Asking, cancel: &CancellationToken) -> Told {
-        if asking.reviewer == CHECKS {
-            let slots = self.0.planner.panel.checks();
-            let _slot = slots.acquire(&asking.review).await;
-            if cancel.is_cancelled() {
-                return not_put();
+        let panel = &self.0.planner.panel;
+        let (panelist, slots) = match panel.find(&asking.reviewer) {
+            _ if asking.reviewer == CHECKS => (None, panel.checks()),
+            Some((panelist, slots)) => (Some(panelist), slots),
+            // A review that was taken over may name a reviewer of another configuration.
+            None => {
+                let words = format!("reviewer `{}` is not configured here", asking.reviewer);
+                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
             }
-            self.say_asked(asking);
-            let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
-            let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
-            return rule_by_checks(&self.0.guard, &brief, files, cancel).await;
-        }
-        let Some((panelist, slots)) = self.0.planner.panel.find(&asking.reviewer) else {
-            return not_configured(&asking.reviewer);
         };
         let _slot = slots.acquire(&asking.review).await;
         if cancel.is_cancelled() {
             return not_put();
         }
         self.say_asked(asking);
-        match &panelist.judge {
-            Judge::Command(command) => {
-                match self.private_brief(asking, Access::of(panelist.sees_project)).await {
-                    Ok(private) => {
-                        let told = command.ask(&self.0.guard, &private.brief, cancel).await;
-                        let told = private.let_go(told).await;
-                        self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
-                    }
-                    Err(failed) => Told::not_asked(failed),
-                }
+        match panelist {
+            Some(panelist) => {
+                self.ask_panelist(asking, &panelist, cancel).await.unwrap_or_else(Told::not_asked)
             }
-            Judge::Marked(marked) => match self.private_brief(asking, Access::ProjectToMend).await {
-                Ok(private) => {
-                    let told = marked.ask(&self.0.guard, &private.brief, cancel).await;
-                    let told = self.rule_marked(asking, &private.brief, told).await;
-                    self.0.planner.panel.vouch(&asking.reviewer, self.0.planner.root.path(), told)
-                }
-                Err(failed) => Told::not_asked(failed),
-            },
-            Judge::Agent(agent) => {
-                match self.private_brief(asking, Access::of(panelist.sees_project)).await {
-                    Ok(private) => {
-                        let told = agent.ask(&self.0.guard, &private.brief, cancel).await;
-                        private.let_go(told).await
-                    }
-                    Err(failed) => Told::not_asked(failed),
-                }
-            }
-            Judge::Service(service) => match self.private_brief(asking, Access::Copies).await {
-                Ok(private) => service.ask(&private.brief, cancel).await,
-                Err(failed) => Told::not_asked(failed),
-            },
-            Judge::Replay { recording, .. } => {
-                replay::answer(recording, &self.brief(asking, None, self.0.planner.root.path().to_owned()))
-            }
-            Judge::Library(library) => match self.worded(asking).await {
-                Ok(question) => {
-                    let root = self.0.planner.root.path().to_owned();
-                    let brief = self.brief(asking, Some(question), root);
-                    library.hear(&brief).await.and_then(|said| brief.ruled(&said))
-                }
-                Err(failed) => Told::not_asked(failed),
-            },
-            Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await,
-            Judge::SelfReview => {
-                Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
+            None => {
+                let brief = self.brief(asking, None, self.0.planner.root.path().to_owned());
+                let files = Arc::new(ProjectFiles { root: self.0.planner.root.clone() });
+                rule_by_checks(&self.0.guard, &brief, files, cancel).await
             }
         }
     }
 
-    /// What a free text comes to, by the files as its writer left them.
+    async fn ask_panelist(
+        &self,
+        asking: &Asking,
+        panelist: &Panelist,
+        cancel: &CancellationToken,
+    ) -> Result<Told, Failed> {
+        let (guard, panel, root) = (&self.0.guard, &self.0.planner.panel, self.0.planner.root.path());
+        let access = Access::of(panelist.sees_project);
+        Ok(match &panelist.judge {
+            Judge::Command(command) => {
+                let private = self.private_brief(asking, access).await?;
+                let told = command.ask(guard, &private.brief, cancel).await;
+                panel.vouch(&asking.reviewer, root, private.let_go(told).await)
+            }
+            Judge::Marked(marked) => {
+                let private = self.private_brief(asking, Access::ProjectToMend).await?;
+                let told = marked.ask(guard, &private.brief, cancel).await;
+                let told = self.rule_marked(asking, &private.brief, told).await;
+                panel.vouch(&asking.reviewer, root, told)
+            }
+            Judge::Agent(agent) => {
+                let private = self.private_brief(asking, access).await?;
+                let told = agent.ask(guard, &private.brief, cancel).await;
+                private.let_go(told).await
+            }
+            Judge::Service(service) => {
+                let private = self.private_brief(asking, Access::Copies).await?;
+                service.ask(&private.brief, cancel).await
+            }
+            Judge::Replay { recording, .. } => {
+                replay::answer(recording, &self.brief(asking, None, root.to_owned()))
+            }
+            Judge::Library(library) => {
+                let brief = self.brief(asking, Some(self.worded(asking).await?), root.to_owned());
+                library.hear(&brief).await.and_then(|said| brief.ruled(&said))
+            }
+            Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await?,
+            Judge::SelfReview => {
+                Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
+            }
+        })
+    }
+
+    /// The ruling of a review in free text. Its writer may have changed the files, so they are looked at again.
     async fn rule_marked(&self, asking: &Asking, brief: &Brief, told: Told<Marked>) -> Told {
         let looked = match told.result {
             Ok(_) => self.look_at_files(&asking.prepared.submission).await,
@@ -171,16 +164,16 @@ impl Engine {
 
     fn say_asked(&self, asking: &Asking) {
         asking.put.store(true, Ordering::Relaxed);
+        let rule = asking.rules.get(asking.assignment.rule).map_or("", |rule| rule.name.as_str());
         self.say(Happening::Asked {
             review: asking.review.clone(),
             assignment: asking.index,
-            label: label(&asking.rules, &asking.assignment),
+            label: format!("{rule}: {}", asking.assignment.target_words()),
             reviewer: asking.reviewer.clone(),
             again: asking.repair.is_some(),
         });
     }
 
-    /// The question in words, where it fits.
     async fn worded(&self, asking: &Asking) -> Result<Worded, Failed> {
         let planner = &self.0.planner;
         self.fits(asking)?;
@@ -192,75 +185,61 @@ impl Engine {
         refused.map_or(Ok(question), Err)
     }
 
-    /// A brief for a program that runs in a folder of its own, with copies of the files it must read itself.
+    /// A question for a program that runs in a folder of its own, with copies of the files it must read itself.
     pub(super) async fn private_brief(&self, asking: &Asking, access: Access) -> Result<Private, Failed> {
         let submission = &asking.prepared.submission;
         let planner = &self.0.planner;
         let mut question = self.worded(asking).await?;
-        let broken = |error: std::io::Error| {
-            Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
-        };
-        let folder = Scratch::new("question").map_err(broken)?;
-        let own = Some(folder.path().to_owned());
+        let folder = Scratch::new("question").map_err(no_private_folder)?;
         let files = materials(&asking.assignment, submission);
-        if access != Access::Copies {
-            let held = match access {
-                Access::ProjectToMend => None,
-                _ => reading::hold(planner.root.clone(), reading::kept(&files)).await?,
-            };
-            let brief = self.brief(asking, Some(question), planner.root.path().to_owned());
-            return Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held });
-        }
-        let path = folder.path().join("files");
-        private::make_folder(&path).map_err(broken)?;
-        // What the question does not show must be there to be looked at.
-        let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
-        let files: Vec<_> = beside.map(|(file, _)| file).collect();
         let mut held = None;
-        if !files.is_empty() {
-            let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
-            let copied = copied.map_err(broken)?.map_err(stale)?;
-            question.redacted.add(copied.redacted);
-            held = reading::hold(Root::new(&path).map_err(broken)?, copied.files).await?;
+        let path = match access {
+            Access::Copies => folder.path().join("files"),
+            Access::Project | Access::ProjectToMend => planner.root.path().to_owned(),
+        };
+        if access == Access::Project {
+            held = reading::hold(planner.root.clone(), reading::kept(&files)).await?;
         }
-        let brief = self.brief(asking, Some(question), path);
-        Ok(Private { brief: Brief { private: own, ..brief }, _folder: folder, held })
+        if access == Access::Copies {
+            private::make_folder(&path).map_err(no_private_folder)?;
+            // What the question does not show must be there to be looked at.
+            let beside = files.into_iter().zip(&question.shown).filter(|(_, shown)| shown.body.is_beside());
+            let files: Vec<_> = beside.map(|(file, _)| file).collect();
+            if !files.is_empty() {
+                let copied = workspace::copy_into(&planner.root, files, &path, &planner.redaction).await;
+                let copied = copied.map_err(no_private_folder)?.map_err(stale)?;
+                question.redacted.add(copied.redacted);
+                held = reading::hold(Root::new(&path).map_err(no_private_folder)?, copied.files).await?;
+            }
+        }
+        let private = Some(folder.path().to_owned());
+        let brief = Brief { private, ..self.brief(asking, Some(question), path) };
+        Ok(Private { brief, _folder: folder, held })
     }
 
-    /// What whoever is asked must be told about money: where a budget counts it, and no price limits it.
-    pub(super) fn most_microusd(&self, reviewer: &str, counts_money: bool) -> Option<u64> {
-        let (panelist, _) = self.0.planner.panel.find(reviewer)?;
-        panelist.question_microusd.filter(|_| counts_money && panelist.price.is_none())
-    }
-
-    /// Whoever cannot be given files gets everything in the question, so that has to fit.
+    /// Whether the question fits the reviewer: without a way to read files, all of them are in the question.
     fn fits(&self, asking: &Asking) -> Result<(), Failed> {
         let planner = &self.0.planner;
+        let most = planner.bounds.prompt_bytes;
+        let Some((panelist, _)) = planner.panel.find(&asking.reviewer) else { return Ok(()) };
         if let Some(handed) = &asking.prepared.request.change {
-            let (assignment, most) = (&asking.assignment, planner.bounds.prompt_bytes);
-            let panelist = planner.panel.find(&asking.reviewer).map(|(panelist, _)| panelist);
-            let refused = panelist.and_then(|panelist| handed.refuse(assignment, &panelist, most));
-            return refused.map_or(Ok(()), Err);
+            return handed.refuse(&asking.assignment, &panelist, most).map_or(Ok(()), Err);
         }
         let files = materials(&asking.assignment, &asking.prepared.submission);
         let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
-        let most = planner.bounds.prompt_bytes;
-        let reads = planner.panel.find(&asking.reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
-        if reads || bytes <= most {
+        if panelist.reads_files() || bytes <= most {
             return Ok(());
         }
-        let name = &asking.reviewer;
-        Err(Failed::new(
-            NoVerdict::TooLong,
-            format!(
-                "the files have {bytes} bytes together, and {name} gets all of them in one question, which holds \
-                 {most}: hand in less at once, use `each: file`, or raise `prompt_bytes`"
-            ),
-        ))
+        let words = format!(
+            "the files have {bytes} bytes together, and {} gets all of them in one question, which holds \
+             {most}: hand in less at once, use `each: file`, or raise `prompt_bytes`",
+            asking.reviewer
+        );
+        Err(Failed::new(NoVerdict::TooLong, words))
     }
 
     fn brief(&self, asking: &Asking, question: Option<Worded>, folder: PathBuf) -> Brief {
-        let assignment = &asking.assignment;
+        let (assignment, planner) = (&asking.assignment, &self.0.planner);
         let question = question.unwrap_or_default();
         asking.redacted.store(question.redacted.total(), Ordering::Relaxed);
         let system_prompt = match &asking.repair {
@@ -278,30 +257,33 @@ impl Engine {
             files: materials(assignment, &asking.prepared.submission),
             unshown: unshown(asking, &question.shown),
             shown: question.shown,
-            timeout: self.0.planner.timeout(assignment, &asking.reviewer),
-            reply_bytes: self.0.planner.bounds.reply_bytes,
+            timeout: planner.timeout(assignment, &asking.reviewer),
+            reply_bytes: planner.bounds.reply_bytes,
             accept_bare: asking.accept_bare,
             folder,
             private: None,
-            root: self.0.planner.root.path().to_owned(),
-            most_microusd: self.most_microusd(&asking.reviewer, asking.counts_money),
+            root: planner.root.path().to_owned(),
+            most_microusd: planner
+                .panel
+                .find(&asking.reviewer)
+                .and_then(|(panelist, _)| panelist.most_microusd(asking.counts_money)),
         }
     }
 }
 
-/// How many files a reviewer has to read beside the question: those that are only listed, and diffs that are cut.
+/// How many files the reviewer has to read itself: those that are only listed, and diffs that are cut.
 fn unshown(asking: &Asking, shown: &[Shown]) -> usize {
     let listed = shown.iter().filter(|shown| shown.body == Body::Listed).count();
     let change = asking.prepared.request.change.as_ref();
     listed + change.map_or(0, |handed| handed.cut(&asking.assignment).count())
 }
 
-/// Its turn came when nobody wanted the answer any more.
+/// The review was cancelled while the question waited for a slot.
 pub(super) fn not_put<T>() -> Told<T> {
     Told::failed(NoVerdict::Unavailable, "it was cancelled before it was asked")
 }
 
-/// What the ledger keeps of what came back, beside the answer.
+/// What the ledger keeps of a reply, beside the answer.
 pub(super) fn report_of<T>(told: &Told<T>) -> Report {
     let usage = told.usage.clone().unwrap_or_default();
     Report {

@@ -1,8 +1,9 @@
 //! Budgets: before a question is asked, the most it may cost is put aside. What does not fit waits for what is
 //! out, and is not asked where nothing is out any more.
 
-use super::drive::{Question, step_on};
-use super::{Engine, EngineError, Ticket};
+use super::drive::Question;
+use super::record::step_on;
+use super::{Engine, Result, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
 use crate::programs::Usage;
@@ -20,39 +21,36 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// A question, and the defect of the first reply where it is asked again.
 pub(super) type Ask = (Question, Option<String>);
 
-/// What questions may need, by key and by whether it is a second try. Finding out means to word them, which
-/// those that wait for room in a budget would otherwise be after every answer.
+/// The most a question may cost, by key and by whether it is the second try. It is kept because finding out means to
+/// write the prompt, and a held question is looked at after every answer.
 pub(super) type Worst = HashMap<(Key, bool), Spending>;
 
-/// When the day began.
 fn today_ms() -> i64 {
     let now_ms = now_ms();
     now_ms - now_ms.rem_euclid(DAY_MS)
 }
 
-/// What became of questions that are due.
+/// Questions that are due, sorted by whether the budgets cover them.
 pub(super) struct Admitted {
     pub stored: Stored,
-    /// Those that are on record now and may be asked.
     pub asks: Vec<Ask>,
-    /// Those that do not fit now.
+    /// Those that no budget covers now.
     pub held: Vec<(Question, NotCovered)>,
 }
 
-/// Whether a question may be asked.
-struct Purse {
+/// A budget and what was spent of it.
+struct Account {
     budget: Budget,
     spent: Spending,
     of: BudgetOf,
 }
 
-/// A question that a budget does not cover.
 pub(super) struct NotCovered {
     of: BudgetOf,
     words: String,
 }
 
-impl Purse {
+impl Account {
     fn allow(&self, worst: Spending) -> Result<(), NotCovered> {
         let of = self.of;
         let words = |why| format!("the budget of the {}: {why}", of.name());
@@ -61,20 +59,15 @@ impl Purse {
 }
 
 impl Engine {
-    /// Whether anything limits what may be spent.
-    pub(super) fn is_limited(&self, stored: &Stored) -> bool {
-        !(stored.review.policy.budget.is_unlimited() && self.0.planner.day_budget.is_unlimited())
-    }
-
-    /// Puts questions on record, each with what it may need, as far as the budgets allow: in one transaction,
-    /// so that two processes do not spend the same money.
+    /// Records questions with the most each may cost, as far as the budgets allow, in one transaction: two processes must
+    /// not spend the same money.
     pub(super) async fn admit(
         &self,
         ticket: &Ticket,
         stored: Stored,
         asks: Vec<Ask>,
         known: &mut Worst,
-    ) -> Result<Admitted, EngineError> {
+    ) -> Result<Admitted> {
         let mut worst = vec![];
         for (question, repair) in &asks {
             worst.push(match known.entry((question.key.clone(), repair.is_some())) {
@@ -90,17 +83,17 @@ impl Engine {
         let scope = Scope::Review(&review.id, review.budget_from_round);
         let (spent, budget) = (transaction.spent(scope).await?, review.policy.budget);
         let today = transaction.spent(Scope::Since(today_ms())).await?;
-        let mut purses = [
-            Purse { budget, spent, of: BudgetOf::Review },
-            Purse { budget: self.0.planner.day_budget, spent: today, of: BudgetOf::Day },
+        let mut accounts = [
+            Account { budget, spent, of: BudgetOf::Review },
+            Account { budget: self.0.planner.day_budget, spent: today, of: BudgetOf::Day },
         ];
         let (mut admitted, mut held, mut reserved) = (vec![], vec![], vec![]);
         for ((question, repair), worst) in asks.into_iter().zip(worst) {
-            if let Err(not_covered) = purses.iter().try_for_each(|purse| purse.allow(worst)) {
+            if let Err(not_covered) = accounts.iter().try_for_each(|account| account.allow(worst)) {
                 held.push((question, not_covered));
                 continue;
             }
-            purses.iter_mut().for_each(|purse| purse.spent = purse.spent.and(worst));
+            accounts.iter_mut().for_each(|account| account.spent = account.spent.and(worst));
             step_on(&mut draft, question.asking())?;
             reserved.push((question.call.clone(), worst));
             admitted.push((question, repair));
@@ -113,27 +106,27 @@ impl Engine {
         Ok(Admitted { stored, asks: admitted, held })
     }
 
-    /// Whether the budget of the day allows a question that belongs to no review; if not, why.
+    /// Why the budget of the day does not cover a question that belongs to no review.
     pub(super) async fn allowed_today(
         &self,
         transaction: &mut Transaction,
         worst: Spending,
-    ) -> Result<Result<(), String>, EngineError> {
+    ) -> Result<Result<(), String>> {
         let budget = self.0.planner.day_budget;
         if budget.is_unlimited() {
             return Ok(Ok(()));
         }
         let spent = transaction.spent(Scope::Since(today_ms())).await?;
-        let allowed = Purse { budget, spent, of: BudgetOf::Day }.allow(worst);
+        let allowed = Account { budget, spent, of: BudgetOf::Day }.allow(worst);
         Ok(allowed.map_err(|not_covered| not_covered.words))
     }
 
-    /// Nothing is out that could leave room for these: they are not asked.
-    pub(super) async fn give_up(
+    /// Records that these questions are not asked: no open question could leave room in the budget.
+    pub(super) async fn refuse_held(
         &self,
         stored: Stored,
         held: Vec<(Question, NotCovered)>,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let refused = |(question, NotCovered { of, words }): (Question, NotCovered)| {
             let Question { key, call, .. } = question;
             Input::AskFailed {
@@ -148,8 +141,8 @@ impl Engine {
         self.feed(stored, held.into_iter().map(refused).collect()).await
     }
 
-    /// These were on record and never put to anybody: they cost nothing.
-    pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<(), EngineError> {
+    /// Records that these questions were never asked, and cost nothing.
+    pub(super) async fn release(&self, calls: Vec<CallId>) -> Result<()> {
         if calls.is_empty() {
             return Ok(());
         }
@@ -162,7 +155,7 @@ impl Engine {
         Ok(transaction.commit().await?)
     }
 
-    /// The most a question may need.
+    /// The most a question may cost.
     async fn worst(
         &self,
         ticket: &Ticket,
@@ -183,7 +176,6 @@ impl Engine {
             return Spending::default();
         };
         let added = repair.map_or(0, |defect| prompt::repair_prompt("", defect).len() as u64);
-        let size = panelist.size(bytes + added);
-        size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd))
+        panelist.worst(bytes + added)
     }
 }

@@ -1,20 +1,18 @@
 //! Consultations: questions to the panel that ask for something else than rulings.
-//!
-//! A door needs a list of items, or instructions, before there is anything to rule on. Such a question goes the
-//! way of every other: the same panel, slots, guard, deadline, bounds, redaction and budget of the day. It belongs
-//! to no review; a stream of its own in the ledger says who was asked and what came of it, and its calls count as
-//! costs like all others.
+//! A door needs a list of items, or instructions, before there is anything to rule on. Such a question has the same
+//! panel, slots, guard, deadline, bounds, redaction and budget of the day as the questions of a review. It belongs to no
+//! review; its own stream in the ledger records who was asked and the result, and its calls count as costs.
 
-use super::ask::{not_put, report_of};
+use super::ask::{Worded, not_put, report_of};
+use super::reading::no_private_folder;
 use super::slots::Slots;
-use super::{Engine, EngineError, Happening, Judge, Panelist};
+use super::{Engine, EngineError, Happening, Judge, Panelist, Result};
 use crate::fresh::{now_ms, random};
 use crate::private;
 use crate::programs::Said;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay};
 use crate::scratch::Scratch;
 use countersign_core::answer;
-use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::Target;
@@ -25,7 +23,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// More than the description of a reply takes.
+/// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 4 * 1024;
 
 /// What is asked.
@@ -54,46 +52,42 @@ pub struct Consulted<T> {
     pub stream: String,
 }
 
-/// The words of a consultation, free of secrets.
-struct Worded {
-    system_prompt: String,
-    payload: String,
-}
-
 /// One consultation under way.
 struct Consulting<'a> {
+    engine: &'a Engine,
     about: &'a Consultation,
     worded: Worded,
     stream: String,
-    /// Notes in its stream.
+    /// How many notes its stream has.
     noted: u64,
-}
-
-impl Consulting<'_> {
-    /// What stands for a review in slots and progress.
-    fn id(&self) -> ReviewId {
-        ReviewId::from_text(self.stream.as_str())
-    }
+    cancel: &'a CancellationToken,
 }
 
 impl Engine {
-    /// Asks the panel in order until somebody is there. A reply that does not have the shape, or that `accept`
+    /// Asks the panel in order until a reviewer is available. A reply that does not have the shape, or that `accept`
     /// does not take, is asked for once more with its defect named.
     pub async fn consult<T>(
         &self,
         about: &Consultation,
         accept: impl Fn(&Value) -> Result<T, String>,
         cancel: &CancellationToken,
-    ) -> Result<Consulted<T>, EngineError> {
+    ) -> Result<Consulted<T>> {
         let stream = format!("consult/{}", CallId::new(random()?));
-        let mut consulting = Consulting { about, worded: self.word_consultation(about), stream, noted: 0 };
+        let worded = self.word_consultation(about);
+        let mut consulting = Consulting { engine: self, about, worded, stream, noted: 0, cancel };
         let nobody = "nobody is configured who could be asked";
         let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
         let mut reviewer = None;
         for name in self.0.planner.panel.names() {
-            reviewer = Some(name.clone());
-            result = self.consult_one(&mut consulting, &name, &accept, cancel).await?;
-            // A verdict about this question, good or bad, is nobody else's to give.
+            result = consulting.ask(&name, None, &accept).await?;
+            if let Err(Failed { why, detail, .. }) = &result
+                && why.is_repairable()
+            {
+                let defect = detail.clone();
+                result = consulting.ask(&name, Some(&defect), &accept).await?;
+            }
+            reviewer = Some(name);
+            // A failure that is about the question is not better with another reviewer.
             if !matches!(&result, Err(failed) if failed.why == NoVerdict::Unavailable) {
                 break;
             }
@@ -103,141 +97,172 @@ impl Engine {
 
     /// The question as it would be asked.
     pub fn consultation_words(&self, about: &Consultation) -> (String, String) {
-        let Worded { system_prompt, payload } = self.word_consultation(about);
-        (system_prompt, payload)
+        let worded = self.word_consultation(about);
+        (worded.system_prompt, worded.payload)
     }
 
     fn word_consultation(&self, about: &Consultation) -> Worded {
         let redaction = &self.0.planner.redaction;
-        let (system_prompt, mut counts) = redaction.redact(&about.system_prompt);
+        let (system_prompt, mut redacted) = redaction.redact(&about.system_prompt);
         let mut shown = about.files.clone();
-        counts.add(super::redact::shown(redaction, &mut shown));
-        let payload = prompt::with_redactions(prompt::payload(&shown, None), &counts);
-        Worded { system_prompt: system_prompt.into_owned(), payload }
+        redacted.add(super::redact::shown(redaction, &mut shown));
+        let payload = prompt::with_redactions(prompt::payload(&shown, None), &redacted);
+        Worded { system_prompt: system_prompt.into_owned(), payload, shown, redacted }
     }
 
-    /// Asks one reviewer, and once more where its reply could not be used.
-    async fn consult_one<T>(
+    /// A question without words, about no file, that asks for something else than rulings.
+    pub(super) fn empty_brief(
         &self,
-        consulting: &mut Consulting<'_>,
-        reviewer: &str,
-        accept: &impl Fn(&Value) -> Result<T, String>,
-        cancel: &CancellationToken,
-    ) -> Result<Result<T, Failed>, EngineError> {
-        let first = self.consult_once(consulting, reviewer, None, accept, cancel).await?;
-        match first {
-            Err(failed) if failed.why.is_repairable() => {
-                self.consult_once(consulting, reviewer, Some(&failed.detail), accept, cancel).await
-            }
-            first => Ok(first),
+        panelist: &Panelist,
+        call: CallId,
+        (name, shape): (&str, Shape),
+        seconds: u64,
+        counts_money: bool,
+    ) -> Brief {
+        let root = self.0.planner.root.path().to_owned();
+        Brief {
+            call,
+            rule: name.to_owned(),
+            asks: Asks::Consultation(shape),
+            target: Target::All,
+            criteria: vec![],
+            system_prompt: String::new(),
+            payload: String::new(),
+            files: vec![],
+            shown: vec![],
+            unshown: 0,
+            timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
+            reply_bytes: self.0.planner.bounds.reply_bytes,
+            accept_bare: false,
+            folder: root.clone(),
+            private: None,
+            root,
+            most_microusd: panelist.most_microusd(counts_money),
         }
     }
 
-    async fn consult_once<T>(
+    /// Asks in a private folder.
+    pub(super) async fn hear_consultation(
         &self,
-        consulting: &mut Consulting<'_>,
+        panelist: &Panelist,
+        mut brief: Brief,
+        cancel: &CancellationToken,
+    ) -> Result<Told<Said>, Failed> {
+        let folder = Scratch::new("question").map_err(no_private_folder)?;
+        brief.private = Some(folder.path().to_owned());
+        if !panelist.sees_project {
+            brief.folder = folder.path().join("files");
+            private::make_folder(&brief.folder).map_err(no_private_folder)?;
+        }
+        Ok(self.hear(panelist, &brief, cancel).await)
+    }
+
+    /// The reply of a reviewer to a question that is ready to be put.
+    pub(super) async fn hear(
+        &self,
+        panelist: &Panelist,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
+        let words = match &panelist.judge {
+            Judge::Command(command) => {
+                let told = command.hear(&self.0.guard, brief, cancel).await;
+                return self.0.planner.panel.vouch(&panelist.name, &brief.root, told);
+            }
+            Judge::Agent(agent) => return agent.hear(&self.0.guard, brief, cancel).await,
+            Judge::Service(service) => return service.hear(brief, cancel).await,
+            Judge::Replay { recording, .. } => return replay::consult(recording, &brief.rule),
+            Judge::Library(library) => return library.hear(brief).await,
+            Judge::Marked(_) => {
+                "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer"
+            }
+            Judge::TwoCall(_) => "a review in two calls answers with rulings, and cannot be consulted",
+            Judge::SelfReview => "a self-review rules on work and cannot be consulted: name another reviewer",
+        };
+        Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
+    }
+}
+
+impl Consulting<'_> {
+    /// The name of the stream, where slots and progress need a review.
+    fn id(&self) -> ReviewId {
+        ReviewId::from_text(self.stream.as_str())
+    }
+
+    async fn ask<T>(
+        &mut self,
         reviewer: &str,
         repair: Option<&str>,
         accept: &impl Fn(&Value) -> Result<T, String>,
-        cancel: &CancellationToken,
-    ) -> Result<Result<T, Failed>, EngineError> {
-        let Some((panelist, slots)) = self.0.planner.panel.find(reviewer) else {
+    ) -> Result<Result<T, Failed>> {
+        let engine = self.engine;
+        let Some((panelist, slots)) = engine.0.planner.panel.find(reviewer) else {
             return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
         };
-        let brief = self.consultation_brief(consulting, &panelist, repair)?;
-        if let Some(failed) = self.consultation_too_long(&panelist, &brief) {
+        let brief = self.brief(&panelist, repair)?;
+        if let Some(failed) = self.too_long(&panelist, &brief) {
             return Ok(Err(failed));
         }
         let call = brief.call.clone();
-        if let Err(failed) = self.put_consultation_on_record(consulting, &panelist, &brief).await? {
+        if let Err(failed) = self.put_on_record(&panelist, &brief).await? {
             return Ok(Err(failed));
         }
-        let again = repair.is_some();
         let span = info_span!("call", id = %call, reviewer);
-        let told = self.put_consultation(consulting, &panelist, &slots, brief, again, cancel);
-        let told = told.instrument(span).await;
-        let shape = consulting.about.shape;
-        let told = self.priced(reviewer, told).and_then(|said| value_of(&said, shape));
-        let told = self.without_secrets(told, |redaction, value| {
+        let told = self.put(&panelist, &slots, brief, repair.is_some()).instrument(span).await;
+        let told = engine.priced(reviewer, told).and_then(|said| value_of(&said, self.about.shape));
+        let told = engine.without_secrets(told, |redaction, value| {
             redaction.value(value);
         });
         let garbled = |words: String| Failed::new(NoVerdict::Garbled, words);
         let result = told.result.as_ref().map_err(Clone::clone);
         let result = result.and_then(|value| accept(value).map_err(garbled));
-        let failed = result.as_ref().err();
-        self.end_consultation(consulting, &call, &told, failed).await?;
-        let id = consulting.id();
-        self.say(match &result {
-            Ok(_) => Happening::Answered { review: id, assignment: 0, failed: 0 },
+        self.end(&call, &told, result.as_ref().err()).await?;
+        let (review, assignment) = (self.id(), 0);
+        engine.say(match &result {
+            Ok(_) => Happening::Answered { review, assignment, failed: 0 },
             Err(Failed { why, detail, .. }) => {
-                Happening::AskFailed { review: id, assignment: 0, why: *why, detail: detail.clone() }
+                Happening::AskFailed { review, assignment, why: *why, detail: detail.clone() }
             }
         });
-        if cancel.is_cancelled() {
+        if self.cancel.is_cancelled() {
             return Err(EngineError::Interrupted);
         }
         Ok(result)
     }
 
-    /// Asks, once it is its turn.
-    async fn put_consultation(
-        &self,
-        consulting: &Consulting<'_>,
-        panelist: &Panelist,
-        slots: &Slots,
-        brief: Brief,
-        again: bool,
-        cancel: &CancellationToken,
-    ) -> Told<Said> {
-        let review = consulting.id();
+    /// Waits for a slot and asks.
+    async fn put(&self, panelist: &Panelist, slots: &Slots, brief: Brief, again: bool) -> Told<Said> {
+        let review = self.id();
         let _slot = slots.acquire(&review).await;
-        if cancel.is_cancelled() {
+        if self.cancel.is_cancelled() {
             return not_put();
         }
-        let (label, reviewer) = (consulting.about.name.clone(), panelist.name.clone());
-        self.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
-        self.hear_consultation(panelist, brief, cancel).await
+        let (label, reviewer) = (self.about.name.clone(), panelist.name.clone());
+        self.engine.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
+        let told = self.engine.hear_consultation(panelist, brief, self.cancel).await;
+        told.unwrap_or_else(Told::not_asked)
     }
 
-    fn consultation_brief(
-        &self,
-        consulting: &Consulting<'_>,
-        panelist: &Panelist,
-        repair: Option<&str>,
-    ) -> Result<Brief, EngineError> {
-        let planner = &self.0.planner;
-        let Worded { system_prompt, payload } = &consulting.worded;
-        let counts_money = planner.day_budget.microusd.is_some();
-        let root = planner.root.path().to_owned();
-        let seconds = policy::timeout_seconds(consulting.about.files.len());
+    fn brief(&self, panelist: &Panelist, repair: Option<&str>) -> Result<Brief> {
+        let Worded { system_prompt, payload, .. } = &self.worded;
+        let Consultation { name, shape, files, .. } = self.about;
+        let counts_money = self.engine.0.planner.day_budget.microusd.is_some();
+        let seconds = policy::timeout_seconds(files.len());
+        let call = CallId::new(random()?);
         Ok(Brief {
-            call: CallId::new(random()?),
-            rule: consulting.about.name.clone(),
-            asks: Asks::Consultation(consulting.about.shape),
-            target: Target::All,
-            criteria: vec![],
             system_prompt: match repair {
                 Some(defect) => prompt::repair_prompt(system_prompt, defect),
                 None => system_prompt.clone(),
             },
             payload: payload.clone(),
-            files: vec![],
-            shown: vec![],
-            unshown: 0,
-            timeout: panelist.timeout.unwrap_or(Duration::from_secs(seconds)),
-            reply_bytes: planner.bounds.reply_bytes,
-            accept_bare: false,
-            folder: root.clone(),
-            private: None,
-            root,
-            most_microusd: self.most_microusd(&panelist.name, counts_money),
+            ..self.engine.empty_brief(panelist, call, (name, *shape), seconds, counts_money)
         })
     }
 
-    /// Everything is in the question, so that has to fit.
-    fn consultation_too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
+    /// Why a question is too long for its reviewer. All files are in the question.
+    fn too_long(&self, panelist: &Panelist, brief: &Brief) -> Option<Failed> {
         let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64;
-        let most = self.0.planner.bounds.prompt_bytes;
+        let most = self.engine.0.planner.bounds.prompt_bytes;
         if brief.payload.len() as u64 > most {
             let words = format!(
                 "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
@@ -247,116 +272,47 @@ impl Engine {
         panelist.refuse(bytes, 1)
     }
 
-    /// On record before anybody is asked, with what it may need put aside.
-    async fn put_consultation_on_record(
-        &self,
-        consulting: &mut Consulting<'_>,
-        panelist: &Panelist,
-        brief: &Brief,
-    ) -> Result<Result<(), Failed>, EngineError> {
+    /// Records the question before it is asked, and reserves the most it may cost.
+    async fn put_on_record(&mut self, panelist: &Panelist, brief: &Brief) -> Result<Result<(), Failed>> {
         let bytes = (brief.system_prompt.len() + brief.payload.len()) as u64 + SCHEMA_BYTES;
-        let size = panelist.size(bytes);
-        let worst =
-            size.map_or(Spending::default(), |size| size.worst(panelist.price, panelist.question_microusd));
-        let mut transaction = self.0.ledger.transaction().await?;
-        if let Err(words) = self.allowed_today(&mut transaction, worst).await? {
+        let worst = panelist.worst(bytes);
+        let mut transaction = self.engine.0.ledger.transaction().await?;
+        if let Err(words) = self.engine.allowed_today(&mut transaction, worst).await? {
             return Ok(Err(Failed::new(NoVerdict::Budget, format!("not asked: {words}"))));
         }
-        let about = consulting.about;
+        let about = self.about;
         let asked = json!({
             "call": brief.call, "consult": about.name, "about": about.about, "reviewer": panelist.name,
         });
         let at_ms = now_ms();
-        let (stream, noted) = (consulting.stream.as_str(), consulting.noted);
+        let (stream, noted) = (self.stream.as_str(), self.noted);
         transaction.note(stream, noted, &[("consult_asked", asked.to_string())], at_ms).await?;
         transaction.begin_call(stream, &brief.call, &panelist.name, at_ms).await?;
         transaction.reserve(&brief.call, worst).await?;
         transaction.commit().await?;
-        consulting.noted += 1;
+        self.noted += 1;
         Ok(Ok(()))
     }
 
-    async fn end_consultation(
-        &self,
-        consulting: &mut Consulting<'_>,
-        call: &CallId,
-        told: &Told<Value>,
-        failed: Option<&Failed>,
-    ) -> Result<(), EngineError> {
-        let note = match failed {
+    async fn end(&mut self, call: &CallId, told: &Told<Value>, failed: Option<&Failed>) -> Result<()> {
+        let (kind, body) = match failed {
             None => ("consult_answered", json!({ "call": call })),
             Some(Failed { why, detail, .. }) => {
                 ("consult_failed", json!({ "call": call, "why": why, "detail": detail }))
             }
         };
-        let mut transaction = self.0.ledger.transaction().await?;
-        let noted = [(note.0, note.1.to_string())];
-        transaction.note(&consulting.stream, consulting.noted, &noted, now_ms()).await?;
+        let mut transaction = self.engine.0.ledger.transaction().await?;
+        let note = [(kind, body.to_string())];
+        transaction.note(&self.stream, self.noted, &note, now_ms()).await?;
         transaction.record_call(call, &report_of(told)).await?;
         transaction.end_call(call, failed.is_none()).await?;
         transaction.commit().await?;
-        consulting.noted += 1;
+        self.noted += 1;
         Ok(())
-    }
-
-    pub(super) async fn hear_consultation(
-        &self,
-        panelist: &Panelist,
-        mut brief: Brief,
-        cancel: &CancellationToken,
-    ) -> Told<Said> {
-        let broken = |error: std::io::Error| {
-            let words = format!("no private folder for the reviewer: {error}");
-            Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
-        };
-        let folder = match Scratch::new("question") {
-            Ok(folder) => folder,
-            Err(error) => return broken(error),
-        };
-        brief.private = Some(folder.path().to_owned());
-        if !panelist.sees_project {
-            brief.folder = folder.path().join("files");
-            if let Err(error) = private::make_folder(&brief.folder) {
-                return broken(error);
-            }
-        }
-        self.hear(panelist, &brief, cancel).await
-    }
-
-    /// What somebody says to a question that is ready to be put.
-    pub(super) async fn hear(
-        &self,
-        panelist: &Panelist,
-        brief: &Brief,
-        cancel: &CancellationToken,
-    ) -> Told<Said> {
-        match &panelist.judge {
-            Judge::Command(command) => {
-                let told = command.hear(&self.0.guard, brief, cancel).await;
-                self.0.planner.panel.vouch(&panelist.name, &brief.root, told)
-            }
-            Judge::Agent(agent) => agent.hear(&self.0.guard, brief, cancel).await,
-            Judge::Service(service) => service.hear(brief, cancel).await,
-            Judge::Replay { recording, .. } => replay::consult(recording, &brief.rule),
-            Judge::Library(library) => library.hear(brief).await,
-            Judge::Marked(_) => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer",
-            )),
-            // One level of reading is all there is.
-            Judge::TwoCall(_) => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a review in two calls answers with rulings, and cannot be consulted",
-            )),
-            Judge::SelfReview => Told::not_asked(Failed::new(
-                NoVerdict::Unavailable,
-                "a self-review rules on work and cannot be consulted: name another reviewer",
-            )),
-        }
     }
 }
 
-/// What was said, as data of the shape that was asked for.
+/// The reply as data, checked against the shape that was asked for.
 fn value_of(said: &Said, shape: Shape) -> Result<Value, Failed> {
     let value = match said {
         Said::Structured(value) => value.clone(),

@@ -1,6 +1,6 @@
-//! A finding that may be wrong: where it was made, how it is handed in to be judged again, what came of it.
+//! Disputes: finding the disputed finding in the ledger, handing it in to be judged again, recording the result.
 
-use super::{Engine, EngineError, Handed, Prepared, Request};
+use super::{Engine, EngineError, Handed, Prepared, Request, Result};
 use crate::ledger::{Filter, Ledger, Stored};
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
@@ -13,7 +13,7 @@ use countersign_core::submission::{ChangeOf, Material, Output, OutputKind};
 
 /// The door of reviews that judge a finding again.
 pub const DISPUTES: &str = "dispute";
-/// How many reviews are looked through for a finding, the newest first.
+/// How many reviews are searched for a finding, the newest first.
 const REVIEWS_MAX: u32 = 1000;
 const PAGE: u32 = 50;
 const OUTPUT: &str = "files";
@@ -31,9 +31,9 @@ pub struct Found {
     pub assignment: Assignment,
 }
 
-/// The findings whose id begins like this, among the latest rounds of the newest reviews; of several reviews with the
-/// same finding the newest.
-pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>, EngineError> {
+/// The findings whose id begins like this, in the latest rounds of the newest reviews. Of several reviews with the same
+/// finding the newest counts.
+pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = vec![];
     let (mut before, mut looked_at) = (None, 0);
     while looked_at < REVIEWS_MAX && !all.iter().any(|found| found.finding.id == typed) {
@@ -70,7 +70,7 @@ fn found_in(stored: &Stored, typed: &str) -> Vec<Found> {
 }
 
 impl Found {
-    /// Why nobody can judge this again, if so.
+    /// Why this cannot be judged again, if so.
     pub fn undisputable(&self) -> Option<&'static str> {
         let kind = self.assignment.candidate(&self.key).map(|candidate| candidate.kind);
         match kind {
@@ -88,8 +88,7 @@ impl Found {
         self.stored.review.round().and_then(|round| round.submission.change.as_ref())
     }
 
-    /// What is handed in to have it judged again: its criterion alone, on what it is about, with the evidence. It is
-    /// judged once; who wants more has to ask a person.
+    /// The request that has the finding judged again, once: its criterion alone, on its files, with the evidence.
     pub fn request(&self, evidence: &str, policy: Policy, change: Option<Handed>) -> Option<Request> {
         let review = &self.stored.review;
         let wanted = self.finding.criterion.as_deref()?;
@@ -138,9 +137,9 @@ impl Found {
 }
 
 impl Engine {
-    /// Who of the panel could have been asked when the finding was made: those whose ruling would stand under a key the
-    /// question had then. Whoever came since may have come for this.
-    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>, EngineError> {
+    /// The reviewers that could have been asked when the finding was made: those whose ruling would stand under a key the
+    /// question had then. A reviewer that was added since may have been added for this dispute.
+    pub async fn could_answer(&self, found: &Found) -> Result<Vec<String>> {
         let review = &found.stored.review;
         let Some(round) = review.round() else { return Ok(vec![]) };
         let again = match self.prepare_again(review, round).await {
@@ -154,9 +153,9 @@ impl Engine {
         Ok(known.map(|candidate| candidate.reviewer.clone()).collect())
     }
 
-    /// Takes down what came of a dispute, where the finding was made.
-    pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored, EngineError> {
+    /// Records the result of a dispute in the review of the finding.
+    pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored> {
         dispute.feedback = self.hide(&dispute.feedback);
-        self.one(review, Input::Disputed(Box::new(dispute))).await
+        self.record_one(review, None, Input::Disputed(Box::new(dispute))).await
     }
 }

@@ -1,30 +1,24 @@
-//! The loop: perform what is due until the round has ended.
+//! The loop: perform what is due until the round has ended. How results are recorded is in `record`.
 
-use super::ask::report_of;
+use super::ask::{Asking, report_of};
 use super::budget::{Admitted, Ask, Worst};
-use super::{Engine, EngineError, Happening, Ticket};
+use super::{Engine, EngineError, Happening, Result, Ticket};
 use crate::fresh::{now_ms, random};
-use crate::ledger::{Draft, LedgerError, Report, Stored, Transaction};
+use crate::ledger::Stored;
 use crate::reviewer::{Failed, Told};
-use crate::workspace;
 use countersign_core::digest::Key;
 use countersign_core::ids::CallId;
-use countersign_core::outcome::NoVerdict;
 use countersign_core::place::Place;
-use countersign_core::plan::Assignment;
-use countersign_core::review::{
-    By, Confirmation, Effect, Event, Input, Known, Refused, Review, State, due, step,
-};
+use countersign_core::review::{By, Confirmation, Effect, Event, Input, State, due};
 use countersign_core::rule::Rule;
-use countersign_core::submission::{Content, Material, Submission};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// A question that is out.
+/// A question that is asked.
 pub(super) struct Question {
     pub key: Key,
     pub call: CallId,
@@ -34,7 +28,6 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// What goes on record before it is asked.
     pub fn asking(&self) -> Input {
         let Self { key, call, reviewer, place, .. } = self;
         let (key, call) = (key.clone(), call.clone());
@@ -42,50 +35,28 @@ impl Question {
     }
 }
 
-/// Questions that are out, and what came back.
-struct Out {
+/// One round that this process performs.
+struct Driver<'a> {
+    engine: &'a Engine,
+    ticket: &'a Ticket,
     tasks: JoinSet<(Question, Told)>,
-    keys: HashMap<Key, Waiting>,
-    /// Whether others wait until what is out leaves room in the budget.
+    /// Questions that have no answer yet.
+    waiting: HashMap<Key, Waiting>,
+    /// Whether other questions wait until these leave room in the budget.
     held: bool,
-    /// What questions may need, once that was found out.
     worst: Worst,
     cancel: CancellationToken,
 }
 
-/// A question that has no answer yet.
 struct Waiting {
     call: CallId,
-    /// Whether it was put to somebody, rather than waiting for a slot.
+    /// Whether it was put to its reviewer, and does not wait for a slot.
     put: Arc<AtomicBool>,
 }
 
-impl Out {
-    /// Ends everything that is out; these were never put to anybody.
-    async fn end(&mut self) -> Vec<CallId> {
-        self.cancel.cancel();
-        self.tasks.shutdown().await;
-        let unput = self.keys.drain().filter(|(_, waiting)| !waiting.put.load(Ordering::Relaxed));
-        unput.map(|(_, waiting)| waiting.call).collect()
-    }
-}
-
-impl Drop for Out {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-    }
-}
-
-/// Whether a round goes on.
-enum Next {
-    Go(Box<Stored>),
-    Ended,
-}
-
 impl Engine {
-    /// Waits for the end of the round, performing it where nobody else does. What comes back is the review as
-    /// that round left it.
-    pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored, EngineError> {
+    /// Waits for the end of the round, performing it where no other process does. Returns the review as that round left it.
+    pub async fn wait(&self, ticket: &Ticket, cancel: &CancellationToken) -> Result<Stored> {
         let mut changes = self.0.ledger.watch().await?;
         let mut patience = self.patience(ticket);
         loop {
@@ -100,15 +71,15 @@ impl Engine {
             self.say(Happening::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
-                // One that is killed writes nothing, so no change tells of it.
+                // A killed process writes nothing, so no change tells of it.
                 gone = self.until_gone(&stored, &mut patience) => gone?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
         }
     }
 
-    /// The review as the ticket's round left it: what others handed in since then has a verdict of its own.
-    async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored, EngineError> {
+    /// The review as the ticket's round left it: work that was handed in since then has its own verdict.
+    async fn as_of_round(&self, ticket: &Ticket, stored: Stored) -> Result<Stored> {
         if stored.review.round().is_none_or(|last| last.n <= ticket.round) {
             return Ok(stored);
         }
@@ -122,328 +93,202 @@ impl Engine {
         Ok(Stored { holder: stored.holder, ..before })
     }
 
-    async fn drive(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        cancel: &CancellationToken,
-    ) -> Result<(), EngineError> {
-        let (tasks, keys, worst) = (JoinSet::new(), HashMap::new(), HashMap::new());
-        let mut out = Out { tasks, keys, held: false, worst, cancel: cancel.child_token() };
+    async fn drive(&self, ticket: &Ticket, stored: Stored, cancel: &CancellationToken) -> Result<()> {
+        let mut driver = Driver {
+            engine: self,
+            ticket,
+            tasks: JoinSet::new(),
+            waiting: HashMap::new(),
+            held: false,
+            worst: HashMap::new(),
+            cancel: cancel.child_token(),
+        };
+        let _cancels_questions = driver.cancel.clone().drop_guard();
         self.say(round_of(&stored));
         let span = info_span!("review", id = %ticket.review, round = ticket.round);
-        let driven = self.drive_on(ticket, stored, &mut out, cancel).instrument(span).await;
-        let released = self.release(out.end().await).await;
+        let driven = driver.run(stored, cancel).instrument(span).await;
+        let released = self.release(driver.end().await).await;
         driven.and(released)
     }
+}
 
-    async fn drive_on(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        out: &mut Out,
-        cancel: &CancellationToken,
-    ) -> Result<(), EngineError> {
-        let mut changes = self.0.ledger.watch().await?;
-        let mut stored = stored;
+impl Driver<'_> {
+    async fn run(&mut self, mut stored: Stored, cancel: &CancellationToken) -> Result<()> {
+        let mut changes = self.engine.0.ledger.watch().await?;
         let mut look = true;
         loop {
             if look {
-                stored = match self.perform_due(ticket, stored, out).await? {
-                    Next::Go(stored) => *stored,
-                    Next::Ended => return Ok(()),
-                };
+                let Some(next) = self.perform_due(stored).await? else { return Ok(()) };
+                stored = next;
             }
             (stored, look) = tokio::select! {
-                Some(first) = out.tasks.join_next() => self.take_answers(ticket, stored, first, out).await?,
+                Some(first) = self.tasks.join_next() => self.take_answers(stored, first).await?,
                 () = changes.changed() => self.look_again(stored).await?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             };
         }
     }
 
-    /// Begins everything that is due and not under way.
-    async fn perform_due(&self, ticket: &Ticket, stored: Stored, out: &mut Out) -> Result<Next, EngineError> {
-        let ours = stored.holder.as_deref() == Some(self.0.holder.id());
-        if has_ended(&stored, ticket) || !ours {
-            return Ok(Next::Ended);
+    /// Cancels all questions, and returns those that were never put to their reviewer.
+    async fn end(&mut self) -> Vec<CallId> {
+        self.cancel.cancel();
+        self.tasks.shutdown().await;
+        let unput = self.waiting.drain().filter(|(_, waiting)| !waiting.put.load(Ordering::Relaxed));
+        unput.map(|(_, waiting)| waiting.call).collect()
+    }
+
+    /// Begins everything that is due and not under way; none where the round has ended for this process.
+    async fn perform_due(&mut self, mut stored: Stored) -> Result<Option<Stored>> {
+        let (engine, ticket) = (self.engine, self.ticket);
+        if has_ended(&stored, ticket) || !engine.holds(&stored) {
+            return Ok(None);
         }
-        let mut stored = stored;
         loop {
             let effects = due(&stored.review);
-            if effects == [Effect::Confirm] && out.tasks.is_empty() {
-                let found = self.confirm(&stored).await?;
+            if effects == [Effect::Confirm] && self.tasks.is_empty() {
+                let found = match stored.review.round() {
+                    Some(round) => engine.look_at_files(&round.submission).await?,
+                    None => Confirmation::Changed,
+                };
                 let confirmed = Input::Confirmed { round: ticket.round, found, now_ms: now_ms() };
-                self.feed(stored, vec![confirmed]).await?;
-                return Ok(Next::Ended);
+                engine.feed(stored, vec![confirmed]).await?;
+                return Ok(None);
             }
-            if effects == [Effect::AskSelf] && out.tasks.is_empty() {
-                self.ask_self(ticket, stored).await?;
-                return Ok(Next::Ended);
+            if effects == [Effect::AskSelf] && self.tasks.is_empty() {
+                engine.ask_self(ticket, stored).await?;
+                return Ok(None);
             }
             let before = stored.n;
-            stored = self.ask_all(ticket, stored, effects, out).await?;
-            // Where nobody is asked and something was recorded all the same, something else is due now.
-            if stored.n == before || !out.tasks.is_empty() || has_ended(&stored, ticket) {
-                return Ok(Next::Go(Box::new(stored)));
+            stored = self.ask_all(stored, effects).await?;
+            // Where no question is asked and something was recorded all the same, something else is due now.
+            if stored.n == before || !self.tasks.is_empty() || has_ended(&stored, ticket) {
+                return Ok(Some(stored));
             }
         }
     }
 
-    async fn ask_all(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        effects: Vec<Effect>,
-        out: &mut Out,
-    ) -> Result<Stored, EngineError> {
+    async fn ask_all(&mut self, stored: Stored, effects: Vec<Effect>) -> Result<Stored> {
         let mut asks = vec![];
         for effect in effects {
             let Effect::Ask { assignment, key, reviewer, repair } = effect else { continue };
-            if out.keys.contains_key(&key) {
+            if self.waiting.contains_key(&key) {
                 continue;
             }
             let call = CallId::new(random()?);
-            let place = self.0.planner.panel.place(&reviewer);
+            let place = self.engine.0.planner.panel.place(&reviewer);
             asks.push((Question { key, call, assignment, reviewer, place }, repair));
         }
         if asks.is_empty() {
             return Ok(stored);
         }
-        // On record before anybody is asked, so that a crash shows what was under way.
-        let (stored, asks) = self.put_on_record(ticket, stored, asks, out).await?;
+        // On record before anything is asked, so that a crash shows what was under way.
+        let (stored, asks) = self.put_on_record(stored, asks).await?;
         // Other work may have been handed in just now: then nothing of this is on record, and the assignments are
         // those of another round.
-        if has_ended(&stored, ticket) {
+        if has_ended(&stored, self.ticket) {
             return Ok(stored);
         }
         let rules = Arc::new(stored.review.rules.clone());
         for (question, repair) in asks {
-            self.ask_one(ticket, &stored, &rules, question, repair, out);
+            self.ask_one(&stored, &rules, question, repair);
         }
         Ok(stored)
     }
 
-    async fn put_on_record(
-        &self,
-        ticket: &Ticket,
-        stored: Stored,
-        asks: Vec<Ask>,
-        out: &mut Out,
-    ) -> Result<(Stored, Vec<Ask>), EngineError> {
-        if !self.is_limited(&stored) {
+    async fn put_on_record(&mut self, stored: Stored, asks: Vec<Ask>) -> Result<(Stored, Vec<Ask>)> {
+        let engine = self.engine;
+        if stored.review.policy.budget.is_unlimited() && engine.0.planner.day_budget.is_unlimited() {
             let inputs = asks.iter().map(|(question, _)| question.asking()).collect();
-            return Ok((self.feed(stored, inputs).await?, asks));
+            return Ok((engine.feed(stored, inputs).await?, asks));
         }
-        let Admitted { mut stored, asks, held } = self.admit(ticket, stored, asks, &mut out.worst).await?;
-        out.held = !held.is_empty();
-        if asks.is_empty() && out.tasks.is_empty() && out.held {
-            out.held = false;
-            stored = self.give_up(stored, held).await?;
+        let admitted = engine.admit(self.ticket, stored, asks, &mut self.worst).await?;
+        let Admitted { mut stored, asks, held } = admitted;
+        self.held = !held.is_empty();
+        if asks.is_empty() && self.tasks.is_empty() && self.held {
+            self.held = false;
+            stored = engine.refuse_held(stored, held).await?;
         }
         Ok((stored, asks))
     }
 
     fn ask_one(
-        &self,
-        ticket: &Ticket,
+        &mut self,
         stored: &Stored,
         rules: &Arc<Vec<Rule>>,
         question: Question,
         repair: Option<String>,
-        out: &mut Out,
     ) {
-        let assignment = stored.review.round().and_then(|round| round.assignments.get(question.assignment));
+        let (review, put) = (&stored.review, Arc::new(AtomicBool::new(false)));
+        let assignment = review.round().and_then(|round| round.assignments.get(question.assignment));
         let Some(assignment) = assignment.cloned() else { return };
-        let put = Arc::new(AtomicBool::new(false));
         let waiting = Waiting { call: question.call.clone(), put: put.clone() };
-        out.keys.insert(question.key.clone(), waiting);
-        let asking = super::ask::Asking {
+        self.waiting.insert(question.key.clone(), waiting);
+        let (engine, cancel) = (self.engine.clone(), self.cancel.clone());
+        let asking = Asking {
             put,
             rules: rules.clone(),
             assignment,
-            prepared: ticket.prepared.clone(),
+            prepared: self.ticket.prepared.clone(),
             call: question.call.clone(),
             reviewer: question.reviewer.clone(),
             repair,
-            accept_bare: stored.review.policy.accept_bare_verdicts,
+            accept_bare: review.policy.accept_bare_verdicts,
             index: question.assignment,
-            review: stored.review.id.clone(),
-            counts_money: stored
-                .review
-                .policy
-                .budget
-                .microusd
-                .or(self.0.planner.day_budget.microusd)
-                .is_some(),
+            review: review.id.clone(),
+            counts_money: review.policy.budget.microusd.or(engine.0.planner.day_budget.microusd).is_some(),
             redacted: Default::default(),
         };
-        let (engine, cancel) = (self.clone(), out.cancel.clone());
         let span = info_span!("call", id = %question.call, reviewer = question.reviewer);
         let asked = async move { (question, engine.ask_redacted(asking, &cancel).await) };
-        out.tasks.spawn(asked.instrument(span));
+        self.tasks.spawn(asked.instrument(span));
     }
 
-    /// Something changed in the ledger: the review as it is now, and whether that is news. Mostly it is what
-    /// we wrote ourselves, and reading a large review again after each answer would cost more than the answer.
-    async fn look_again(&self, stored: Stored) -> Result<(Stored, bool), EngineError> {
-        match self.0.ledger.is_current(&stored).await? {
+    /// The review after a change in the ledger, and whether it differs. Mostly the change is our own write, and reading
+    /// a large review again after each answer would cost more than the answer.
+    async fn look_again(&self, stored: Stored) -> Result<(Stored, bool)> {
+        match self.engine.0.ledger.is_current(&stored).await? {
             true => Ok((stored, false)),
-            false => Ok((self.get(&stored.review.id).await?, true)),
+            false => Ok((self.engine.get(&stored.review.id).await?, true)),
         }
     }
 
-    /// Records an answer, and every other one that is there already, in one transaction. Says also whether
-    /// something else may be due now.
+    /// Records an answer and all others that have arrived in one transaction. Returns also whether something else may be
+    /// due.
     async fn take_answers(
-        &self,
-        ticket: &Ticket,
+        &mut self,
         stored: Stored,
-        first: Result<(Question, Told), tokio::task::JoinError>,
-        out: &mut Out,
-    ) -> Result<(Stored, bool), EngineError> {
-        let mut inputs = vec![];
-        let mut reports = vec![];
-        let mut happenings = vec![];
-        let mut next = Some(first);
-        while let Some(joined) = next {
+        first: Result<(Question, Told), JoinError>,
+    ) -> Result<(Stored, bool)> {
+        let (mut inputs, mut reports, mut happenings) = (vec![], vec![], vec![]);
+        let mut first = Some(first);
+        while let Some(joined) = first.take().or_else(|| self.tasks.try_join_next()) {
             let (question, told) =
                 joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
             // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
-            if told.result.is_err() && out.cancel.is_cancelled() {
-                next = out.tasks.try_join_next();
+            if told.result.is_err() && self.cancel.is_cancelled() {
                 continue;
             }
-            out.keys.remove(&question.key);
-            happenings.push(heard(ticket, &question, &told));
+            self.waiting.remove(&question.key);
+            happenings.push(happening_of(self.ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
-            next = out.tasks.try_join_next();
         }
         if inputs.is_empty() {
             return Ok((stored, false));
         }
         let all_answered = inputs.iter().all(|input| matches!(input, Input::Answered { .. }));
         let expected = stored.n + inputs.len() as u64;
-        let stored = self.feed_with(stored, inputs, reports).await?;
+        let stored = self.engine.feed_with(stored, inputs, reports).await?;
         // Shown only now: what is shown is on record.
-        happenings.into_iter().for_each(|happening| self.say(happening));
-        // An answer we bring that adds no event is one somebody else recorded. So with as many events as answers
-        // nothing but answers was recorded, and those make nothing due while other questions are out.
-        let look = !all_answered || stored.n != expected || out.tasks.is_empty() || out.held;
+        happenings.into_iter().for_each(|happening| self.engine.say(happening));
+        // An answer that adds no event was recorded by another process. With as many events as answers nothing but
+        // answers was recorded, and those make nothing due while other questions are open.
+        let look = !all_answered || stored.n != expected || self.tasks.is_empty() || self.held;
         Ok((stored, look))
     }
-
-    /// Looks whether the files are still the ones that were judged.
-    async fn confirm(&self, stored: &Stored) -> Result<Confirmation, EngineError> {
-        match stored.review.round() {
-            Some(round) => self.look_at_files(&round.submission).await,
-            None => Ok(Confirmation::Changed),
-        }
-    }
-
-    /// Whether the files are still what was handed in.
-    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation, EngineError> {
-        let root = &self.0.planner.root;
-        if let Some(of) = &submission.change
-            && workspace::fingerprint(root, &super::handed::wanted(of)).await? != of.fingerprint
-        {
-            return Ok(Confirmation::Changed);
-        }
-        let in_change = submission.change.is_some();
-        // Also in a change: git may take other bytes of a file for the same, and checks do not.
-        let files: Vec<_> = submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
-        let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
-        let now = workspace::gather(root, paths).await;
-        let now = now.map_err(EngineError::io("could not look at the files again"))?;
-        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
-    }
-
-    /// Steps with inputs and records what follows.
-    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored, EngineError> {
-        self.feed_with(stored, inputs, vec![]).await
-    }
-
-    async fn feed_with(
-        &self,
-        stored: Stored,
-        inputs: Vec<Input>,
-        reports: Vec<(CallId, Report)>,
-    ) -> Result<Stored, EngineError> {
-        let mut transaction = self.0.ledger.transaction().await?;
-        let mut draft = self.draft(&mut transaction, stored).await?;
-        let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
-        for input in inputs.into_iter().chain(failures) {
-            step_on(&mut draft, input)?;
-        }
-        let stored = transaction.write(draft).await?;
-        for (call, report) in reports {
-            if report != Report::default() {
-                transaction.record_call(&call, &report).await?;
-            }
-        }
-        transaction.commit().await?;
-        Ok(stored)
-    }
-
-    /// Failures that another review recorded meanwhile on questions that pass here: asking at the same time does not
-    /// replace them either.
-    async fn standing_failures(
-        &self,
-        transaction: &mut Transaction,
-        review: &Review,
-        inputs: &[Input],
-    ) -> Result<Vec<Input>, EngineError> {
-        let passed: HashSet<&Key> = inputs
-            .iter()
-            .filter_map(|input| match input {
-                Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
-                _ => None,
-            })
-            .collect();
-        let Some(round) = review.round().filter(|_| !passed.is_empty()) else { return Ok(vec![]) };
-        let candidates = round.assignments.iter().flat_map(|assignment| &assignment.candidates);
-        let candidates = candidates.filter(|candidate| passed.contains(&candidate.key));
-        let known = transaction.rulings(candidates, i64::MAX).await?;
-        let failures = known.into_iter().filter(|known| known.answer.fails());
-        Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
-    }
-
-    /// Begins to write on what is recorded now, which may be more than we know.
-    pub(super) async fn draft(
-        &self,
-        transaction: &mut Transaction,
-        stored: Stored,
-    ) -> Result<Draft, EngineError> {
-        let id = stored.review.id.clone();
-        match transaction.draft(stored, now_ms()).await {
-            Err(LedgerError::Conflict) => {
-                let newer = transaction.review(&id).await?;
-                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
-                Ok(transaction.draft(newer, now_ms()).await?)
-            }
-            draft => Ok(draft?),
-        }
-    }
 }
 
-/// Adds what follows from an input.
-pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
-    match step(draft.review(), input) {
-        Ok(events) => draft.add(events),
-        // Somebody else was faster: the state already says what is due now.
-        Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => {}
-        Err(refused) => return Err(refused),
-    }
-    Ok(())
-}
-
-/// Whether a material is a file at its path. One of a change that could not be read may have another name.
-fn can_be_gathered(file: &Material, in_change: bool) -> bool {
-    file.form.is_file() && !(in_change && matches!(file.content, Content::Unreadable(_)))
-}
-
-/// Whether the ticket's round is over, or waits for somebody.
+/// Whether the ticket's round has ended, or waits for a self-review.
 fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
     let review = &stored.review;
     let ended = review.rounds.iter().any(|round| round.n == ticket.round && round.end.is_some());
@@ -456,14 +301,13 @@ fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
 fn round_of(stored: &Stored) -> Happening {
     let review = stored.review.id.clone();
     let (round, assignments, answered) = stored.review.round().map_or((0, 0, 0), |round| {
-        let answered =
-            round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some()).count();
-        (round.n, round.assignments.len(), answered)
+        let answered = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
+        (round.n, round.assignments.len(), answered.count())
     });
     Happening::Round { review, round, assignments, answered }
 }
 
-fn heard(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
+fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
     let (review, assignment) = (ticket.review.clone(), question.assignment);
     match &told.result {
         Ok(answer) => {
@@ -485,16 +329,4 @@ fn input_of(question: Question, told: Told) -> Input {
             Input::AskFailed { call, key, why, detail, fixed, budget: None }
         }
     }
-}
-
-/// What a question is called in progress lines: its rule and what it looks at.
-pub(super) fn label(rules: &[countersign_core::rule::Rule], assignment: &Assignment) -> String {
-    let rule = rules.get(assignment.rule).map_or("", |rule| rule.name.as_str());
-    format!("{rule}: {}", assignment.target_words())
-}
-
-/// Why a question of a review that was taken over cannot be asked here.
-pub(super) fn not_configured(reviewer: &str) -> Told {
-    let words = format!("reviewer `{reviewer}` is not configured here");
-    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
 }

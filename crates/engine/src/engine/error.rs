@@ -7,6 +7,8 @@ use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::plan::PlanError;
 use countersign_core::review::Refused;
 
+pub(super) type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// Why the engine could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -32,15 +34,8 @@ pub enum EngineError {
     #[error("there is no review `{0}`")]
     NotFound(String),
     /// Another process performs the review, and does not go on.
-    #[error("review {review} is being judged by {by}, which {why}")]
-    HeldUp {
-        /// The review.
-        review: String,
-        /// The process.
-        by: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    #[error("{0}")]
+    HeldUp(String),
     /// Interrupted.
     #[error("interrupted; what was judged is kept")]
     Interrupted,

@@ -1,7 +1,7 @@
-//! A change as it is handed in: texts that are no files, and what stands around them in every question.
+//! A change as it is handed in: its patches and summary as materials, and the sections around them in every question.
 
 use super::panel::Panelist;
-use super::{EngineError, Planner, Prepared};
+use super::{Planner, Prepared, Result};
 use crate::reviewer::Failed;
 use crate::workspace::{self, Change, ChangeWanted, Changed, ChangedFile, Shape};
 use countersign_core::answer::changed_lines;
@@ -14,9 +14,7 @@ use countersign_core::submission::{ChangeOf, Content, Form, Material, Output, Ou
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What the summary of a change is called among its files.
 const SUMMARY: &str = "(the change as a whole)";
-/// The name of the one output a change is.
 const OUTPUT: &str = "change";
 
 /// A change as it is handed in.
@@ -26,12 +24,12 @@ pub struct Handed {
     summary: Arc<str>,
     left_out: Vec<String>,
     sections: Sections,
-    /// The digest of the sections the questions have. Of a change that is handed in again only this is known.
+    /// The digest of the sections. Of a change that is handed in again only this is known.
     context: Digest,
 }
 
 impl Handed {
-    /// A change, the patterns that were left out of it, and what stands around it in every question.
+    /// A change, the patterns that were left out of it, and the sections around it in every question.
     pub fn new(change: Change, left_out: Vec<String>, sections: Sections) -> Self {
         let summary = workspace::summary(&change, DIFF_BYTES_MAX).into();
         let context = sections.digest();
@@ -43,18 +41,13 @@ impl Handed {
         &self.change
     }
 
-    /// The change of a submission as it is now, where only the digest of what stands around it is known.
-    pub(super) async fn again(
-        root: &workspace::Root,
-        of: &ChangeOf,
-        context: Digest,
-    ) -> Result<Self, EngineError> {
+    /// The change of a submission as it is now, where only the digest of the sections is known.
+    pub(super) async fn again(root: &workspace::Root, of: &ChangeOf, context: Digest) -> Result<Self> {
         let wanted = wanted(of);
         let change = workspace::change(root, &wanted).await?;
         Ok(Self { context, ..Self::new(change, wanted.left_out, Sections::default()) })
     }
 
-    /// The outputs a change has: itself.
     pub(super) fn outputs() -> Vec<Output> {
         vec![Output { name: OUTPUT.to_owned(), kind: OutputKind::Files }]
     }
@@ -84,7 +77,6 @@ impl Handed {
         Ok(all)
     }
 
-    /// The submission as this change.
     pub(super) fn name(&self, submission: Submission) -> Submission {
         let of = ChangeOf {
             base: self.change.base.clone(),
@@ -94,7 +86,7 @@ impl Handed {
         submission.about(of, self.context.clone())
     }
 
-    /// A text that was handed in, by its place among the materials.
+    /// A patch or the summary, by its index among the materials.
     fn text(&self, index: usize) -> Option<&str> {
         match self.change.files.get(index) {
             Some(file) => Some(&file.patch),
@@ -114,7 +106,7 @@ impl Handed {
         (!file.is_cut).then(|| changed_lines(&file.patch))
     }
 
-    /// Why a question about these files is not put to somebody.
+    /// Why a question about these files is not put to a reviewer.
     pub(super) fn refuse(
         &self,
         assignment: &Assignment,
@@ -153,13 +145,12 @@ fn patch(file: &ChangedFile) -> Material {
     }
 }
 
-/// What has to be compared to see a change again.
 pub(super) fn wanted(of: &ChangeOf) -> ChangeWanted {
     ChangeWanted { base: of.base.clone(), left_out: of.left_out.clone(), ..ChangeWanted::default() }
 }
 
 impl Planner {
-    /// What is shown in a question about a change, free of secrets, with its payload.
+    /// What a question about a change shows, without secrets, and its payload.
     pub(super) fn word_change(
         &self,
         handed: &Handed,

@@ -1,35 +1,24 @@
-//! The stream of what happens: whoever listens hears everything, in order.
+//! The stream of happenings: every listener and reader gets all of them, in order, and the log gets a line of each.
 
 use countersign_core::happening::Happening;
 use std::sync::{PoisonError, RwLock};
 use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
 
-/// How many happenings a slow reader may be behind before it misses some.
+/// How far a slow reader may be behind before it misses some.
 const KEPT: usize = 4096;
 
-/// Hears what happens, at once and without a gap.
+/// Called for every happening, at once.
 pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
 
-/// The stream.
 pub(super) struct Happenings {
-    readers: broadcast::Sender<Happening>,
-    listeners: RwLock<Vec<Listener>>,
+    pub readers: broadcast::Sender<Happening>,
+    pub listeners: RwLock<Vec<Listener>>,
 }
 
 impl Happenings {
     pub fn new() -> Self {
         Self { readers: broadcast::channel(KEPT).0, listeners: RwLock::default() }
-    }
-
-    /// Everything from now on, to be read when there is time.
-    pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.readers.subscribe()
-    }
-
-    /// Everything from now on, at once.
-    pub fn listen(&self, listener: Listener) {
-        self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
     pub fn say(&self, happening: Happening) {
@@ -41,7 +30,7 @@ impl Happenings {
     }
 }
 
-/// Says it in the log: who and how many, never what anybody wrote.
+/// Logs names and counts, never texts of people or reviewers.
 fn log(happening: &Happening) {
     use Happening as H;
     match happening {

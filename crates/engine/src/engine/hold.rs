@@ -1,18 +1,16 @@
-//! Who performs a review: one process at a time, and at once another if that one dies.
-//!
-//! Holding is no lock on the truth. The ledger refuses an append that does not continue what is stored, and
-//! that alone keeps it right; holding only keeps two processes from asking the same question twice.
+//! Which process performs a review: one at a time, and another at once if that one dies.
+//! Correctness does not depend on it: the ledger refuses an append that does not continue what is stored. Holding only
+//! keeps two processes from asking the same question twice.
 
-use super::{Engine, EngineError, Ticket};
+use super::{Engine, EngineError, Result, Ticket};
 use crate::ledger::Stored;
 use countersign_core::ids::ReviewId;
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks whether the one that performs still lives.
+/// How often a waiting process looks whether the performing one is alive.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long a stopped process is waited for.
 const STOPPED_MAX: Duration = Duration::from_secs(5);
-/// How much longer than its questions a process may record nothing.
+/// How much longer than its questions take a process may record nothing.
 const SILENT_MARGIN: Duration = Duration::from_secs(60);
 
 /// While this lives, this process performs the review.
@@ -21,20 +19,15 @@ pub(super) struct Performing<'a> {
     review: ReviewId,
 }
 
-/// How long another process is waited for.
 pub(super) struct Patience {
-    /// How many events its review had.
     n: u64,
-    /// Since when.
     since: Instant,
     /// Since when the process is stopped, as by Ctrl-Z.
     stopped_since: Option<Instant>,
-    /// How long nothing may be recorded.
     silent: Duration,
 }
 
 impl Patience {
-    /// Why the process is not waited for any longer.
     fn ends(&mut self, process: Option<u32>) -> Option<String> {
         match process.is_some_and(is_stopped) {
             true => {
@@ -69,23 +62,19 @@ impl Drop for Performing<'_> {
 }
 
 impl Engine {
-    /// Begins to perform a review, unless somebody alive does so already.
-    pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>, EngineError> {
+    /// Begins to perform a review, unless a living process does so already.
+    pub(super) async fn perform(&self, stored: &Stored) -> Result<Option<Performing<'_>>> {
         let review = stored.review.id.clone();
-        let ours = stored.holder.as_deref() == Some(self.0.holder.id());
+        let ours = self.holds(stored);
         if !ours && stored.holder.as_deref().is_some_and(|holder| self.0.ledger.is_alive(holder)) {
             return Ok(None);
         }
-        let begun = self.0.driving.lock().is_ok_and(|mut driving| driving.insert(review.clone()));
-        if !begun {
+        if !self.0.driving.lock().is_ok_and(|mut driving| driving.insert(review.clone())) {
             return Ok(None);
         }
         let performing = Performing { engine: self, review: review.clone() };
-        if ours || self.take_over(&review, stored.holder.as_deref()).await? {
-            Ok(Some(performing))
-        } else {
-            Ok(None)
-        }
+        let taken = ours || self.take_over(&review, stored.holder.as_deref()).await?;
+        Ok(taken.then_some(performing))
     }
 
     /// Whether a review is this process's to perform.
@@ -93,7 +82,6 @@ impl Engine {
         stored.holder.as_deref() == Some(self.0.holder.id())
     }
 
-    /// How long to wait for another process that judges this work.
     pub(super) fn patience(&self, ticket: &Ticket) -> Patience {
         let planner = &self.0.planner;
         let timeouts = ticket.prepared.plan.assignments.iter().flat_map(|assignment| {
@@ -106,11 +94,7 @@ impl Engine {
 
     /// Waits until the process that performs a review is gone. One that is stopped, or that records nothing for longer
     /// than its questions may take, is not waited for.
-    pub(super) async fn until_gone(
-        &self,
-        stored: &Stored,
-        patience: &mut Patience,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn until_gone(&self, stored: &Stored, patience: &mut Patience) -> Result<()> {
         let (review, ledger) = (&stored.review.id, &self.0.ledger);
         let holder = stored.holder.as_deref();
         let ours = self.holds(stored);
@@ -126,15 +110,17 @@ impl Engine {
             let process = holder.filter(|_| !ours).and_then(|holder| ledger.process_of(holder));
             if let Some(why) = patience.ends(process) {
                 let by = process.map_or("another process".to_owned(), |id| format!("process {id}"));
-                return Err(EngineError::HeldUp { review: review.to_string(), by, why });
+                return Err(EngineError::HeldUp(format!(
+                    "review {review} is being judged by {by}, which {why}"
+                )));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Ok(())
     }
 
-    /// Takes a review over from a holder that is gone; false if somebody else was faster.
-    async fn take_over(&self, review: &ReviewId, gone: Option<&str>) -> Result<bool, EngineError> {
+    /// Takes a review over from a dead holder; false if another process was faster.
+    async fn take_over(&self, review: &ReviewId, gone: Option<&str>) -> Result<bool> {
         let mut transaction = self.0.ledger.transaction().await?;
         let now = transaction.review(review).await?.and_then(|stored| stored.holder);
         if now.as_deref() != gone {

@@ -1,8 +1,8 @@
-//! Where reviewers say that something is wrong, held against the files that were handed in.
+//! Checks the files and lines that findings name against the files that were handed in.
 
 use super::{Engine, Prepared};
+use crate::reviewer::Failed;
 use crate::reviewer::checks::MAX_TEXT_BYTES;
-use crate::reviewer::{Failed, Told};
 use crate::workspace;
 use countersign_core::answer::{Answer, Asked, Source};
 use countersign_core::outcome::NoVerdict;
@@ -11,21 +11,6 @@ use countersign_core::prompt::Body;
 use std::collections::HashMap;
 
 impl Engine {
-    /// What came back, with its places checked.
-    pub(super) async fn with_locations(
-        &self,
-        told: Told,
-        assignment: &Assignment,
-        prepared: &Prepared,
-    ) -> Told {
-        let result = match told.result {
-            Ok(answer) => self.check_locations(answer, assignment, prepared).await,
-            failed => failed,
-        };
-        Told { result, ..told }
-    }
-
-    /// An answer with its places checked.
     pub(super) async fn check_locations(
         &self,
         mut answer: Answer,
@@ -58,9 +43,8 @@ impl Engine {
             });
             answer
         };
-        let lost = |error| {
+        tokio::task::spawn_blocking(check).await.map_err(|error| {
             Failed::new(NoVerdict::Unavailable, format!("the places in the answer were not checked: {error}"))
-        };
-        tokio::task::spawn_blocking(check).await.map_err(lost)
+        })
     }
 }

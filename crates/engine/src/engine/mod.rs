@@ -1,8 +1,6 @@
 //! The engine: does what is due.
-//!
-//! `submit` hands work in, `wait` performs what the core says is due until the round has ended. Between the
-//! two a process may die at any point: another one, or the same one later, submits the same bytes again and
-//! goes on where it stopped.
+//! `submit` hands work in, `wait` performs what the core says is due until the round has ended. A process may die at
+//! any point between the two: whichever process submits the same bytes again goes on from there.
 
 mod ask;
 mod budget;
@@ -18,6 +16,7 @@ mod panel;
 mod place;
 mod planner;
 mod reading;
+mod record;
 mod redact;
 mod self_review;
 mod slots;
@@ -41,15 +40,17 @@ use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;
 use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use error::Result;
 use happening::Happenings;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
 /// Does what is due, for one project.
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     planner: Planner,
     ledger: Ledger,
@@ -62,43 +63,36 @@ struct Inner {
 
 impl Engine {
     /// An engine on an open ledger.
-    pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self, EngineError> {
+    pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self> {
         let holder = Arc::new(ledger.holder()?);
         let happenings = Arc::new(Happenings::new());
         let driving = Arc::default();
         Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
     }
 
-    /// The same engine with a new planner, for a process that lives longer than its configuration. What is
-    /// under way goes on as it was planned; slots stay taken for whoever is still asked.
+    /// The same engine with a new planner, for a process that outlives its configuration. Rounds under way go on as
+    /// planned, and their questions keep their slots.
     pub fn replanned(&self, mut planner: Planner) -> Self {
         planner.panel.keep_slots(&self.0.planner.panel);
-        Self(Arc::new(Inner {
-            planner,
-            ledger: self.0.ledger.clone(),
-            holder: self.0.holder.clone(),
-            guard: self.0.guard.clone(),
-            happenings: self.0.happenings.clone(),
-            driving: self.0.driving.clone(),
-        }))
+        Self(Arc::new(Inner { planner, ..Inner::clone(&self.0) }))
     }
 
-    /// Makes plans, asking nobody.
+    /// Makes plans without asking a reviewer.
     pub fn planner(&self) -> &Planner {
         &self.0.planner
     }
 
     /// What happens from now on.
     pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.0.happenings.watch()
+        self.0.happenings.readers.subscribe()
     }
 
-    /// Lets somebody hear what happens from now on, in this engine and in those made from it.
+    /// Calls a listener for everything that happens from now on, in this engine and in those made from it.
     pub fn listen(&self, listener: Listener) {
-        self.0.happenings.listen(listener);
+        self.0.happenings.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
-    /// Says what happens to whoever listens.
+    /// Tells all listeners what happens.
     pub fn say(&self, happening: Happening) {
         self.0.happenings.say(happening);
     }

@@ -1,12 +1,13 @@
-//! The panel: who may be asked in this project, in order of preference.
+//! The panel: the reviewers of this project in order of preference, what a question to each may cost, and who may be
+//! asked how much at once.
 
 use super::place::place;
 use super::slots::Slots;
 use super::two_call::TwoCall;
-use crate::programs::Vendor;
+use crate::programs::{Usage, Vendor};
 use crate::reviewer::replay::Recording;
 use crate::reviewer::{Agent, Command, Failed, Library, Marked, Service, Told};
-use countersign_core::cost::{self, Price, Size};
+use countersign_core::cost::{self, Price, Size, Spending};
 use countersign_core::digest::Digest;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::place::Place;
@@ -46,7 +47,7 @@ pub enum Judge {
 }
 
 impl Judge {
-    /// What makes their answers their own.
+    /// A text that differs where their answers may differ; it is part of the key of a ruling.
     fn identity(&self, root: &Path) -> String {
         match self {
             Self::Command(command) => command.identity(root),
@@ -86,15 +87,15 @@ pub struct Panelist {
     pub vendor: Option<Vendor>,
 }
 
-/// The most tokens of a reply, where nobody says so.
+/// The most tokens of a reply, where no setting says so.
 const REPLY_TOKENS: u64 = 8192;
-/// What stands around the files of a question: what is asked, and in which form.
+/// The words around the files of a question.
 const AROUND_BYTES: u64 = 6 * 1024;
-/// What programs add to a question: their own words, and those about tools.
+/// What programs add to a question.
 const PROGRAM_BYTES: u64 = 16 * 1024;
 
 impl Panelist {
-    /// What a question of so many bytes may need; nothing for those who cost nothing.
+    /// The size of a question of so many bytes; none for reviewers that cost nothing.
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         match &self.judge {
             Judge::Replay { .. } | Judge::Library(_) | Judge::SelfReview => None,
@@ -105,7 +106,7 @@ impl Panelist {
         }
     }
 
-    /// How many bytes of files fit into a question, with room for what stands around them.
+    /// How many bytes of files fit into a question.
     fn room_bytes(&self, prompt_bytes: u64) -> Option<u64> {
         let window = self.window_tokens.map(|tokens| {
             let reply_tokens = self.size(0).map_or(0, |size| size.likely_tokens());
@@ -156,6 +157,25 @@ impl Panelist {
         })
     }
 
+    /// Fills in what a reply cost, by the price of its tokens, where the reviewer does not say so.
+    pub(super) fn add_price(&self, usage: &mut Usage) {
+        if let (Some(price), None, Some(input), Some(output)) =
+            (self.price, usage.cost_microusd, usage.tokens_in, usage.tokens_out)
+        {
+            usage.cost_microusd = Some(price.of(input, output));
+        }
+    }
+
+    /// The limit a reviewer is told where a budget counts dollars and no price limits the question.
+    pub(super) fn most_microusd(&self, counts_money: bool) -> Option<u64> {
+        self.question_microusd.filter(|_| counts_money && self.price.is_none())
+    }
+
+    /// The most a question of so many bytes may cost.
+    pub(super) fn worst(&self, bytes: u64) -> Spending {
+        self.size(bytes).map_or(Spending::default(), |size| size.worst(self.price, self.question_microusd))
+    }
+
     /// Whether they answer in free text, with a marker at its end.
     pub fn answers_in_text(&self) -> bool {
         matches!(self.judge, Judge::Marked(_))
@@ -194,8 +214,7 @@ struct Seat {
 }
 
 impl Panel {
-    /// Seats the panelists. Identities and places are taken once, here; whoever answers is held against them.
-    /// `environment` is that of this process.
+    /// Makes the panel. Identities and places are taken once, here; `environment` is that of this process.
     pub fn new(
         panelists: Vec<Panelist>,
         root: &Path,
@@ -228,25 +247,22 @@ impl Panel {
         self.seats.iter().map(reviewer).collect()
     }
 
-    /// Everybody's names, in order.
     pub(super) fn names(&self) -> Vec<String> {
         self.seats.iter().map(|seat| seat.panelist.name.clone()).collect()
     }
 
-    /// Somebody by name.
     pub(super) fn find(&self, name: &str) -> Option<(Arc<Panelist>, Slots)> {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name)?;
         Some((seat.panelist.clone(), seat.slots.clone()))
     }
 
-    /// Where a reviewer is asked; nothing for our checks.
     pub(super) fn place(&self, name: &str) -> Place {
         let seat = self.seats.iter().find(|seat| seat.panelist.name == name);
         seat.map(|seat| seat.place.clone()).unwrap_or_default()
     }
 
-    /// What came back, if whoever gave it is who they were when the panel was seated. A program that was
-    /// edited meanwhile answers for itself, not for the one its ruling would be recorded under.
+    /// Takes an answer away where the reviewer's program was edited since the panel was made: its ruling would be recorded
+    /// under the identity of the old program.
     pub(super) fn vouch<T>(&self, name: &str, root: &Path, told: Told<T>) -> Told<T> {
         let edited = |seat: &Seat| {
             // Only programs of the user's have files that can be edited.
@@ -262,8 +278,8 @@ impl Panel {
         Told { result: Err(Failed::new(NoVerdict::Unavailable, words)), ..told }
     }
 
-    /// Takes over the slots of a panel that is replaced, where as many are to be had. Otherwise a reviewer would
-    /// get more questions at once than it may, until those of the old panel are answered.
+    /// Takes over the slots of a panel that is replaced, where their number is the same. Otherwise a reviewer would get more
+    /// questions at once than allowed, until those of the old panel are answered.
     pub(super) fn keep_slots(&mut self, before: &Self) {
         for seat in &mut self.seats {
             let same = |old: &&Seat| {
@@ -279,7 +295,6 @@ impl Panel {
         }
     }
 
-    /// The slots of our own checks.
     pub(super) fn checks(&self) -> Slots {
         self.checks.clone()
     }

@@ -13,38 +13,21 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Variables that choose what a program loads or whom it talks to, beside those of agent programs.
+/// Variables that choose what a program loads or talks to, beside those of agent programs.
 const STEERING: &[&str] = &["CLASSPATH", "ENV", "HOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "VIRTUAL_ENV"];
 /// Endings of such variables.
 const STEERING_ENDS: &[&str] =
     &["_API_BASE", "_BASE_URL", "_CONFIG_DIR", "_CONFIG_HOME", "_ENDPOINT", "_PROXY", "_proxy"];
 /// Beginnings of such variables.
-const STEERING_BEGINS: &[&str] = &[
-    "BASH_",
-    "BUN_",
-    "DENO_",
-    "DYLD_",
-    "GEM_",
-    "JAVA_",
-    "LD_",
-    "LUA_",
-    "NODE_",
-    "NPM_CONFIG_",
-    "PERL",
-    "PHP",
-    "PYTHON",
-    "RUBY",
-];
+const STEERING_BEGINS: &str =
+    "BASH_ BUN_ DENO_ DYLD_ GEM_ JAVA_ LD_ LUA_ NODE_ NPM_CONFIG_ PERL PHP PYTHON RUBY";
 const PATH: &str = "PATH";
-/// The ending of a variable that holds the address of a service.
 const ADDRESS_END: &str = "_BASE_URL";
 
 /// How many interpreters of interpreters are looked at.
 const INTERPRETERS_MAX: usize = 4;
-/// The longest first line of a script that is looked at.
 const FIRST_LINE_BYTES: u64 = 256;
 
-/// Variables, as a process has them.
 type Variables = [(OsString, OsString)];
 
 /// Where a reviewer would be asked by a process with these variables.
@@ -100,7 +83,7 @@ fn found(program: &OsStr, root: &Path, environment: &Variables) -> Vec<String> {
     all.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
-/// Who runs a script, by its first line; with `env` the program that `env` looks for.
+/// The interpreter in the first line of a script; with `env` the program that `env` looks for.
 fn interpreter(script: &Path) -> Option<OsString> {
     let mut line = vec![];
     std::fs::File::open(script).ok()?.take(FIRST_LINE_BYTES).read_to_end(&mut line).ok()?;
@@ -122,7 +105,7 @@ fn steering(environment: &Variables) -> BTreeMap<String, Digest> {
         STEERING.contains(&name)
             || PROGRAMS.reviewers().any(|facts| of_program(facts, name))
             || STEERING_ENDS.iter().any(|end| name.ends_with(end))
-            || STEERING_BEGINS.iter().any(|begin| name.starts_with(begin))
+            || STEERING_BEGINS.split_whitespace().any(|begin| name.starts_with(begin))
     };
     let named = |(name, value): &(OsString, OsString)| {
         let name = name.to_str().filter(|name| steers(name) && !value.is_empty())?;

@@ -1,9 +1,9 @@
-//! The planner: from a request to exact bytes, a plan and the words of each question. Asks nobody, writes
+//! The planner: from a request to exact bytes, a plan and the prompt of each question. It asks no reviewer and writes
 //! nothing.
 
 use super::ask::Worded;
 use super::handed::Handed;
-use super::{EngineError, Panel};
+use super::{EngineError, Panel, Result};
 use crate::fresh::now_ms;
 use crate::ledger::Ledger;
 use crate::workspace::{self, Changed, Root};
@@ -14,12 +14,12 @@ use countersign_core::ids::Subject;
 use countersign_core::plan::{self, Assignment, Plan, Reviewer};
 use countersign_core::policy::{self, GateFiles, Policy};
 use countersign_core::prompt::{self, Body, Question, Shown};
-use countersign_core::redact::{Counts, Redaction};
+use countersign_core::redact::Redaction;
 use countersign_core::rule::Rule;
 use countersign_core::submission::{Content, Material, Output, Submission};
 use std::time::Duration;
 
-/// More than the description of a reply takes.
+/// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 2 * 1024;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -95,24 +95,23 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Everybody who may be asked.
     pub(super) fn reviewers(&self) -> Vec<Reviewer> {
         self.panel.reviewers(self.bounds.prompt_bytes)
     }
 
     /// Looks at the files and makes the plan.
-    pub async fn prepare(&self, request: Request) -> Result<Prepared, EngineError> {
+    pub async fn prepare(&self, request: Request) -> Result<Prepared> {
         let notes = request.notes.as_deref().map(|notes| Digest::of(notes.as_bytes()));
         self.prepare_for(request, notes, &self.reviewers()).await
     }
 
-    /// The same where only the digest of the notes is known, for some of the panel.
+    /// The same for some reviewers, where only the digest of the notes is known.
     pub(super) async fn prepare_for(
         &self,
         mut request: Request,
         notes: Option<Digest>,
         reviewers: &[Reviewer],
-    ) -> Result<Prepared, EngineError> {
+    ) -> Result<Prepared> {
         // Rules go on record as they are asked, and what is handed in later is held against that record.
         super::redact::rules(&self.redaction, &mut request.rules);
         let gathered = match &request.change {
@@ -123,15 +122,12 @@ impl Planner {
             }
         };
         let files = gathered.map_err(EngineError::io("could not look at the files"))?;
-        let submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
-        let submission = match &request.change {
-            None => submission,
-            Some(handed) => handed.name(submission),
-        };
-        let steers = |handed: &Handed| !handed.change().gate_files().is_empty();
-        let steers_gate =
-            request.policy.gate_files == GateFiles::Person && request.change.as_ref().is_some_and(steers);
-        let submission = Submission { steers_gate, ..submission };
+        let mut submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
+        if let Some(handed) = &request.change {
+            let person = request.policy.gate_files == GateFiles::Person;
+            submission = handed.name(submission);
+            submission.steers_gate = person && !handed.change().gate_files().is_empty();
+        }
         let plan = plan::plan(&request.rules, &submission, reviewers, self.redaction.identity())?;
         Ok(Prepared { request, submission, plan })
     }
@@ -142,7 +138,7 @@ impl Planner {
         prepared: &Prepared,
         assignment: &Assignment,
         ledger: Option<&Ledger>,
-    ) -> Result<Preview, EngineError> {
+    ) -> Result<Preview> {
         let known = match ledger {
             Some(ledger) => {
                 let since = rulings_since(&prepared.request.policy);
@@ -159,7 +155,7 @@ impl Planner {
         Ok(Preview { system_prompt: worded.system_prompt, payload, timeout_seconds, known })
     }
 
-    /// The question in words: a change as it was handed in; files with contents where they fit, else with paths.
+    /// The prompt of a question: a change as it was handed in, or files with their contents where they fit, else with paths.
     pub(super) async fn word(
         &self,
         rules: &[Rule],
@@ -167,19 +163,16 @@ impl Planner {
         prepared: &Prepared,
         reviewer: &str,
     ) -> Result<Worded, Changed> {
-        let mut redacted = Counts::default();
         let notes = prepared.request.notes.as_deref().map(|notes| self.redaction.redact(notes));
-        let notes = notes.map(|(notes, found)| {
-            redacted.add(found);
-            notes
-        });
-        let notes = notes.as_deref();
+        let (notes, found) = notes.unzip();
+        let (notes, mut redacted) = (notes.as_deref(), found.unwrap_or_default());
+        let panelist = self.panel.find(reviewer).map(|(panelist, _)| panelist);
         let (shown, payload) = match &prepared.request.change {
             Some(handed) => self.word_change(handed, assignment, prepared, notes, &mut redacted)?,
             None => {
                 let files = materials(assignment, &prepared.submission);
-                // Whoever cannot be given files gets everything in the question, or is not asked.
-                let reads = self.panel.find(reviewer).is_none_or(|(panelist, _)| panelist.reads_files());
+                // A reviewer that cannot be given files gets everything in the question, or is not asked.
+                let reads = panelist.as_ref().is_none_or(|panelist| panelist.reads_files());
                 let mut shown = self.show(&files, &prepared.submission, reads).await?;
                 redacted.add(super::redact::shown(&self.redaction, &mut shown));
                 let payload = prompt::payload(&shown, notes);
@@ -192,8 +185,7 @@ impl Planner {
             notes,
             guidance: rules.get(assignment.rule).and_then(|rule| rule.guidance.as_deref()),
         };
-        let in_text = self.panel.find(reviewer).is_some_and(|(panelist, _)| panelist.answers_in_text());
-        let system_prompt = match in_text {
+        let system_prompt = match panelist.is_some_and(|panelist| panelist.answers_in_text()) {
             true => prompt::question_prompt(&question),
             false => prompt::system_prompt(&question),
         };
@@ -239,19 +231,17 @@ impl Planner {
         Some(beside + (worded.system_prompt.len() + worded.payload.len() + names) as u64 + SCHEMA_BYTES)
     }
 
-    /// How long a reviewer may take.
     pub(super) fn timeout(&self, assignment: &Assignment, reviewer: &str) -> Duration {
         let fixed = self.panel.find(reviewer).and_then(|(panelist, _)| panelist.timeout);
         fixed.unwrap_or(Duration::from_secs(policy::timeout_seconds(assignment.files.len())))
     }
 }
 
-/// The files of an assignment.
 pub(super) fn materials(assignment: &Assignment, submission: &Submission) -> Vec<Material> {
     assignment.files.iter().filter_map(|file| submission.files.get(*file).cloned()).collect()
 }
 
-/// Rulings older than this do not stand any more.
+/// Rulings that passed before this time do not stand any more.
 pub(super) fn rulings_since(policy: &Policy) -> i64 {
     now_ms() - i64::from(policy.reuse_days) * DAY_MS
 }

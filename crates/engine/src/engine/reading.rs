@@ -1,11 +1,15 @@
-//! What reviewers and commands read by themselves: it must be what was handed in for as long as they can read it.
+//! Holds the files that reviewers and commands read themselves: they must be what was handed in for as long as they can
+//! be read.
 
+use super::handed::wanted;
+use super::{Engine, EngineError, Result};
 use crate::reviewer::{Brief, Failed, Files, Held, Told};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Changed, Kept, Root, Steady};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
-use countersign_core::submission::{Form, Material};
+use countersign_core::review::Confirmation;
+use countersign_core::submission::{Content, Form, Material, Submission};
 use std::io;
 
 /// What a reviewer may read.
@@ -20,7 +24,6 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// What a reviewer has that sees the project, or does not.
     pub(super) fn of(sees_project: bool) -> Self {
         if sees_project { Self::Project } else { Self::Copies }
     }
@@ -29,28 +32,25 @@ impl Access {
 /// A question with the folder its reviewer has for itself.
 pub(super) struct Private {
     pub brief: Brief,
-    /// Gone with the question.
     pub _folder: Scratch,
     /// The files the reviewer may read.
     pub held: Option<Steady>,
 }
 
 impl Private {
-    /// What came back, and nothing where the reviewer may have read something else than was handed in.
+    /// Ends the hold. The answer is taken away where the reviewer may have read something else than was handed in.
     pub(super) async fn let_go<T>(self, told: Told<T>) -> Told<T> {
         let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
         let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
         let ended = ended.unwrap_or_else(|error| {
-            Err(Failed::new(
-                NoVerdict::Unavailable,
-                format!("the files could not be looked at again: {error}"),
-            ))
+            let words = format!("the files could not be looked at again: {error}");
+            Err(Failed::new(NoVerdict::Unavailable, words))
         });
         told.and_then(|said| ended.map(|()| said))
     }
 }
 
-/// Holds files while somebody reads them by their paths.
+/// Holds files while they are read by their paths.
 pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<Steady>, Failed> {
     if files.is_empty() {
         return Ok(None);
@@ -72,9 +72,37 @@ pub(super) fn stale(changed: Changed) -> Failed {
     Failed::new(NoVerdict::Stale, changed.to_string())
 }
 
+pub(super) fn no_private_folder(error: io::Error) -> Failed {
+    Failed::new(NoVerdict::Unavailable, format!("no private folder for the reviewer: {error}"))
+}
+
 fn not_held(error: &io::Error) -> Failed {
     let words = format!("the files could not be held to what was handed in while they are read: {error}");
     Failed::new(NoVerdict::Unavailable, words)
+}
+
+impl Engine {
+    /// Whether the files are still what was handed in.
+    pub(super) async fn look_at_files(&self, submission: &Submission) -> Result<Confirmation> {
+        let root = &self.0.planner.root;
+        if let Some(of) = &submission.change
+            && workspace::fingerprint(root, &wanted(of)).await? != of.fingerprint
+        {
+            return Ok(Confirmation::Changed);
+        }
+        let in_change = submission.change.is_some();
+        // Also in a change: git may take other bytes of a file for the same, and checks do not.
+        let files: Vec<_> = submission.files.iter().filter(|file| can_be_gathered(file, in_change)).collect();
+        let paths = files.iter().map(|file| (file.path.clone(), file.output)).collect();
+        let now = workspace::gather(root, paths).await;
+        let now = now.map_err(EngineError::io("could not look at the files again"))?;
+        Ok(if now.iter().eq(files) { Confirmation::Same } else { Confirmation::Changed })
+    }
+}
+
+/// Whether a material is a file at its path. One of a change that could not be read may have another name.
+fn can_be_gathered(file: &Material, in_change: bool) -> bool {
+    file.form.is_file() && !(in_change && matches!(file.content, Content::Unreadable(_)))
 }
 
 /// The project, as checks look at it.

@@ -1,5 +1,4 @@
 //! Keeping secrets back: in the words of a question, in what comes back, and in what people write down.
-//!
 //! What is hashed is never changed: digests and keys are of the original bytes, and checks see the truth.
 
 use super::Engine;
@@ -14,11 +13,10 @@ use countersign_core::text;
 use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
-/// The longest name of a model that is kept.
 const MODEL_BYTES: usize = 200;
 
 impl Engine {
-    /// Asks. Whatever comes back is free of secrets before anybody records or shows it.
+    /// Asks, and takes secrets out of the answer before it is recorded or shown.
     pub(super) async fn ask_redacted(&self, asking: Asking, cancel: &CancellationToken) -> Told {
         let told = self.ask(&asking, cancel).await;
         let replaced = asking.redacted.load(Ordering::Relaxed);
@@ -26,10 +24,14 @@ impl Engine {
             answer.redacted = answer.redacted.saturating_add(replaced);
             redaction.answer(answer);
         });
-        self.with_locations(told, &asking.assignment, &asking.prepared).await
+        let result = match told.result {
+            Ok(answer) => self.check_locations(answer, &asking.assignment, &asking.prepared).await,
+            failed => failed,
+        };
+        Told { result, ..told }
     }
 
-    /// What came back without secrets; `hide` takes them from what is in it.
+    /// Takes secrets out of everything in a reply; `hide` does so for the answer itself.
     pub(super) fn without_secrets<T>(&self, told: Told<T>, hide: impl FnOnce(&Redaction, &mut T)) -> Told<T> {
         let redaction = &self.0.planner.redaction;
         let result = match told.result {
@@ -54,7 +56,6 @@ impl Engine {
         self.0.planner.redaction.hide(text)
     }
 
-    /// The results of a self-review.
     pub(super) fn hide_rows(&self, rows: &mut [Row]) {
         for row in rows {
             let flaws =
@@ -76,7 +77,7 @@ pub(super) fn rules(redaction: &Redaction, rules: &mut [Rule]) {
     }
 }
 
-/// The contents of a question, and how many secrets they had.
+/// Takes secrets out of the contents of a question, and counts them.
 pub(super) fn shown(redaction: &Redaction, files: &mut [Shown]) -> Counts {
     let mut counts = Counts::default();
     for file in files {

@@ -2,7 +2,7 @@
 
 use super::handed::Handed;
 use super::planner::materials;
-use super::{Engine, EngineError, Prepared, Request, Ticket};
+use super::{Engine, EngineError, Prepared, Request, Result, Ticket};
 use crate::fresh::random;
 use crate::ledger::{Ledger, Stored};
 use crate::workspace;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where the instructions of a review are: beside its ledger.
-pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf, EngineError> {
+pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf> {
     let dir = ledger.dir().ok_or_else(|| {
         EngineError::Internal(
             "a ledger in memory has no folder for the instructions of a self-review".to_owned(),
@@ -47,39 +47,29 @@ pub(super) struct Offer {
 }
 
 impl Engine {
-    /// Gives out a token, or takes the results that came with the work.
-    pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<(), EngineError> {
-        if let Some(offer) = &ticket.offer {
-            return self.take_offer(offer, stored, &ticket.prepared).await;
-        }
-        let token = Token::new(random()?);
-        self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
-        self.feed(stored, vec![Input::SelfReviewAsked { token }]).await?;
-        Ok(())
-    }
-
-    async fn take_offer(
-        &self,
-        offer: &Offer,
-        stored: Stored,
-        prepared: &Prepared,
-    ) -> Result<(), EngineError> {
+    /// Writes the instructions with a token, or takes the results that came with the work.
+    pub(super) async fn ask_self(&self, ticket: &Ticket, stored: Stored) -> Result<()> {
+        let Some(Offer { token, rows }) = &ticket.offer else {
+            let token = Token::new(random()?);
+            self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)?;
+            self.feed(stored, vec![Input::SelfReviewAsked { token }]).await?;
+            return Ok(());
+        };
         let Some(round) = stored.review.round() else { return Ok(()) };
-        let answers = self.own_rulings(&offer.rows, round, &stored.review.rules, prepared).await?;
-        let token = offer.token.clone();
+        let answers = self.own_rulings(rows, round, &stored.review.rules, &ticket.prepared).await?;
         let asked = Input::SelfReviewAsked { token: token.clone() };
-        self.feed(stored, vec![asked, Input::SelfReviewed { token, answers }]).await?;
+        self.feed(stored, vec![asked, Input::SelfReviewed { token: token.clone(), answers }]).await?;
         Ok(())
     }
 
-    /// The rulings that rows are, with their places checked.
+    /// The rulings of the rows, with their locations checked.
     async fn own_rulings(
         &self,
         rows: &[Row],
         round: &Round,
         rules: &[Rule],
         prepared: &Prepared,
-    ) -> Result<Vec<(Key, Answer)>, EngineError> {
+    ) -> Result<Vec<(Key, Answer)>> {
         let answers = self_rulings(rows, &round.assignments, rules);
         let mut answers = answers.map_err(|defect| EngineError::Results(defect.to_string()))?;
         for (key, answer) in &mut answers {
@@ -91,11 +81,7 @@ impl Engine {
     }
 
     /// Hands in the results of a self-review, for the files of its last round as they are at this moment.
-    pub async fn self_reviewed(
-        &self,
-        id: &ReviewId,
-        results: SelfReviewResults,
-    ) -> Result<Ticket, EngineError> {
+    pub async fn self_reviewed(&self, id: &ReviewId, results: SelfReviewResults) -> Result<Ticket> {
         let stored = self.get(id).await?;
         let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
         let prepared = self.prepare_again(&stored.review, round).await?;
@@ -108,7 +94,7 @@ impl Engine {
         id: &ReviewId,
         prepared: Prepared,
         mut results: SelfReviewResults,
-    ) -> Result<Ticket, EngineError> {
+    ) -> Result<Ticket> {
         self.hide_rows(&mut results.results);
         let stored = self.get(id).await?;
         let Some(round) = stored.review.round() else { return Err(EngineError::NotFound(id.to_string())) };
@@ -140,13 +126,8 @@ impl Engine {
         Ok(Ticket { offer: Some(offer), ..ticket })
     }
 
-    /// The work of a round as it is now, for the reviewers that round had: whoever else is configured was not
-    /// to be asked.
-    pub(super) async fn prepare_again(
-        &self,
-        review: &Review,
-        round: &Round,
-    ) -> Result<Prepared, EngineError> {
+    /// The work of a round as it is now, for the reviewers that round had and no others.
+    pub(super) async fn prepare_again(&self, review: &Review, round: &Round) -> Result<Prepared> {
         let candidates = || round.assignments.iter().flat_map(|assignment| &assignment.candidates);
         let mut reviewers = self.0.planner.reviewers();
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
@@ -164,12 +145,7 @@ impl Engine {
         Some((SelfReview { handing_in: None, ..document(review, notes, &token) }, token))
     }
 
-    fn write_instructions(
-        &self,
-        review: &Review,
-        notes: Option<String>,
-        token: &Token,
-    ) -> Result<(), EngineError> {
+    fn write_instructions(&self, review: &Review, notes: Option<String>, token: &Token) -> Result<()> {
         let path = self_review_file(&self.0.ledger, &review.id)?;
         let notes = notes.map(|notes| self.hide(&notes));
         let text = self_review_instructions(&document(review, notes, token));
@@ -178,7 +154,7 @@ impl Engine {
     }
 
     /// Writes the instructions again with a new token, after the same work was handed in without results.
-    pub async fn renew_self_review(&self, ticket: &Ticket) -> Result<(), EngineError> {
+    pub async fn renew_self_review(&self, ticket: &Ticket) -> Result<()> {
         let stored = self.get(&ticket.review).await?;
         let Some(token) = stored.review.round().and_then(|round| round.token.clone()) else { return Ok(()) };
         self.write_instructions(&stored.review, ticket.prepared.request.notes.clone(), &token)

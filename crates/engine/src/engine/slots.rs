@@ -1,7 +1,6 @@
 //! Slots: how many questions a reviewer gets at once, in turn between reviews.
-//!
-//! A review with thousands of questions must not make another wait that has one. So whoever is next is the
-//! next review, not the next question.
+//! A review with thousands of questions must not delay another that has one. So the next slot goes to the next review,
+//! not to the next question.
 
 use countersign_core::ids::ReviewId;
 use std::collections::VecDeque;
@@ -51,8 +50,8 @@ impl Slots {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slot is free again: the next question of the next review gets it.
-    fn give_on(&self) {
+    /// Gives a free slot to the next question of the next review.
+    fn pass_on(&self) {
         let mut queue = self.queue();
         while let Some(next) = queue.next() {
             match next.send(Slot(Some(self.clone()))) {
@@ -79,7 +78,7 @@ impl Queue {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(slots) = self.0.take() {
-            slots.give_on();
+            slots.pass_on();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Handing in: one transaction, the same for every door.
 
 use super::planner::rulings_since;
-use super::{Engine, EngineError, Prepared};
+use super::{Engine, Prepared, Result};
 use crate::fresh::{now_ms, random};
 use crate::ledger::{Stored, Transaction};
 use countersign_core::ids::{ReviewId, Token};
@@ -18,9 +18,7 @@ pub struct Ticket {
     pub round: u32,
     /// What handing it in meant.
     pub route: Route,
-    /// The work.
     pub(super) prepared: Arc<Prepared>,
-    /// A self-review that is handed in with it.
     pub(super) offer: Option<super::self_review::Offer>,
 }
 
@@ -43,7 +41,7 @@ impl Ticket {
 
 impl Engine {
     /// Hands work in.
-    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket, EngineError> {
+    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket> {
         let mut transaction = self.0.ledger.transaction().await?;
         let latest = transaction.latest_for(&prepared.request.subject).await?;
         let Prepared { submission, plan, request } = &prepared;
@@ -54,7 +52,17 @@ impl Engine {
             (_, Some(latest)) => latest,
         };
         let known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
-        let events = step(&stored.review, Input::Submit(Box::new(submit_of(&prepared, known)?)))?;
+        let submit = Submit {
+            rules: request.rules.clone(),
+            opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
+            submission: submission.clone(),
+            assignments: plan.assignments.clone(),
+            known,
+            fresh: request.fresh,
+            token: Token::new(random()?),
+            now_ms: now_ms(),
+        };
+        let events = step(&stored.review, Input::Submit(Box::new(submit)))?;
         let review = stored.review.id.clone();
         let mut round = stored.review.round().map_or(1, |round| round.n);
         if !events.is_empty() {
@@ -73,7 +81,7 @@ impl Engine {
         review: &Review,
         prepared: &Prepared,
         way: Route,
-    ) -> Result<Vec<Known>, EngineError> {
+    ) -> Result<Vec<Known>> {
         if !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
             return Ok(vec![]);
         }
@@ -81,18 +89,4 @@ impl Engine {
         let candidates = prepared.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
         Ok(transaction.rulings(candidates, rulings_since(policy)).await?)
     }
-}
-
-fn submit_of(prepared: &Prepared, known: Vec<Known>) -> Result<Submit, EngineError> {
-    let request = &prepared.request;
-    Ok(Submit {
-        rules: request.rules.clone(),
-        opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
-        submission: prepared.submission.clone(),
-        assignments: prepared.plan.assignments.clone(),
-        known,
-        fresh: request.fresh,
-        token: Token::new(random()?),
-        now_ms: now_ms(),
-    })
 }

@@ -1,35 +1,30 @@
-//! A review in two calls: somebody reviews in their own words, somebody else reads out of that what it says.
-//!
-//! Only the reviewer's own reply is read, as data between markers; nothing we sent is. The one who reads is asked once
-//! more where its reply cannot be used, and always about the same review: a reviewer is not asked again until it says
-//! something else.
+//! A review in two calls: the reviewer writes in free words, the parser reads the conclusion out of them.
+//! The parser gets the reviewer's reply alone, as data between markers. It is asked once more where its own reply cannot
+//! be used, always about the same review: the reviewer is not asked until it says something else.
 
 use super::ask::Asking;
 use super::reading::Access;
 use super::{Engine, Panelist};
 use crate::programs::{Said, Usage};
 use crate::reviewer::{Asks, Brief, Failed, Told};
-use countersign_core::answer::{self, Answer, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
+use countersign_core::answer::{self, PARSED_REVIEW, REVIEW_TEXT, Reviewed};
 use countersign_core::cost::Size;
 use countersign_core::digest::Parts;
 use countersign_core::outcome::NoVerdict;
-use countersign_core::plan::Target;
 use countersign_core::prompt::{self, Body, Shown};
 use countersign_core::text;
 use serde_json::Value;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What the question to the reader is called, for programs and in recordings.
 pub const PARSE_REVIEW: &str = "parse-review";
-/// Longer reviews are no reviews any more.
+/// Longer reviews are refused.
 const REVIEW_BYTES_MAX: usize = 256 * 1024;
-/// How long the reader may take, where nobody says so.
+/// How long the parser may take, where no setting says so.
 const PARSER_SECONDS: u64 = 120;
-/// More than the words around a review take.
+/// An upper bound for the words around a review.
 const PARSER_AROUND_BYTES: u64 = 8 * 1024;
 
-/// What the reader is told.
 const PARSER_TASK: &str = "\
 You read the review that somebody wrote about a piece of work, and say what it says. You do not judge the work, and \
 you do not judge the review.
@@ -55,7 +50,7 @@ pub struct TwoCall {
 }
 
 impl TwoCall {
-    /// What makes its answers its own, beside the two who are asked.
+    /// The identity, with those of the two reviewers that are asked.
     pub(super) fn identity(&self, reviewer: &str, parser: &str) -> String {
         let mut parts = Parts::new("two-call/1");
         parts.text(reviewer).text(parser).text(&self.command).text(&self.task);
@@ -63,7 +58,7 @@ impl TwoCall {
         format!("two-call {}", parts.digest())
     }
 
-    /// What both may need together, each of them twice.
+    /// What both may cost together, each asked twice.
     pub(super) fn size(&self, bytes: u64) -> Option<Size> {
         let review = self.reviewer.size(bytes + self.task.len() as u64);
         let reply_bytes = review.map_or(0, |size| size.reply_tokens.saturating_mul(4));
@@ -77,16 +72,55 @@ impl TwoCall {
     }
 }
 
-/// Everything that was said and spent, while it goes on.
-#[derive(Default)]
-struct Transcript {
+/// A review in two calls under way, with all replies so far and what they cost.
+struct Reviewing<'a> {
+    engine: &'a Engine,
+    asking: &'a Asking,
+    two: &'a TwoCall,
+    cancel: &'a CancellationToken,
     reply: String,
     usage: Option<Usage>,
-    /// Whether somebody did not say what it cost.
+    /// Whether a reply did not say what it cost.
     unknown: bool,
 }
 
-impl Transcript {
+impl Engine {
+    /// Has work reviewed in free words, and has that review read.
+    pub(super) async fn ask_twice(
+        &self,
+        asking: &Asking,
+        two: &TwoCall,
+        cancel: &CancellationToken,
+    ) -> Result<Told, Failed> {
+        // A reply that could not be used was asked for again here, about the same review.
+        if let Some(defect) = &asking.repair {
+            return Err(Failed::new(NoVerdict::Garbled, defect));
+        }
+        let private = self.private_brief(asking, Access::of(two.reviewer.sees_project)).await?;
+        let (criteria, root) = (private.brief.criteria.clone(), private.brief.root.clone());
+        let mut reviewing = Reviewing {
+            engine: self,
+            asking,
+            two,
+            cancel,
+            reply: String::new(),
+            usage: None,
+            unknown: false,
+        };
+        let review = reviewing.free_review(private.brief.clone()).await;
+        let review = match private.let_go(Told::bare(review)).await.result {
+            Ok(review) => review,
+            Err(failed) => return Ok(reviewing.told(Err(failed))),
+        };
+        let answer = reviewing.parse_review(&review).await.and_then(|reviewed| {
+            answer::rule_reviewed(reviewed, &criteria.iter().collect::<Vec<_>>())
+                .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
+        });
+        Ok(self.0.planner.panel.vouch(&asking.reviewer, &root, reviewing.told(answer)))
+    }
+}
+
+impl Reviewing<'_> {
     fn add<T>(&mut self, who: &str, panelist: &Panelist, told: &Told<T>) {
         if let Some(reply) = &told.reply {
             let between = if self.reply.is_empty() { "" } else { "\n\n" };
@@ -96,11 +130,7 @@ impl Transcript {
             self.unknown = true;
             return;
         };
-        if let (Some(price), None, Some(input), Some(output)) =
-            (panelist.price, usage.cost_microusd, usage.tokens_in, usage.tokens_out)
-        {
-            usage.cost_microusd = Some(price.of(input, output));
-        }
+        panelist.add_price(&mut usage);
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.usage = Some(match self.usage.take() {
             None => usage,
@@ -117,127 +147,60 @@ impl Transcript {
         let reply = (!self.reply.is_empty()).then_some(self.reply);
         Told { result, reply, usage: self.usage.filter(|_| !self.unknown) }
     }
-}
-
-impl Engine {
-    /// Has work reviewed in free words, and reads what they say.
-    pub(super) async fn ask_twice(&self, asking: &Asking, two: &TwoCall, cancel: &CancellationToken) -> Told {
-        // Whoever gave a reply that could not be used was asked again here, about the same review.
-        if let Some(defect) = &asking.repair {
-            return Told::not_asked(Failed::new(NoVerdict::Garbled, defect));
-        }
-        let private = match self.private_brief(asking, Access::of(two.reviewer.sees_project)).await {
-            Ok(private) => private,
-            Err(failed) => return Told::not_asked(failed),
-        };
-        let criteria = private.brief.criteria.clone();
-        let root = private.brief.root.clone();
-        let mut heard = Transcript::default();
-        let review = self.free_review(two, private.brief.clone(), &mut heard, cancel).await;
-        let review = match private.let_go(Told::bare(review)).await.result {
-            Ok(review) => review,
-            Err(failed) => return heard.told(Err(failed)),
-        };
-        let asked: Vec<_> = criteria.iter().collect();
-        let parsed = self.parse_review(two, asking, &review, &mut heard, cancel).await;
-        let answer: Result<Answer, Failed> = parsed.and_then(|reviewed| {
-            answer::rule_reviewed(reviewed, &asked)
-                .map_err(|defect| Failed::new(defect.why(), defect.to_string()))
-        });
-        self.0.planner.panel.vouch(&asking.reviewer, &root, heard.told(answer))
-    }
 
     /// The review in free words; an empty one is asked for once more.
-    async fn free_review(
-        &self,
-        two: &TwoCall,
-        mut brief: Brief,
-        heard: &mut Transcript,
-        cancel: &CancellationToken,
-    ) -> Result<String, Failed> {
+    async fn free_review(&mut self, mut brief: Brief) -> Result<String, Failed> {
+        let (engine, two) = (self.engine, self.two);
         brief.rule.clone_from(&two.command);
         brief.asks = Asks::Consultation(REVIEW_TEXT);
         let system_prompt = prompt::consultation_prompt(&two.task, REVIEW_TEXT);
-        let mut empty = None;
-        for _ in 0..2 {
-            brief.system_prompt = match &empty {
-                None => system_prompt.clone(),
-                Some(Failed { detail, .. }) => prompt::repair_prompt(&system_prompt, detail),
-            };
-            let told = self.hear(&two.reviewer, &brief, cancel).await;
-            heard.add(&two.command, &two.reviewer, &told);
+        let empty = "the review is empty";
+        for asked_for in [system_prompt.clone(), prompt::repair_prompt(&system_prompt, empty)] {
+            brief.system_prompt = asked_for;
+            let told = engine.hear(&two.reviewer, &brief, self.cancel).await;
+            self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {
                 let words = format!("the review has {} bytes; {REVIEW_BYTES_MAX} are read", review.len());
                 return Err(Failed::new(NoVerdict::TooLong, words));
             }
             if !review.trim().is_empty() {
-                return Ok(self.0.planner.redaction.redact(&review).0.into_owned());
-            }
-            empty = Some(Failed::new(NoVerdict::Garbled, "the review is empty"));
-        }
-        Err(empty.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review is empty")))
-    }
-
-    /// What a review says; whoever reads it is asked once more where the reply cannot be used.
-    async fn parse_review(
-        &self,
-        two: &TwoCall,
-        asking: &Asking,
-        review: &str,
-        heard: &mut Transcript,
-        cancel: &CancellationToken,
-    ) -> Result<Reviewed, Failed> {
-        let mut brief = self.parser_brief(two, asking, review);
-        let system_prompt = brief.system_prompt.clone();
-        let mut defect: Option<Failed> = None;
-        for _ in 0..2 {
-            if let Some(Failed { detail, .. }) = &defect {
-                brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
-            }
-            let told = self.hear_consultation(&two.parser, brief.clone(), cancel).await;
-            heard.add(PARSE_REVIEW, &two.parser, &told);
-            match told.result.and_then(|said| reviewed_of(&said)) {
-                Err(failed) if failed.why.is_repairable() => defect = Some(failed),
-                read => return read,
+                return Ok(engine.0.planner.redaction.redact(&review).0.into_owned());
             }
         }
-        Err(defect.unwrap_or_else(|| Failed::new(NoVerdict::Garbled, "the review could not be read")))
+        Err(Failed::new(NoVerdict::Garbled, empty))
     }
 
-    fn parser_brief(&self, two: &TwoCall, asking: &Asking, review: &str) -> Brief {
-        let shown = Shown {
-            path: "review".to_owned(),
-            output: "review".to_owned(),
-            body: Body::Text(review.to_owned()),
-        };
-        let root = self.0.planner.root.path().to_owned();
-        Brief {
-            call: asking.call.clone(),
-            rule: PARSE_REVIEW.to_owned(),
-            asks: Asks::Consultation(PARSED_REVIEW),
-            target: Target::All,
-            criteria: vec![],
-            system_prompt: prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW),
+    /// Has the parser read a review; it is asked once more where its reply cannot be used.
+    async fn parse_review(&mut self, review: &str) -> Result<Reviewed, Failed> {
+        let (path, output) = ("review".to_owned(), "review".to_owned());
+        let shown = Shown { path, output, body: Body::Text(review.to_owned()) };
+        let (Asking { call, counts_money, .. }, asks) = (self.asking, (PARSE_REVIEW, PARSED_REVIEW));
+        let system_prompt = prompt::consultation_prompt(PARSER_TASK, PARSED_REVIEW);
+        let mut brief = Brief {
+            system_prompt: system_prompt.clone(),
             payload: prompt::payload(&[shown], None),
-            files: vec![],
-            shown: vec![],
-            unshown: 0,
-            timeout: two.parser.timeout.unwrap_or(Duration::from_secs(PARSER_SECONDS)),
-            reply_bytes: self.0.planner.bounds.reply_bytes,
-            accept_bare: false,
-            folder: root.clone(),
-            private: None,
-            root,
-            most_microusd: two
-                .parser
-                .question_microusd
-                .filter(|_| asking.counts_money && two.parser.price.is_none()),
+            ..self.engine.empty_brief(&self.two.parser, call.clone(), asks, PARSER_SECONDS, *counts_money)
+        };
+        let mut read = self.parse_once(brief.clone()).await;
+        if let Err(Failed { why, detail, .. }) = &read
+            && why.is_repairable()
+        {
+            brief.system_prompt = prompt::repair_prompt(&system_prompt, detail);
+            read = self.parse_once(brief).await;
         }
+        read
+    }
+
+    async fn parse_once(&mut self, brief: Brief) -> Result<Reviewed, Failed> {
+        let told = self.engine.hear_consultation(&self.two.parser, brief, self.cancel).await;
+        let told = told.unwrap_or_else(Told::not_asked);
+        self.add(PARSE_REVIEW, &self.two.parser, &told);
+        told.result.and_then(|said| reviewed_of(&said))
     }
 }
 
-/// The words of a review: those in the form that was asked for, or all of a reply in another.
+/// The text of a review: that in the form that was asked for, or all of a reply in another form.
 fn review_text(said: Said) -> String {
     let of = |value: &Value| value.get("review").and_then(Value::as_str).map(str::to_owned);
     let text = match said {

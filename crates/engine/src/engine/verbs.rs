@@ -1,6 +1,6 @@
-//! The smaller verbs: look, decide, lift, withdraw, deliver.
+//! The small operations on a review: read it, decide, lift, withdraw, mark as delivered.
 
-use super::{Engine, EngineError, Ticket};
+use super::{Engine, EngineError, Result, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Ledger, Stored};
 use countersign_core::digest::Digest;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 impl Engine {
     /// A review as it stands.
-    pub async fn get(&self, id: &ReviewId) -> Result<Stored, EngineError> {
+    pub async fn get(&self, id: &ReviewId) -> Result<Stored> {
         self.0.ledger.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))
     }
 
@@ -22,25 +22,19 @@ impl Engine {
     }
 
     /// The door wrote the answer and saw no hang-up.
-    pub async fn delivered(&self, ticket: &Ticket) -> Result<(), EngineError> {
+    pub async fn delivered(&self, ticket: &Ticket) -> Result<()> {
         self.delivered_round(&ticket.review, ticket.round).await
     }
 
     /// The same for a door that no longer has the ticket.
-    pub async fn delivered_round(&self, review: &ReviewId, round: u32) -> Result<(), EngineError> {
+    pub async fn delivered_round(&self, review: &ReviewId, round: u32) -> Result<()> {
         let stored = self.get(review).await?;
         self.feed(stored, vec![Input::Delivered { round }]).await?;
         Ok(())
     }
 
-    /// Somebody decides about exactly the work that stands now.
-    pub async fn decide(
-        &self,
-        id: &ReviewId,
-        verb: Verb,
-        by: Actor,
-        reason: String,
-    ) -> Result<Stored, EngineError> {
+    /// Decides about the work that is recorded now.
+    pub async fn decide(&self, id: &ReviewId, verb: Verb, by: Actor, reason: String) -> Result<Stored> {
         let stored = self.get(id).await?;
         let Some(digest) = stored.review.digest().cloned() else {
             return Err(EngineError::NotFound(id.to_string()));
@@ -48,7 +42,7 @@ impl Engine {
         self.decide_about(id, digest, verb, by, reason).await
     }
 
-    /// Somebody decides about the work they had before them; where it is other work by now, that is refused.
+    /// Decides about the work of this digest; refused where the review is about other work by now.
     pub async fn decide_about(
         &self,
         id: &ReviewId,
@@ -56,17 +50,14 @@ impl Engine {
         verb: Verb,
         by: Actor,
         reason: String,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let reason = self.hide(&reason);
-        self.one(id, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() })).await
+        self.record_one(id, None, Input::Decided(Decision { by, verb, reason, digest, at_ms: now_ms() }))
+            .await
     }
 
     /// Waits until a person has said what becomes of a round that has ended, in whichever process.
-    pub async fn until_decided(
-        &self,
-        id: &ReviewId,
-        cancel: &CancellationToken,
-    ) -> Result<Stored, EngineError> {
+    pub async fn until_decided(&self, id: &ReviewId, cancel: &CancellationToken) -> Result<Stored> {
         let mut changes = self.0.ledger.watch().await?;
         loop {
             let stored = self.get(id).await?;
@@ -80,35 +71,20 @@ impl Engine {
         }
     }
 
-    /// Somebody lets a stopped review go on.
-    pub async fn lift(&self, id: &ReviewId, by: Actor, reason: String) -> Result<Stored, EngineError> {
-        self.lift_about(id, None, by, reason).await
-    }
-
-    /// The same, refused where it is about other work by now than they had before them.
+    /// A person lets a stopped review go on; with a digest, only where the review is still about that work.
     pub async fn lift_about(
         &self,
         id: &ReviewId,
         digest: Option<&Digest>,
         by: Actor,
         reason: String,
-    ) -> Result<Stored, EngineError> {
-        self.one_about(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
+    ) -> Result<Stored> {
+        self.record_one(id, digest, Input::Lifted { by, reason: self.hide(&reason) }).await
     }
 
-    /// Whoever handed it in takes it back.
-    pub async fn withdraw(&self, id: &ReviewId, by: Actor) -> Result<Stored, EngineError> {
-        self.withdraw_about(id, None, by).await
-    }
-
-    /// The same, refused where it is about other work by now than they had before them.
-    pub async fn withdraw_about(
-        &self,
-        id: &ReviewId,
-        digest: Option<&Digest>,
-        by: Actor,
-    ) -> Result<Stored, EngineError> {
-        self.one_about(id, digest, Input::Withdrawn(by)).await
+    /// The author takes work back; with a digest, only where the review is still about that work.
+    pub async fn withdraw_about(&self, id: &ReviewId, digest: Option<&Digest>, by: Actor) -> Result<Stored> {
+        self.record_one(id, digest, Input::Withdrawn(by)).await
     }
 
     /// The session of an agent was written to, and this work is about to be handed in. Core decides what that changes.
@@ -118,23 +94,18 @@ impl Engine {
         by: Actor,
         work: &Submission,
         rules: &[Rule],
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let work = Box::new(work.clone());
-        self.one(id, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
+        self.record_one(id, None, Input::WrittenTo { by, work, rules: rules.to_vec() }).await
     }
 
-    /// One input whose refusal the caller wants to know.
-    pub(super) async fn one(&self, id: &ReviewId, input: Input) -> Result<Stored, EngineError> {
-        self.one_about(id, None, input).await
-    }
-
-    /// The same; with a digest, about that work and no other.
-    async fn one_about(
+    /// Records one input, or returns its refusal. With a digest, only where the review is still about that work.
+    pub(super) async fn record_one(
         &self,
         id: &ReviewId,
         about: Option<&Digest>,
         input: Input,
-    ) -> Result<Stored, EngineError> {
+    ) -> Result<Stored> {
         let mut transaction = self.0.ledger.transaction().await?;
         let stored = transaction.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
         if about.is_some() && about != stored.review.digest() {

@@ -1,16 +1,15 @@
-//! What passed last, kept as a commit of ours under a ref of ours: the next look at the same branch begins there.
-//!
+//! Anchors: what passed last on a branch, kept as a commit under `refs/countersign/passed`. The next review of the branch
+//! begins there.
 //! The commit holds the tree that passed, and its parent is what was checked out then. It is on no branch and is
 //! never pushed by a plain `git push`.
 
-use super::{BaseProblem, Git, GitError};
+use super::{BaseProblem, Git, GitError, Result};
 use crate::scratch::Scratch;
 use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
-/// How much of a digest names a branch.
 const NAME_LETTERS: usize = 20;
-/// Our commits are nobody's: they need no identity of the user's, and the same is the same commit.
+/// A fixed identity and time: the same tree and parent give the same commit, whoever makes it.
 const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "countersign"),
     ("GIT_AUTHOR_EMAIL", "countersign@localhost"),
@@ -40,7 +39,7 @@ pub struct Standpoint {
     pub branch: Option<String>,
     /// Whether nothing but what is left out differs from the commit.
     pub is_clean: bool,
-    /// What anchors are kept by: the branch, or the worktree where none is checked out.
+    /// The name anchors are kept by: the branch, or the worktree where none is checked out.
     place: String,
 }
 
@@ -55,24 +54,23 @@ pub struct Anchored {
 
 impl Git {
     /// Finds out where the worktree is. One process.
-    pub async fn standpoint(&self) -> Result<Standpoint, GitError> {
-        // No setting makes a file look unchanged that is not.
-        let mut args = ["-c", "core.trustctime=true", "-c", "core.checkStat=default", "status"].to_vec();
-        args.extend(["--porcelain=v2", "--branch", "-z", "--ignore-submodules=none"]);
-        args.extend(["--untracked-files=normal", "--no-renames", "--no-ahead-behind", "--", "."]);
-        let said = self.run(args).await?;
+    pub async fn standpoint(&self) -> Result<Standpoint> {
+        // The settings keep a changed file from looking unchanged.
+        const STATUS: &str = "-c core.trustctime=true -c core.checkStat=default status --porcelain=v2 --branch -z \
+            --ignore-submodules=none --untracked-files=normal --no-renames --no-ahead-behind -- .";
+        let said = self.run(STATUS.split_whitespace()).await?;
         standpoint(&said, &self.folder().to_string_lossy())
     }
 
     /// What passed last at a standpoint. One process.
-    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored, GitError> {
+    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored> {
         let (own, branch) = (name(&at.place), at.branch.as_ref().map(|name| format!("refs/heads/{name}")));
         let format = "--format=%(refname) %(objectname) %(tree) %(parent)";
         let args = ["for-each-ref", format, own.as_str()].into_iter().chain(branch.as_deref());
         Ok(anchored(&self.text(args).await?, &own, branch.as_deref()))
     }
 
-    /// Keeps a tree as what passed last, where nobody kept another meanwhile. The words say why it stands there.
+    /// Keeps a tree as what passed last, unless another process kept one meanwhile. `words` is the commit message.
     pub async fn set_anchor(
         &self,
         at: &Standpoint,
@@ -80,7 +78,7 @@ impl Git {
         tree: &str,
         parent: Option<&str>,
         words: &str,
-    ) -> Result<Anchor, GitError> {
+    ) -> Result<Anchor> {
         let git = IDENTITY.iter().fold(self.clone(), |git, (name, value)| git.with(*name, *value));
         let mut args = vec!["commit-tree", "--no-gpg-sign", "-m", words];
         args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
@@ -95,9 +93,9 @@ impl Git {
         Ok(Anchor { commit, tree: tree.to_owned(), parent: parent.map(str::to_owned) })
     }
 
-    /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. Where
-    /// history was written anew, where HEAD left the default branch; on that branch itself, what old and new history
-    /// have in common.
+    /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. After a
+    /// rewrite of history it is where HEAD left the default branch; on that branch itself, the last commit that old and new
+    /// history share.
     pub async fn since(
         &self,
         at: &Standpoint,
@@ -133,7 +131,7 @@ impl Git {
         Ok(fork.or(Some(parent)))
     }
 
-    async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool, GitError> {
+    async fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {
         if one == of {
             return Ok(true);
         }
@@ -145,8 +143,8 @@ impl Git {
         }
     }
 
-    /// Keeps a commit as where work begins, where nothing is known of this place yet.
-    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor, GitError> {
+    /// Keeps a commit as where work begins, where there is no anchor yet.
+    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor> {
         let tree = match commit {
             Some(commit) => {
                 self.text(["rev-parse", "--verify", "--end-of-options", &format!("{commit}^{{tree}}")])
@@ -157,8 +155,8 @@ impl Git {
         self.set_anchor(at, None, &tree, commit, "countersign: work is looked at from here on").await
     }
 
-    /// Takes files into an anchor as they are: somebody who may has seen them.
-    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor, GitError> {
+    /// Takes files into an anchor as they are, after a person has seen them.
+    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
         let folder = Scratch::new("change").map_err(failed)?;
         let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
@@ -178,7 +176,7 @@ fn name(place: &str) -> String {
 }
 
 /// Reads porcelain v2 with its head lines.
-fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint, GitError> {
+fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint> {
     let (mut head, mut branch, mut is_clean) = (None, None, true);
     for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
         let text = String::from_utf8_lossy(line);

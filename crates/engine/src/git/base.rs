@@ -1,28 +1,20 @@
 //! What a change is against, and files as they were there.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 use std::path::{Component, Path};
 
 /// Why it is not known what a change is against.
 #[derive(Debug, thiserror::Error)]
 pub enum BaseProblem {
     /// The name that was given stands for no commit.
-    #[error("`{name}` names no commit here; a shallow clone may lack it: git fetch --unshallow")]
-    Unknown {
-        /// As given.
-        name: String,
-    },
+    #[error("`{0}` names no commit here; a shallow clone may lack it: git fetch --unshallow")]
+    Unknown(String),
     /// HEAD is detached and there is no branch others start from.
     #[error("there is no default branch to compare with")]
     NoBranch,
-    /// Nothing in common.
-    #[error(
-        "HEAD and `{branch}` have no commit in common; a shallow clone may lack it: git fetch --unshallow"
-    )]
-    NothingInCommon {
-        /// The default branch.
-        branch: String,
-    },
+    /// HEAD and the default branch share no commit.
+    #[error("HEAD and `{0}` have no commit in common; a shallow clone may lack it: git fetch --unshallow")]
+    NothingInCommon(String),
     /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -37,37 +29,28 @@ impl Git {
         branch: Option<&str>,
     ) -> Result<Option<String>, BaseProblem> {
         if let Some(name) = given {
-            let unknown =
-                || BaseProblem::Unknown { name: countersign_core::text::visible_line(name).into_owned() };
+            let unknown = || BaseProblem::Unknown(countersign_core::text::visible_line(name).into_owned());
             return self.commit(name).await?.map(Some).ok_or_else(unknown);
         }
         let Some(head) = self.head().await? else { return Ok(None) };
         let branch = self.default_branch(branch).await?.ok_or(BaseProblem::NoBranch)?;
         let base = self.merge_base(&head, &branch.reference).await?;
-        base.map(Some).ok_or(BaseProblem::NothingInCommon { branch: branch.name })
+        base.map(Some).ok_or(BaseProblem::NothingInCommon(branch.name))
     }
 
     /// A file as it was at a commit; none where it was not there. The path is relative to the folder.
-    pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+    pub async fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.first_file_at(commit, &[path]).await?.map(|(_, bytes)| bytes))
     }
 
     /// The first of these files that was there at a commit, and which it is. Paths are relative to the folder.
-    pub async fn first_file_at(
-        &self,
-        commit: &str,
-        paths: &[&str],
-    ) -> Result<Option<(usize, Vec<u8>)>, GitError> {
+    pub async fn first_file_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, Vec<u8>)>> {
         let Some((which, id)) = self.first_blob_at(commit, paths).await? else { return Ok(None) };
         Ok(Some((which, self.blob(&id).await?)))
     }
 
     /// The same by its id, which stands for these bytes and no others.
-    pub async fn first_blob_at(
-        &self,
-        commit: &str,
-        paths: &[&str],
-    ) -> Result<Option<(usize, String)>, GitError> {
+    pub async fn first_blob_at(&self, commit: &str, paths: &[&str]) -> Result<Option<(usize, String)>> {
         let ask = ["ls-tree", "-z", commit, "--"];
         let listed = self.run(ask.iter().chain(paths)).await?;
         let listed = String::from_utf8_lossy(&listed);
@@ -88,16 +71,15 @@ impl Git {
     }
 
     /// The bytes of an id.
-    pub async fn blob(&self, id: &str) -> Result<Vec<u8>, GitError> {
+    pub async fn blob(&self, id: &str) -> Result<Vec<u8>> {
         self.run(["cat-file", "blob", id]).await
     }
 }
 
 /// Whether git means this path: it leaves `./` out.
 fn is_same(listed: &str, path: &str) -> bool {
-    let parts = |path: &'_ str| -> Vec<String> {
-        let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
-        parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-    };
-    parts(listed) == parts(path)
+    fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
+        Path::new(path).components().filter(|part| *part != Component::CurDir)
+    }
+    parts(listed).eq(parts(path))
 }

@@ -1,6 +1,6 @@
 //! Commits and branches: where we are, what we are against.
 
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// A branch that others start from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,29 +13,29 @@ pub struct Branch {
 
 impl Git {
     /// The commit a name stands for; none where it stands for none.
-    pub async fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+    pub async fn commit(&self, name: &str) -> Result<Option<String>> {
         let name = format!("{name}^{{commit}}");
         self.maybe(["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).await
     }
 
     /// The commit that is checked out; none before the first.
-    pub async fn head(&self) -> Result<Option<String>, GitError> {
+    pub async fn head(&self) -> Result<Option<String>> {
         self.commit("HEAD").await
     }
 
     /// The branch that is checked out; none where HEAD is detached.
-    pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
+    pub async fn current_branch(&self) -> Result<Option<String>> {
         self.maybe(["symbolic-ref", "--quiet", "--short", "HEAD"]).await
     }
 
     /// The last commit two have in common; none where there is none, or a shallow clone lacks it.
-    pub async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, GitError> {
+    pub async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>> {
         self.maybe(["merge-base", "--end-of-options", one, other]).await
     }
 
     /// The branch that others start from: the configured one, what the remote calls its own, `main`, `master`, the
     /// current one. None where HEAD is detached and there is no other, or where the configured one is not there.
-    pub async fn default_branch(&self, configured: Option<&str>) -> Result<Option<Branch>, GitError> {
+    pub async fn default_branch(&self, configured: Option<&str>) -> Result<Option<Branch>> {
         let local = |name: &str| format!("refs/heads/{name}");
         let remote = |name: &str| format!("refs/remotes/origin/{name}");
         let format = "--format=%(refname)%00%(symref)";
@@ -64,7 +64,7 @@ impl Git {
     }
 
     /// Work is merged into the local branch, so that is what it is against.
-    async fn local_first(&self, name: &str) -> Result<Branch, GitError> {
+    async fn local_first(&self, name: &str) -> Result<Branch> {
         let local = format!("refs/heads/{name}");
         let reference = match self.maybe(["show-ref", "--verify", "--quiet", &local]).await? {
             Some(_) => local,

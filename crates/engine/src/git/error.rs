@@ -5,6 +5,8 @@ use countersign_core::text;
 /// How much of git's own words is shown.
 const WORDS_BYTES: usize = 2 * 1024;
 
+pub(super) type Result<T, E = GitError> = std::result::Result<T, E>;
+
 /// Why git did not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -38,13 +40,8 @@ pub enum GitError {
         limit_bytes: u64,
     },
     /// It said something we do not understand.
-    #[error("`git {command}` answered with something unexpected: {words}")]
-    Unexpected {
-        /// What was to be done.
-        command: String,
-        /// What is wrong with it.
-        words: String,
-    },
+    #[error("`git {0}` answered with something unexpected: {1}")]
+    Unexpected(String, String),
 }
 
 impl GitError {
@@ -62,6 +59,6 @@ impl GitError {
 
     /// It said something we do not understand.
     pub fn unexpected(command: &str, words: impl Into<String>) -> Self {
-        Self::Unexpected { command: command.to_owned(), words: words.into() }
+        Self::Unexpected(command.to_owned(), words.into())
     }
 }

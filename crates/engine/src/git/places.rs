@@ -1,9 +1,9 @@
-//! Where a repository keeps what: its index and objects.
+//! Where a repository keeps its index and its objects.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 use std::path::{Path, PathBuf};
 
-/// Where a repository keeps what.
+/// Where a repository keeps its index and its objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The index of this worktree.
@@ -13,9 +13,8 @@ pub struct Places {
 }
 
 impl Git {
-    /// Finds out where the repository around the folder keeps what. Mostly two small files say so; where they do not,
-    /// git is asked.
-    pub async fn places(&self) -> Result<Places, GitError> {
+    /// Finds them by two small files; where those do not tell, git is asked.
+    pub async fn places(&self) -> Result<Places> {
         if let Some(places) = plain(self.folder()) {
             return Ok(places);
         }
@@ -30,13 +29,12 @@ impl Git {
     }
 
     /// The id of the tree without entries, which every repository knows.
-    pub async fn empty_tree(&self) -> Result<String, GitError> {
+    pub async fn empty_tree(&self) -> Result<String> {
         self.text(["hash-object", "-t", "tree", "/dev/null"]).await
     }
 }
 
 /// The places of a worktree whose root the folder is; none unless everything is there that makes git take it for one.
-/// Variables that would lead elsewhere are taken out of every call.
 fn plain(folder: &Path) -> Option<Places> {
     if !folder.is_absolute() {
         return None;

@@ -1,6 +1,6 @@
 //! Starting git: one process, its output bounded, its time too.
 
-use super::GitError;
+use super::{GitError, Result};
 use crate::process;
 use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,64 +12,26 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-/// How long one command may take, unless said otherwise.
+/// How long one command may take by default.
 const TIMEOUT_SECONDS: u64 = 120;
 /// The most one command may say, unless it is read as a stream.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// How much is kept of the end of its error output.
 const STDERR_BYTES: usize = 8 * 1024;
+const ANSWER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Settings that hold for every command, whatever the user or the repository has configured.
-const SETTINGS: [&str; 16] = [
-    "-c",
-    "core.quotepath=off",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "color.ui=false",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-    "-c",
-    "submodule.recurse=false",
-    "-c",
-    "advice.addEmbeddedRepo=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-];
+const SETTINGS: &str = "-c core.quotepath=off -c core.fsmonitor=false -c color.ui=false -c gc.auto=0 \
+    -c maintenance.auto=false -c submodule.recurse=false -c advice.addEmbeddedRepo=false \
+    -c core.hooksPath=/dev/null";
 
-/// Variables that lead git to another repository or make it behave otherwise. We may run below a hook of git,
-/// which sets some of them.
-const FOREIGN: [&str; 25] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    // Without the count, the settings that are numbered up to it do not count either.
-    "GIT_CONFIG_COUNT",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_ATTR_SOURCE",
-    "GIT_TRACE",
-];
+/// Variables that lead git to another repository or change what it does. A git hook that started us sets some of them.
+/// `GIT_CONFIG_COUNT` takes the numbered settings with it.
+const FOREIGN: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES \
+    GIT_COMMON_DIR GIT_NAMESPACE GIT_PREFIX GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_CEILING_DIRECTORIES \
+    GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE GIT_INTERNAL_SUPER_PREFIX GIT_IMPLICIT_WORK_TREE \
+    GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
+    GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_TRACE";
 
 /// Git in a folder of a repository.
 #[derive(Clone, Debug)]
@@ -78,13 +40,6 @@ pub struct Git {
     variables: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
     timeout_seconds: u64,
-}
-
-/// How a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Streamed {
-    /// How many bytes were read.
-    pub bytes: u64,
 }
 
 impl Git {
@@ -115,27 +70,33 @@ impl Git {
     }
 
     /// Runs a command, and gives back what it says.
-    pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>, GitError> {
+    pub async fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Vec<u8>> {
+        let (said, ended) = self.collect(args, OUTPUT_BYTES_MAX).await;
+        ended.map(|()| said)
+    }
+
+    async fn collect<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        limit_bytes: u64,
+    ) -> (Vec<u8>, Result<()>) {
         let mut said = vec![];
-        self.stream(args, OUTPUT_BYTES_MAX, |piece| {
+        let keep = |piece: &[u8]| {
             said.extend_from_slice(piece);
             Ok(())
-        })
-        .await?;
-        Ok(said)
+        };
+        let ended = self.stream(args, limit_bytes, keep).await;
+        (said, ended)
     }
 
     /// Runs a command, and gives back its lines as text, without the last line break.
-    pub async fn text<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String, GitError> {
+    pub async fn text<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String> {
         let said = self.run(args).await?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
 
     /// Runs a command whose exit code 1 is an answer: nothing, no such thing.
-    pub async fn maybe<A: AsRef<OsStr>>(
-        &self,
-        args: impl IntoIterator<Item = A>,
-    ) -> Result<Option<String>, GitError> {
+    pub async fn maybe<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<Option<String>> {
         match self.text(args).await {
             Ok(said) => Ok(Some(said)),
             Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
@@ -143,24 +104,33 @@ impl Git {
         }
     }
 
+    /// Runs a command that ends with 0 or 1, and returns which, with its output.
+    pub async fn exit_and_text<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<(i32, String)> {
+        let (said, ended) = self.collect(args, ANSWER_BYTES_MAX).await;
+        let code = match ended {
+            Ok(()) => 0,
+            Err(GitError::Failed { code: Some(1), .. }) => 1,
+            Err(error) => return Err(error),
+        };
+        Ok((code, String::from_utf8_lossy(&said).into_owned()))
+    }
+
     /// Runs a command and hands over what it says piece by piece, keeping nothing.
     pub async fn stream<A: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = A>,
         limit_bytes: u64,
-        take: impl FnMut(&[u8]) -> Result<(), GitError>,
-    ) -> Result<Streamed, GitError> {
+        take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
         let command = words(&args);
         let mut child = self.start(&args).map_err(GitError::NotStarted)?;
         let seconds = self.timeout_seconds;
-        let limit = Duration::from_secs(seconds);
-        match tokio::time::timeout(
-            limit,
-            talk(&mut child, self.input.as_deref(), &command, limit_bytes, take),
-        )
-        .await
-        {
+        let talk = talk(&mut child, self.input.as_deref(), &command, limit_bytes, take);
+        match tokio::time::timeout(Duration::from_secs(seconds), talk).await {
             Ok(ended) => ended,
             Err(_) => {
                 end(&mut child).await;
@@ -171,10 +141,10 @@ impl Git {
 
     fn start(&self, args: &[OsString]) -> std::io::Result<Child> {
         let mut command = Command::new(program());
-        command.arg("--no-pager").args(SETTINGS);
-        FOREIGN.iter().for_each(|name| {
+        command.arg("--no-pager").args(SETTINGS.split_whitespace());
+        for name in FOREIGN.split_whitespace() {
             command.env_remove(name);
-        });
+        }
         command
             .args(args)
             .current_dir(&self.folder)
@@ -193,8 +163,7 @@ impl Git {
     }
 }
 
-/// Where git is. Looked up once: a run of tasks starts it very often, and every folder of the PATH before it would be
-/// tried each time. Where it is not found, the name says so when it is started.
+/// Where git is. Looked up once, because a run of tasks starts it very often.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let is_program = |file: &PathBuf| rustix::fs::access(file, Access::EXEC_OK).is_ok() && file.is_file();
@@ -206,7 +175,6 @@ fn program() -> &'static Path {
     })
 }
 
-/// Ends git and what it started.
 async fn end(child: &mut Child) {
     if let Some(group) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
         let _ = kill_process_group(group, Signal::KILL);
@@ -219,34 +187,26 @@ async fn talk(
     input: Option<&[u8]>,
     command: &str,
     limit_bytes: u64,
-    take: impl FnMut(&[u8]) -> Result<(), GitError>,
-) -> Result<Streamed, GitError> {
+    take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let lost = |error: std::io::Error| GitError::unexpected(command, error.to_string());
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(GitError::unexpected(command, "it has no output"));
+    };
+    let stdin = child.stdin.take();
     let write_in = async {
         if let (Some(mut stdin), Some(input)) = (stdin, input) {
-            // Whoever does not read to the end says why by how it ends.
+            // A command that does not read all of it says why by its exit code.
             let _ = stdin.write_all(input).await;
         }
     };
-    let read_err = async {
-        match stderr {
-            Some(stderr) => tail(stderr).await,
-            None => vec![],
-        }
-    };
-    let read_out = async {
-        match stdout {
-            Some(stdout) => pass_on(stdout, command, limit_bytes, take).await,
-            None => Ok(Streamed { bytes: 0 }),
-        }
-    };
-    // Whoever stops reading drops the pipe, and git ends by itself.
-    let (streamed, stderr, ()) = tokio::join!(read_out, read_err, write_in);
-    let streamed = streamed?;
+    // Where reading stops, the pipe is dropped, and git ends by itself.
+    let read_out = pass_on(stdout, command, limit_bytes, take);
+    let (streamed, stderr, ()) = tokio::join!(read_out, tail(stderr), write_in);
+    streamed?;
     let status = child.wait().await.map_err(lost)?;
     match status.success() {
-        true => Ok(streamed),
+        true => Ok(()),
         false => Err(GitError::failed(command, status.code(), &stderr)),
     }
 }
@@ -255,14 +215,14 @@ async fn pass_on(
     mut from: impl AsyncRead + Unpin,
     command: &str,
     limit_bytes: u64,
-    mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
-) -> Result<Streamed, GitError> {
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut bytes = 0;
     loop {
         let read = from.read(&mut buffer).await;
         match read.map_err(|error| GitError::unexpected(command, error.to_string()))? {
-            0 => return Ok(Streamed { bytes }),
+            0 => return Ok(()),
             n => {
                 bytes += n as u64;
                 if bytes > limit_bytes {
@@ -284,7 +244,7 @@ async fn tail(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
     kept
 }
 
-/// The command as people know it: its name, and its first argument that is no option.
+/// The subcommand, for messages.
 fn words(args: &[OsString]) -> String {
     let named = args.iter().map(|arg| arg.to_string_lossy());
     let mut named = named.skip_while(|arg| arg.starts_with('-') || arg.contains('='));

@@ -1,6 +1,6 @@
 //! What differs between the last commit, the index and the files.
 
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 
 /// What one path is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,23 +26,16 @@ pub struct StatusEntry {
 
 impl Git {
     /// What differs, and is not ignored. One process; the index is left as it is.
-    pub async fn status(&self) -> Result<Vec<StatusEntry>, GitError> {
-        let said = self
-            .run([
-                "status",
-                "--porcelain=v2",
-                "-z",
-                "--untracked-files=all",
-                "--ignore-submodules=none",
-                "--no-renames",
-            ])
-            .await?;
+    pub async fn status(&self) -> Result<Vec<StatusEntry>> {
+        const STATUS: &str =
+            "status --porcelain=v2 -z --untracked-files=all --ignore-submodules=none --no-renames";
+        let said = self.run(STATUS.split_whitespace()).await?;
         entries(&said)
     }
 }
 
 /// Reads porcelain v2 without renames: `1 XY … path`, `u XY … path`, `? path`.
-fn entries(said: &[u8]) -> Result<Vec<StatusEntry>, GitError> {
+fn entries(said: &[u8]) -> Result<Vec<StatusEntry>> {
     let unexpected = |line: &[u8]| GitError::unexpected("status", String::from_utf8_lossy(line));
     let mut entries = vec![];
     for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {

@@ -1,6 +1,6 @@
 //! The worktrees of a repository.
 
-use super::{Git, GitError};
+use super::{Git, Result};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Worktree {
 
 impl Git {
     /// All worktrees, the main one first.
-    pub async fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+    pub async fn worktrees(&self) -> Result<Vec<Worktree>> {
         Ok(listed(&self.run(["worktree", "list", "--porcelain", "-z"]).await?))
     }
 }

@@ -1,14 +1,14 @@
-//! Calls: what questions cost, and what came back.
+//! Calls: one row per question to a reviewer, with its state, its reply and what it cost.
 
-use super::LedgerError;
 use super::store::Session;
-use countersign_core::cost::Spending;
+use super::{LedgerError, Result};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::plan::CHECKS;
 use countersign_core::review::{By, Event, Review};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// The milliseconds of a day.
-pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Longer replies are cut.
 pub const MAX_REPLY_BYTES: usize = 64 * 1024;
@@ -56,7 +56,6 @@ pub struct Call {
     pub report: Report,
 }
 
-/// A call that begins.
 pub(super) struct Begun<'a> {
     pub id: &'a CallId,
     /// The review it belongs to, or the stream of a door.
@@ -67,13 +66,13 @@ pub(super) struct Begun<'a> {
     pub asked_ms: i64,
 }
 
-/// Follows events: a question begins a call, an answer or a failure ends it.
+/// Writes the calls of new events: a question begins a call, an answer or a failure ends it.
 pub(super) async fn follow(
     session: &mut Session,
     review: &Review,
     events: &[Event],
     at_ms: i64,
-) -> Result<(), LedgerError> {
+) -> Result<()> {
     let begun = |event| match event {
         &Event::Asked { round, ref call, ref key, ref reviewer, .. } => {
             let round_asked = review.rounds.iter().find(|known| known.n == round);
@@ -88,19 +87,17 @@ pub(super) async fn follow(
     let begun: Vec<_> = events.iter().filter_map(begun).collect();
     session.begin_calls(&begun).await?;
     for event in events {
-        match event {
-            Event::Answered { by: By::Call { call, .. }, .. } => {
-                session.set_call(call, CallState::Answered).await?;
-            }
-            Event::AskFailed { call, .. } => session.set_call(call, CallState::Failed).await?,
-            _ => {}
-        }
+        let (call, state) = match event {
+            Event::Answered { by: By::Call { call, .. }, .. } => (call, CallState::Answered),
+            Event::AskFailed { call, .. } => (call, CallState::Failed),
+            _ => continue,
+        };
+        session.set_call(call, state).await?;
     }
     Ok(())
 }
 
-/// Notes what a reviewer reported.
-pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report) -> Result<(), LedgerError> {
+pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report) -> Result<()> {
     let report = Report {
         model: report.model.clone(),
         tokens_in: report.tokens_in.map(kept),
@@ -114,19 +111,9 @@ pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report
     }
 }
 
-/// Notes the most that a call may need.
-pub(super) async fn reserve(
-    session: &mut Session,
-    call: &CallId,
-    worst: Spending,
-) -> Result<(), LedgerError> {
-    let worst = Spending { tokens: kept(worst.tokens), microusd: kept(worst.microusd) };
-    session.reserve(call, worst).await
-}
-
-/// A count as databases keep it. One that is too large must not become a negative one: reviewers say what they
-/// like, and that would give back what others have spent.
-fn kept(count: u64) -> u64 {
+/// A count as databases keep it. A reviewer may report any number, and one that became negative would give back what
+/// others have spent.
+pub(super) fn kept(count: u64) -> u64 {
     count.min(i64::MAX.cast_unsigned())
 }
 
@@ -163,14 +150,25 @@ pub struct Cost {
 }
 
 /// What questions cost, by day, reviewer and model. Our own checks are not asked and cost nothing.
-pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Cost>, LedgerError> {
-    let mut all = session.costs(since_ms, CHECKS).await?;
-    all.sort_by(|(day, cost), (other_day, other)| {
-        let dearest = (other.microusd, other.tokens_in).cmp(&(cost.microusd, cost.tokens_in));
-        let named = (&cost.reviewer, &cost.model).cmp(&(&other.reviewer, &other.model));
-        other_day.cmp(day).then(dearest).then(named)
-    });
-    Ok(all.into_iter().map(|(day, cost)| Cost { day: date(day), ..cost }).collect())
+pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Cost>> {
+    let mut by_day: BTreeMap<(i64, String, Option<String>), Cost> = BTreeMap::new();
+    let calls = session.asked_since(since_ms).await?;
+    for (asked_ms, Call { reviewer, report, .. }) in
+        calls.into_iter().filter(|(_, call)| call.reviewer != CHECKS)
+    {
+        let cost = by_day.entry((asked_ms / DAY_MS, reviewer, report.model)).or_default();
+        cost.questions += 1;
+        cost.tokens_in = cost.tokens_in.saturating_add(report.tokens_in.unwrap_or(0));
+        cost.tokens_out = cost.tokens_out.saturating_add(report.tokens_out.unwrap_or(0));
+        cost.tokens_unknown += u64::from(report.tokens_in.is_none() || report.tokens_out.is_none());
+        cost.microusd = cost.microusd.saturating_add(report.cost_microusd.unwrap_or(0));
+        cost.cost_unknown += u64::from(report.cost_microusd.is_none());
+    }
+    let named = |((day, reviewer, model), cost)| Cost { day: date(day), reviewer, model, ..cost };
+    let mut all: Vec<Cost> = by_day.into_iter().map(named).collect();
+    // The newest day first, then the dearest; what is left is sorted by name already.
+    all.sort_by_key(|cost| Reverse((cost.day.clone(), cost.microusd, cost.tokens_in)));
+    Ok(all)
 }
 
 /// A day since 1970, as `YYYY-MM-DD`.
@@ -185,7 +183,6 @@ fn date(day: i64) -> String {
     format!("{:04}-{month:02}-{day:02}", span * 400 + year + next)
 }
 
-/// The beginning of a reply, never half a character.
 fn cut(reply: &str) -> &str {
     &reply[..reply.floor_char_boundary(MAX_REPLY_BYTES)]
 }

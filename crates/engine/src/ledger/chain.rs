@@ -1,10 +1,8 @@
 //! The chain: every event carries a hash over itself and the one before it, so that an edit by hand is seen
 //! by whoever reads the event. It is no proof against a forger who computes the hashes anew.
 
-/// The hash of an event and of everything before it.
 pub(super) type Link = [u8; 32];
 
-/// What the first event follows.
 pub(super) const START: Link = [0; 32];
 
 /// The hash of an event, by its columns.

@@ -1,9 +1,9 @@
-//! Events as they are stored, and reading them back: each is checked against the chain before it is believed.
+//! Events as they are stored, and reading them back: each is checked against the chain before it is used.
 
 use super::chain;
 use super::projection::Row;
 use super::store::{End, Session, Stream};
-use super::{LedgerError, Stored};
+use super::{LedgerError, Result, Stored};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
 
@@ -22,6 +22,25 @@ pub struct Entry {
     pub event: Event,
 }
 
+/// One recorded event of any stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its number in the ledger, from 1 and without gaps: what a reader resumes by.
+    pub seq: u64,
+    /// The review it belongs to, or the stream of a door.
+    pub stream: String,
+    /// Its number in the stream, from 1 and without gaps.
+    pub n: u64,
+    /// When it was recorded.
+    pub at_ms: i64,
+    /// Its kind.
+    pub kind: String,
+    /// What happened, as JSON.
+    pub body: String,
+    /// What the review is about; none for streams of doors.
+    pub subject: Option<String>,
+}
+
 /// An event as a store has it, with the hash of the one before it.
 #[derive(Clone)]
 pub(super) struct Line {
@@ -37,7 +56,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Whether it still is what was recorded.
-    pub(super) fn check(&self) -> Result<(), LedgerError> {
+    pub(super) fn check(&self) -> Result<()> {
         let tampered = LedgerError::Tampered { seq: self.seq };
         let previous: &[u8] = match &self.previous {
             Some(previous) => previous,
@@ -49,7 +68,7 @@ impl Line {
     }
 
     /// What happened, after a look at the chain.
-    pub(super) fn event(&self) -> Result<Event, LedgerError> {
+    pub(super) fn event(&self) -> Result<Event> {
         self.check()?;
         match serde_json::from_str::<Event>(&self.body) {
             Ok(event) if event.kind() == self.kind => Ok(event),
@@ -57,12 +76,18 @@ impl Line {
         }
     }
 
-    /// Its number in the stream.
-    pub(super) fn number(&self) -> Result<u64, LedgerError> {
+    pub(super) fn number(&self) -> Result<u64> {
         u64::try_from(self.n).map_err(|_| LedgerError::Tampered { seq: self.seq })
     }
 
-    pub(super) fn entry(self) -> Result<Entry, LedgerError> {
+    pub(super) fn recorded(self, subject: Option<String>) -> Result<Recorded> {
+        self.check()?;
+        let n = self.number()?;
+        let Self { seq, stream, at_ms, kind, body, .. } = self;
+        Ok(Recorded { seq, stream, n, at_ms, kind, body, subject })
+    }
+
+    pub(super) fn entry(self) -> Result<Entry> {
         let (event, n) = (self.event()?, self.number()?);
         let review = ReviewId::from_text(self.stream);
         Ok(Entry { seq: self.seq, review, n, at_ms: self.at_ms, event })
@@ -85,7 +110,7 @@ pub(super) fn chained(end: End, stream: &str, at_ms: i64, events: Vec<(&str, Str
 }
 
 /// The fold of a stream; none where it has no events.
-pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<Stored>> {
     let Stream { lines, known, holder } = session.stream(id).await?;
     if lines.is_empty() {
         return Ok(None);
@@ -96,12 +121,11 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     }
     // The last event of a stream has no follower that would miss it; the row does.
     if known != Some(fold.stored.n) {
-        return Err(LedgerError::Mismatch { review: id.to_string() });
+        return Err(LedgerError::Mismatch(id.to_string()));
     }
     Ok(Some(Stored { holder, ..fold.stored }))
 }
 
-/// Folds the lines of one stream, in order.
 pub(super) struct Fold {
     stored: Stored,
     opened_seq: u64,
@@ -112,7 +136,7 @@ impl Fold {
         Self { stored: Stored::unopened(id), opened_seq: 0 }
     }
 
-    pub(super) fn add(&mut self, line: &Line) -> Result<(), LedgerError> {
+    pub(super) fn add(&mut self, line: &Line) -> Result<()> {
         let event = line.event()?;
         let stored = &mut self.stored;
         if line.number()? != stored.n + 1 {
@@ -125,7 +149,6 @@ impl Fold {
         Ok(())
     }
 
-    /// The row the review must have.
     pub(super) fn row(&self) -> Row {
         Row::of(&self.stored, self.opened_seq)
     }
@@ -137,7 +160,6 @@ impl Stored {
         Self { review: Review::unopened(id), n: 0, holder: None, opened_ms: 0, changed_ms: 0 }
     }
 
-    /// Takes in one more event.
     pub(crate) fn record(&mut self, event: &Event, at_ms: i64) {
         self.review = apply(std::mem::take(&mut self.review), event);
         self.n += 1;

@@ -1,7 +1,10 @@
-//! What can go wrong with the ledger, in words, and what to do about it.
+//! Errors of the ledger, each with an outcome and a hint.
 
+use crate::fresh::NoRandom;
 use countersign_core::outcome::Outcome;
 use std::io;
+
+pub(super) type Result<T, E = LedgerError> = std::result::Result<T, E>;
 
 /// Why the ledger could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -36,11 +39,8 @@ pub enum LedgerError {
         seq: u64,
     },
     /// What is read quickly and what was recorded do not agree.
-    #[error("the summary of review {review} does not agree with its events")]
-    Mismatch {
-        /// The review.
-        review: String,
-    },
+    #[error("the summary of review {0} does not agree with its events")]
+    Mismatch(String),
     /// The file was moved, removed or replaced while it was open.
     #[error("the ledger was moved, removed or replaced while it was in use; what was written last is lost")]
     Replaced,
@@ -104,6 +104,12 @@ impl LedgerError {
     }
 }
 
+impl From<NoRandom> for LedgerError {
+    fn from(error: NoRandom) -> Self {
+        Self::Other(error.0.to_string())
+    }
+}
+
 impl From<io::Error> for LedgerError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -122,11 +128,8 @@ mod tests {
 
     #[test]
     fn an_edited_ledger_is_a_matter_of_integrity_and_a_full_disk_is_not() {
-        let edited = [
-            LedgerError::Tampered { seq: 1 },
-            LedgerError::Mismatch { review: "rv-a".into() },
-            LedgerError::Replaced,
-        ];
+        let edited =
+            [LedgerError::Tampered { seq: 1 }, LedgerError::Mismatch("rv-a".into()), LedgerError::Replaced];
         let storage = [
             LedgerError::Newer { found: 2, ours: 1 },
             LedgerError::Corrupt("x".into()),

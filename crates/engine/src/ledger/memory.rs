@@ -1,13 +1,14 @@
-//! A ledger in memory: for as long as its process, in no file. A transaction works on a copy of the lists, and most
-//! things are found by looking through all of them, so it is for ledgers of a few reviews.
+//! The store in memory, without a file. A transaction works on a copy of the lists, and most look-ups read all of a
+//! list, so it is for ledgers of a few reviews.
 
-use super::LedgerError;
-use super::calls::{Begun, Call, CallState, Cost, DAY_MS, Report, Scope};
+use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
 use super::store::{End, Kept, Lines, Rows, Stream};
+use super::{LedgerError, Result};
+use crate::fresh;
 use countersign_core::cost::Spending;
-use countersign_core::ids::{CallId, ID_LETTERS, ReviewId, letters};
+use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::review::State;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -16,26 +17,23 @@ use tokio::sync::OwnedMutexGuard;
 #[derive(Clone, Default)]
 struct Tables {
     events: Vec<Arc<Line>>,
-    /// The same by stream.
     streams: BTreeMap<String, Vec<Arc<Line>>>,
     reviews: BTreeMap<String, Row>,
     rulings: BTreeMap<String, (String, u64)>,
-    calls: Vec<Arc<Recorded>>,
+    calls: Vec<Arc<CallRow>>,
 }
 
-/// A call with what is not read back by itself.
+/// A call, with the columns that are only added up.
 #[derive(Clone)]
-struct Recorded {
+struct CallRow {
     call: Call,
     stream: String,
     asked_ms: i64,
     reserved: Spending,
 }
 
-/// What was committed last.
 type Committed = Arc<RwLock<Arc<Tables>>>;
 
-/// What was committed, and who writes.
 #[derive(Default)]
 pub(super) struct Memory {
     committed: Committed,
@@ -43,7 +41,6 @@ pub(super) struct Memory {
     leases: Arc<Mutex<HashSet<String>>>,
 }
 
-/// One state; of a writer, with what it wrote.
 pub(super) struct Session {
     tables: Arc<Tables>,
     writes: Option<(OwnedMutexGuard<()>, Committed)>,
@@ -61,11 +58,11 @@ impl Drop for Lease {
 }
 
 impl Memory {
-    pub fn read(&self) -> Result<Session, LedgerError> {
+    pub fn read(&self) -> Result<Session> {
         Ok(Session { tables: self.tables(), writes: None })
     }
 
-    pub async fn write(&self) -> Result<Session, LedgerError> {
+    pub async fn write(&self) -> Result<Session> {
         let guard = Arc::clone(&self.writer).lock_owned().await;
         Ok(Session { tables: self.tables(), writes: Some((guard, Arc::clone(&self.committed))) })
     }
@@ -74,10 +71,8 @@ impl Memory {
         Arc::clone(&self.committed.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn lease(&self) -> Result<(String, Kept), LedgerError> {
-        let mut random = [0; ID_LETTERS];
-        getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
-        let id = letters(random);
+    pub fn lease(&self) -> Result<(String, Kept)> {
+        let id = fresh::id()?;
         self.leases.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
         Ok((id.clone(), Box::new(Lease { id, leases: Arc::clone(&self.leases) })))
     }
@@ -87,13 +82,12 @@ impl Memory {
     }
 }
 
-/// As many as wanted, as their own.
 fn page<'a>(lines: impl Iterator<Item = &'a Arc<Line>>, limit: u32) -> Vec<Line> {
     lines.take(limit as usize).map(|line| Line::clone(line)).collect()
 }
 
 impl Session {
-    pub fn commit(self) -> Result<(), LedgerError> {
+    pub fn commit(self) -> Result<()> {
         if let Some((_guard, committed)) = self.writes {
             *committed.write().unwrap_or_else(PoisonError::into_inner) = self.tables;
         }
@@ -104,13 +98,13 @@ impl Session {
         Arc::make_mut(&mut self.tables)
     }
 
-    pub fn end(&mut self, stream: &str) -> Result<End, LedgerError> {
+    pub fn end(&mut self, stream: &str) -> Result<End> {
         let n = self.of(stream).len() as u64;
         let last = self.tables.events.last();
         Ok(End { n, seq: last.map_or(0, |line| line.seq), link: last.map(|line| line.chain.clone()) })
     }
 
-    pub fn highest(&mut self) -> Result<u64, LedgerError> {
+    pub fn highest(&mut self) -> Result<u64> {
         Ok(self.tables.events.last().map_or(0, |line| line.seq))
     }
 
@@ -119,7 +113,7 @@ impl Session {
         self.tables.streams.get(stream).map_or(&[], Vec::as_slice)
     }
 
-    pub fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>, LedgerError> {
+    pub fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>> {
         let all = self.tables.events.iter();
         let of_review = |line: &&Arc<Line>| line.stream.starts_with(ReviewId::PREFIX);
         Ok(match which {
@@ -139,28 +133,27 @@ impl Session {
         })
     }
 
-    pub fn stream(&mut self, id: &ReviewId) -> Result<Stream, LedgerError> {
+    pub fn stream(&mut self, id: &ReviewId) -> Result<Stream> {
         let row = self.tables.reviews.get(id.as_str());
         let (known, holder) = (row.map(|row| row.n), row.and_then(|row| row.holder.clone()));
         Ok(Stream { lines: page(self.of(id.as_str()).iter(), u32::MAX), known, holder })
     }
 
-    pub fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>, LedgerError> {
+    pub fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>> {
         let subject =
             |line: &Line| self.tables.reviews.get(&line.stream).map(|row| row.subject.as_str().to_owned());
         let lines = self.tables.events.iter().filter(|line| line.seq > after);
         Ok(page(lines, limit).into_iter().map(|line| (line.clone(), subject(&line))).collect())
     }
 
-    pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         let named = self.tables.streams.iter().filter(|(name, _)| name.starts_with(prefix));
-        let mut found: Vec<_> =
-            named.map(|(name, lines)| (lines.last().map(|line| line.seq), name)).collect();
-        found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        Ok(found.into_iter().take(limit as usize).map(|(_, name)| name.clone()).collect())
+        let mut found: Vec<_> = named.collect();
+        found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.last().map(|line| line.seq)));
+        Ok(found.into_iter().take(limit as usize).map(|(name, _)| name.clone()).collect())
     }
 
-    pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>, LedgerError> {
+    pub fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>> {
         let all = self.tables.reviews.values();
         let mut rows: Vec<&Row> = match which {
             Rows::Of(id) => return Ok(self.tables.reviews.get(id.as_str()).cloned().into_iter().collect()),
@@ -183,19 +176,19 @@ impl Session {
         Ok(rows.into_iter().take(limit as usize).cloned().collect())
     }
 
-    pub fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         let ids = self.tables.reviews.keys().filter(|id| id.starts_with(prefix));
         Ok(ids.take(limit as usize).cloned().collect())
     }
 
-    pub fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>> {
         let subjects = self.tables.reviews.values().map(|row| &row.subject);
         let found = subjects.filter(|subject| subject.door() == door && subject.as_str().ends_with(ending));
         let found: BTreeSet<&str> = found.map(|subject| subject.as_str()).collect();
         Ok(found.into_iter().take(limit as usize).map(str::to_owned).collect())
     }
 
-    pub fn counts(&mut self) -> Result<Vec<Count>, LedgerError> {
+    pub fn counts(&mut self) -> Result<Vec<Count>> {
         let mut counts: Vec<Count> = vec![];
         for Row { state, standing, .. } in self.tables.reviews.values() {
             match counts.iter_mut().find(|known| (known.state, known.standing) == (*state, *standing)) {
@@ -206,7 +199,7 @@ impl Session {
         Ok(counts)
     }
 
-    pub fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>, LedgerError> {
+    pub fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>> {
         let found = under.iter().filter_map(|under| {
             let (stream, n) = self.tables.rulings.get(under)?;
             let line = self.of(stream).get(usize::try_from(*n).ok()?.checked_sub(1)?)?;
@@ -215,25 +208,24 @@ impl Session {
         Ok(found.collect())
     }
 
-    pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
-        let calls = self.tables.calls.iter().filter(|recorded| recorded.stream == review.as_str());
-        Ok(calls.map(|recorded| recorded.call.clone()).collect())
+    pub fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>> {
+        let calls = self.tables.calls.iter().filter(|row| row.stream == review.as_str());
+        Ok(calls.map(|row| row.call.clone()).collect())
     }
 
-    pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
-        let found = self.tables.calls.iter().find(|recorded| recorded.call.id == *id);
-        Ok(found.map(|recorded| (recorded.call.state, recorded.stream.clone())))
+    pub fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>> {
+        let found = self.tables.calls.iter().find(|row| row.call.id == *id);
+        Ok(found.map(|row| (row.call.state, row.stream.clone())))
     }
 
-    pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
-        let counts = |recorded: &&Arc<Recorded>| match scope {
-            Scope::Review(id, round) => recorded.stream == id.as_str() && recorded.call.round >= round,
-            Scope::Since(at_ms) => recorded.asked_ms >= at_ms,
+    pub fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
+        let counts = |row: &&Arc<CallRow>| match scope {
+            Scope::Review(id, round) => row.stream == id.as_str() && row.call.round >= round,
+            Scope::Since(at_ms) => row.asked_ms >= at_ms,
         };
         let mut sum = Spending::default();
-        for Recorded { call: Call { report, .. }, reserved, .. } in
-            self.tables.calls.iter().filter(counts).map(|recorded| &**recorded)
-        {
+        for row in self.tables.calls.iter().filter(counts) {
+            let (report, reserved) = (&row.call.report, row.reserved);
             let tokens = report.tokens_in.zip(report.tokens_out).map(|(a, b)| a.saturating_add(b));
             sum.tokens = sum.tokens.saturating_add(tokens.unwrap_or(reserved.tokens));
             sum.microusd = sum.microusd.saturating_add(report.cost_microusd.unwrap_or(reserved.microusd));
@@ -241,30 +233,12 @@ impl Session {
         Ok(sum)
     }
 
-    pub fn costs(&mut self, since_ms: i64, without: &str) -> Result<Vec<(i64, Cost)>, LedgerError> {
-        let mut all: BTreeMap<(i64, &str, Option<&str>), Cost> = BTreeMap::new();
-        for recorded in self.tables.calls.iter().filter(|recorded| recorded.asked_ms >= since_ms) {
-            let Call { reviewer, report, .. } = &recorded.call;
-            if reviewer == without {
-                continue;
-            }
-            let key = (recorded.asked_ms / DAY_MS, reviewer.as_str(), report.model.as_deref());
-            let cost = all.entry(key).or_insert_with(|| Cost {
-                reviewer: reviewer.clone(),
-                model: report.model.clone(),
-                ..Cost::default()
-            });
-            cost.questions += 1;
-            cost.tokens_in = cost.tokens_in.saturating_add(report.tokens_in.unwrap_or(0));
-            cost.tokens_out = cost.tokens_out.saturating_add(report.tokens_out.unwrap_or(0));
-            cost.tokens_unknown += u64::from(report.tokens_in.is_none() || report.tokens_out.is_none());
-            cost.microusd = cost.microusd.saturating_add(report.cost_microusd.unwrap_or(0));
-            cost.cost_unknown += u64::from(report.cost_microusd.is_none());
-        }
-        Ok(all.into_iter().map(|((day, ..), cost)| (day, cost)).collect())
+    pub fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>> {
+        let asked = self.tables.calls.iter().filter(|row| row.asked_ms >= since_ms);
+        Ok(asked.map(|row| (row.asked_ms, row.call.clone())).collect())
     }
 
-    pub fn append(&mut self, events: &[Line]) -> Result<(), LedgerError> {
+    pub fn append(&mut self, events: &[Line]) -> Result<()> {
         for line in events {
             if line.n.cast_unsigned() != self.of(&line.stream).len() as u64 + 1 {
                 return Err(LedgerError::Conflict);
@@ -276,33 +250,31 @@ impl Session {
         Ok(())
     }
 
-    pub fn put_row(&mut self, row: &Row) -> Result<(), LedgerError> {
+    pub fn put_row(&mut self, row: &Row) -> Result<()> {
         let other = |known: &Row| known.id != row.id && known.subject == row.subject && is_open(known);
         if is_open(row) && self.tables.reviews.values().any(other) {
             return Err(LedgerError::Conflict);
         }
-        let mut row = row.clone();
-        let known = self.tables.reviews.get(row.id.as_str());
-        row.holder = known.and_then(|known| known.holder.clone());
-        if let Some(known) = known {
-            (row.opened_seq, row.opened_ms) = (known.opened_seq, known.opened_ms);
+        let mut row = Row { holder: None, ..row.clone() };
+        if let Some(Row { opened_seq, opened_ms, holder, .. }) = self.tables.reviews.get(row.id.as_str()) {
+            row = Row { opened_seq: *opened_seq, opened_ms: *opened_ms, holder: holder.clone(), ..row };
         }
         self.tables().reviews.insert(row.id.to_string(), row);
         Ok(())
     }
 
-    pub fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool, LedgerError> {
+    pub fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool> {
         let row = self.tables().reviews.get_mut(id.as_str());
         Ok(row.map(|row| row.holder = holder.map(str::to_owned)).is_some())
     }
 
-    pub fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<(), LedgerError> {
+    pub fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<()> {
         self.tables().rulings.insert(under.to_owned(), (stream.to_owned(), n));
         Ok(())
     }
 
-    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
-        let recorded = calls.iter().map(|begun| {
+    pub fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
+        let row = calls.iter().map(|begun| {
             let call = Call {
                 id: begun.id.clone(),
                 round: begun.round,
@@ -312,29 +284,28 @@ impl Session {
                 report: Report::default(),
             };
             let (stream, asked_ms) = (begun.stream.to_owned(), begun.asked_ms);
-            Arc::new(Recorded { call, stream, asked_ms, reserved: Spending::default() })
+            Arc::new(CallRow { call, stream, asked_ms, reserved: Spending::default() })
         });
-        self.tables().calls.extend(recorded);
+        self.tables().calls.extend(row);
         Ok(())
     }
 
-    /// Changes a call; false where there is none.
-    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut Recorded)) -> bool {
-        let call = self.tables().calls.iter_mut().find(|recorded| recorded.call.id == *id);
-        call.map(|recorded| change(Arc::make_mut(recorded))).is_some()
+    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRow)) -> bool {
+        let call = self.tables().calls.iter_mut().find(|row| row.call.id == *id);
+        call.map(|row| change(Arc::make_mut(row))).is_some()
     }
 
-    pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
-        self.change(id, |recorded| recorded.call.state = state);
+    pub fn set_call(&mut self, id: &CallId, state: CallState) -> Result<()> {
+        self.change(id, |row| row.call.state = state);
         Ok(())
     }
 
-    pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
-        Ok(self.change(id, |recorded| recorded.call.report = report.clone()))
+    pub fn report(&mut self, id: &CallId, report: &Report) -> Result<bool> {
+        Ok(self.change(id, |row| row.call.report = report.clone()))
     }
 
-    pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
-        self.change(id, |recorded| recorded.reserved = worst);
+    pub fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<()> {
+        self.change(id, |row| row.reserved = worst);
         Ok(())
     }
 }

@@ -1,19 +1,18 @@
 //! The ledger: every event of every review, in a store.
 //!
-//! The events are the truth; a [`Review`] is the fold of its stream. Everything else is written in the same
-//! transaction and computed from that fold, for quick reading. Writers begin by locking ([`Transaction`]), so
-//! a decision made on what was read still holds when it is recorded; readers never wait for them. Each event
-//! carries a hash over itself and the one before it, and is checked whenever it is read.
+//! A [`Review`] is the fold of its events. Everything else is computed from that fold and written in the same
+//! transaction, for quick reading. Writers begin by locking ([`Transaction`]), so a decision made on what was read still
+//! holds when it is recorded; readers never wait for them. Each event carries a hash over itself and the one before it,
+//! and is checked whenever it is read.
 //!
-//! What a ledger is kept in is a store, behind the seam in `store.rs`: a SQLite file that several processes share,
-//! or memory. What is recorded and what it means is the same in all of them, and is written here once.
+//! The events are kept in a store (`store.rs`): a SQLite file that several processes share, or memory. What is recorded
+//! and what it means is the same in both, and is written here once.
 
 mod calls;
 mod chain;
 mod entry;
 mod error;
-mod feed;
-mod holder;
+mod handles;
 mod memory;
 mod notes;
 mod projection;
@@ -22,22 +21,20 @@ mod sqlite;
 mod store;
 mod transaction;
 mod verify;
-mod watch;
 
 pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
-pub use entry::Entry;
+pub use entry::{Entry, Recorded};
 pub use error::LedgerError;
-pub use feed::Recorded;
-pub use holder::Holder;
+pub use handles::{Holder, Watcher};
 pub use notes::Note;
 pub use projection::{Count, Row};
 pub use sqlite::{FORMAT, LEDGER_FILE};
 pub use transaction::{Draft, Transaction};
-pub use watch::Watcher;
 
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Known, Review};
+use error::Result;
 use std::path::Path;
 use std::sync::Arc;
 use store::{Lines, Rows, Session, Store};
@@ -82,7 +79,7 @@ pub struct Filter {
 
 impl Ledger {
     /// Opens the ledger in this folder; makes the folder and the ledger where there are none.
-    pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
+    pub async fn open(dir: &Path) -> Result<Self> {
         Ok(Self::new(Store::Sqlite(sqlite::Sqlite::open(dir).await?)))
     }
 
@@ -92,7 +89,7 @@ impl Ledger {
     }
 
     /// Keeps the ledger's folder out of git's sight, where there is one.
-    pub fn hide(dir: &Path) -> Result<(), LedgerError> {
+    pub fn hide(dir: &Path) -> Result<()> {
         if dir.is_dir() { sqlite::ignore_by_git(dir) } else { Ok(()) }
     }
 
@@ -102,13 +99,13 @@ impl Ledger {
     }
 
     /// Makes the ledger's folder and nothing in it, for those who keep something beside the ledger.
-    pub fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+    pub fn make_folder(dir: &Path) -> Result<()> {
         sqlite::make_folder(dir)
     }
 
     /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
     /// written.
-    pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
+    pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let found = sqlite::Sqlite::open_existing(dir).await?;
         Ok(found.map(|store| Self::new(Store::Sqlite(store))))
     }
@@ -123,12 +120,12 @@ impl Ledger {
     }
 
     /// Begins to write; waits for other writers.
-    pub async fn transaction(&self) -> Result<Transaction, LedgerError> {
+    pub async fn transaction(&self) -> Result<Transaction> {
         Ok(Transaction { ledger: self.clone(), session: Some(self.0.store.write().await?) })
     }
 
     /// This process under a name of its own, for as long as the returned value is kept.
-    pub fn holder(&self) -> Result<Holder, LedgerError> {
+    pub fn holder(&self) -> Result<Holder> {
         let (id, lease) = self.0.store.lease()?;
         Ok(Holder { id, _lease: lease })
     }
@@ -144,23 +141,23 @@ impl Ledger {
     }
 
     /// A review; none where nothing is recorded under this id.
-    pub async fn review(&self, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+    pub async fn review(&self, id: &ReviewId) -> Result<Option<Stored>> {
         entry::load(&mut self.read().await?, id).await
     }
 
     /// Whether this is still what is recorded of a review, without reading all of it.
-    pub async fn is_current(&self, known: &Stored) -> Result<bool, LedgerError> {
+    pub async fn is_current(&self, known: &Stored) -> Result<bool> {
         let row = self.read().await?.rows(Rows::Of(&known.review.id)).await?.pop();
         Ok(row.is_some_and(|row| (row.n, &row.holder) == (known.n, &known.holder)))
     }
 
     /// The latest review of a subject.
-    pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>, LedgerError> {
+    pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>> {
         transaction::latest_for(&mut self.read().await?, subject).await
     }
 
     /// The subjects of a door whose last part this is; at most [`MAX_MATCHES`].
-    pub async fn subjects_of(&self, door: &str, last: &str) -> Result<Vec<Subject>, LedgerError> {
+    pub async fn subjects_of(&self, door: &str, last: &str) -> Result<Vec<Subject>> {
         let ending = Subject::new("", [last]);
         let found = self.read().await?.subjects(door, ending.as_str(), MAX_MATCHES).await?;
         Ok(found.into_iter().map(Subject::from_text).collect())
@@ -172,12 +169,12 @@ impl Ledger {
         &self,
         candidates: impl IntoIterator<Item = &Candidate>,
         passed_since_ms: i64,
-    ) -> Result<Vec<Known>, LedgerError> {
+    ) -> Result<Vec<Known>> {
         rulings::look_up(&mut self.read().await?, candidates, passed_since_ms).await
     }
 
     /// The reviews whose id begins like this, with or without `rv-`; at most [`MAX_MATCHES`].
-    pub async fn find(&self, prefix: &str) -> Result<Vec<ReviewId>, LedgerError> {
+    pub async fn find(&self, prefix: &str) -> Result<Vec<ReviewId>> {
         let typed = prefix.trim().to_ascii_lowercase();
         let letters = typed.strip_prefix(ReviewId::PREFIX).unwrap_or(&typed);
         if letters.is_empty() {
@@ -189,27 +186,27 @@ impl Ledger {
     }
 
     /// A page of reviews, newest first.
-    pub async fn list(&self, filter: Filter) -> Result<Vec<Row>, LedgerError> {
+    pub async fn list(&self, filter: Filter) -> Result<Vec<Row>> {
         self.read().await?.rows(Rows::Page(filter)).await
     }
 
     /// The same for one subject.
-    pub async fn list_for(&self, subject: &Subject, filter: Filter) -> Result<Vec<Row>, LedgerError> {
+    pub async fn list_for(&self, subject: &Subject, filter: Filter) -> Result<Vec<Row>> {
         self.read().await?.rows(Rows::PageFor(subject, filter)).await
     }
 
     /// How many reviews stand how.
-    pub async fn counts(&self) -> Result<Vec<Count>, LedgerError> {
+    pub async fn counts(&self) -> Result<Vec<Count>> {
         self.read().await?.counts().await
     }
 
     /// The calls of a review, in the order they were asked.
-    pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+    pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>> {
         self.read().await?.calls(review).await
     }
 
     /// Whether a call is under way: asked, not answered, and the process that performs its review is alive.
-    pub async fn is_under_way(&self, call: &CallId) -> Result<bool, LedgerError> {
+    pub async fn is_under_way(&self, call: &CallId) -> Result<bool> {
         let mut session = self.read().await?;
         let Some((CallState::Asked, stream)) = session.call(call).await? else { return Ok(false) };
         // No holder is on record for the stream of a door.
@@ -221,62 +218,62 @@ impl Ledger {
     }
 
     /// What the questions of reviewers cost, asked at `since_ms` or later, the dearest first.
-    pub async fn costs(&self, since_ms: i64) -> Result<Vec<Cost>, LedgerError> {
+    pub async fn costs(&self, since_ms: i64) -> Result<Vec<Cost>> {
         calls::costs(&mut self.read().await?, since_ms).await
     }
 
     /// The events of a review after its `after_n`-th.
-    pub async fn events(&self, id: &ReviewId, after_n: u64, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+    pub async fn events(&self, id: &ReviewId, after_n: u64, limit: u32) -> Result<Vec<Entry>> {
         self.entries(Lines::Stream(id.as_str(), after_n), limit).await
     }
 
     /// What is recorded in a door's own stream.
-    pub async fn notes(&self, stream: &str) -> Result<Vec<Note>, LedgerError> {
+    pub async fn notes(&self, stream: &str) -> Result<Vec<Note>> {
         notes::of(&mut self.read().await?, stream).await
     }
 
     /// The doors' own streams whose names begin like this, the one that changed last first.
-    pub async fn streams(&self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub async fn streams(&self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         self.read().await?.streams(prefix, limit).await
     }
 
     /// The latest events of all reviews, newest first; with `before` those before that number.
-    pub async fn recent(&self, before: Option<u64>, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+    pub async fn recent(&self, before: Option<u64>, limit: u32) -> Result<Vec<Entry>> {
         self.entries(Lines::ReviewsBefore(before.unwrap_or(u64::MAX)), limit).await
     }
 
     /// The events of all reviews after this number, oldest first: what a watcher reads.
-    pub async fn since(&self, after: u64, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+    pub async fn since(&self, after: u64, limit: u32) -> Result<Vec<Entry>> {
         self.entries(Lines::ReviewsAfter(after), limit).await
     }
 
-    async fn entries(&self, which: Lines<'_>, limit: u32) -> Result<Vec<Entry>, LedgerError> {
+    async fn entries(&self, which: Lines<'_>, limit: u32) -> Result<Vec<Entry>> {
         self.read().await?.lines(which, limit).await?.into_iter().map(entry::Line::entry).collect()
     }
 
     /// Everything recorded after this number, of reviews and of doors, oldest first. Nothing means that there is
     /// nothing yet: a file that lost its name has nothing to come.
-    pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>, LedgerError> {
-        let page = feed::after(&mut self.read().await?, after, limit).await?;
+    pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let page = self.read().await?.feed(after, limit).await?;
         if page.is_empty() {
             self.0.store.require_in_place()?;
         }
-        Ok(page)
+        page.into_iter().map(|(line, subject)| line.recorded(subject)).collect()
     }
 
     /// The number of the last event; 0 where there is none.
-    pub async fn last_seq(&self) -> Result<u64, LedgerError> {
+    pub async fn last_seq(&self) -> Result<u64> {
         Ok(self.read().await?.end("").await?.seq)
     }
 
     /// Watches for changes, by this process and by others.
-    pub async fn watch(&self) -> Result<Watcher, LedgerError> {
+    pub async fn watch(&self) -> Result<Watcher> {
         let receiver = self.0.changes.subscribe();
         Ok(Watcher { receiver, _follows: self.0.store.follow(&self.0.changes).await? })
     }
 
     /// Checks every event and every review; returns how many events there are.
-    pub async fn verify(&self) -> Result<u64, LedgerError> {
+    pub async fn verify(&self) -> Result<u64> {
         verify::all(self.0.store.snapshot().await?).await
     }
 
@@ -285,12 +282,8 @@ impl Ledger {
         self.0.store.close().await;
     }
 
-    async fn read(&self) -> Result<Session, LedgerError> {
+    async fn read(&self) -> Result<Session> {
         self.0.store.read().await
-    }
-
-    fn explain(&self, error: LedgerError) -> LedgerError {
-        self.0.store.explain(error)
     }
 
     fn tell_watchers(&self) {

@@ -1,9 +1,8 @@
-//! Streams of doors: what they must remember beside reviews. The ledger keeps and chains them like all events;
-//! what they mean, the door knows.
+//! Streams of doors: their own events beside reviews. The ledger keeps and chains them; only the door knows their meaning.
 
-use super::LedgerError;
 use super::entry::Line;
 use super::store::{Lines, Session};
+use super::{LedgerError, Result};
 
 /// One event of a door's own stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +17,8 @@ pub struct Note {
     pub body: String,
 }
 
-/// A stream, each event checked against the chain.
-pub(super) async fn of(session: &mut Session, stream: &str) -> Result<Vec<Note>, LedgerError> {
+/// The events of a stream, each checked against the chain.
+pub(super) async fn of(session: &mut Session, stream: &str) -> Result<Vec<Note>> {
     let mut notes = vec![];
     for line in session.lines(Lines::Stream(stream, 0), u32::MAX).await? {
         let (seq, note) = (line.seq, note(line)?);
@@ -32,11 +31,11 @@ pub(super) async fn of(session: &mut Session, stream: &str) -> Result<Vec<Note>,
 }
 
 /// The last event of a stream, checked against the chain.
-pub(super) async fn last(session: &mut Session, stream: &str) -> Result<Option<Note>, LedgerError> {
+pub(super) async fn last(session: &mut Session, stream: &str) -> Result<Option<Note>> {
     session.lines(Lines::Last(stream), 1).await?.pop().map(note).transpose()
 }
 
-fn note(line: Line) -> Result<Note, LedgerError> {
+fn note(line: Line) -> Result<Note> {
     line.check()?;
     Ok(Note { n: line.number()?, at_ms: line.at_ms, kind: line.kind, body: line.body })
 }

@@ -1,4 +1,4 @@
-//! The quick view: one row per review, always computed from the folded review and written with its events.
+//! One row per review for quick reading, computed from the folded review and written with its events.
 
 use super::Stored;
 use countersign_core::digest::Digest;
@@ -68,7 +68,6 @@ impl Row {
     }
 }
 
-/// A state as one word.
 pub(super) fn state_text(state: State) -> &'static str {
     match state {
         State::Unopened => "unopened",
@@ -80,7 +79,6 @@ pub(super) fn state_text(state: State) -> &'static str {
     }
 }
 
-/// An outcome and its reason as one word.
 pub(super) fn outcome_text(outcome: Outcome) -> String {
     match outcome.reason() {
         None => outcome.name().to_owned(),
@@ -88,7 +86,7 @@ pub(super) fn outcome_text(outcome: Outcome) -> String {
     }
 }
 
-/// State and standing from their words; none where they make no sense.
+/// State and standing from their columns; none where they make no sense.
 pub(super) fn state(state: &str, outcome: Option<&str>) -> Option<(State, Option<Outcome>)> {
     let standing = match outcome {
         None => None,

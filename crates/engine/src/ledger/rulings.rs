@@ -1,20 +1,15 @@
 //! Rulings that stand beyond their review: an index from a key to the event that answered it.
 
-use super::LedgerError;
 use super::entry::Line;
 use super::store::Session;
+use super::{LedgerError, Result};
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::ReviewId;
 use countersign_core::plan::{Candidate, Reuse};
 use countersign_core::review::{By, Event, Known, Review};
 
 /// Points the key of an answer to its event, where the answer may stand beyond its review.
-pub(super) async fn index(
-    session: &mut Session,
-    review: &Review,
-    n: u64,
-    event: &Event,
-) -> Result<(), LedgerError> {
+pub(super) async fn index(session: &mut Session, review: &Review, n: u64, event: &Event) -> Result<()> {
     let Event::Answered { round, key, answer, by, place } = event else { return Ok(()) };
     if !matches!(by, By::Call { .. } | By::Disputed { .. }) {
         return Ok(());
@@ -44,7 +39,7 @@ fn candidate<'a>(review: &'a Review, round: u32, key: &Key) -> Option<&'a Candid
     round.asking(key).find_map(|(_, assignment)| assignment.candidate(key))
 }
 
-/// What a ruling is found under: its key, and the mark of the place where it was asked.
+/// The index entry of a ruling: its key, and the mark of the place where it was asked.
 fn under(key: &Key, place: Option<&Digest>) -> String {
     match place {
         Some(mark) => format!("{key}@{mark}"),
@@ -52,7 +47,7 @@ fn under(key: &Key, place: Option<&Digest>) -> String {
     }
 }
 
-/// What a failure is found under, wherever it was given.
+/// The index entry of a failure, which stands at every place.
 fn anywhere(key: &Key) -> String {
     format!("{key}!")
 }
@@ -62,7 +57,7 @@ pub(super) async fn look_up(
     session: &mut Session,
     candidates: impl IntoIterator<Item = &Candidate>,
     passed_since_ms: i64,
-) -> Result<Vec<Known>, LedgerError> {
+) -> Result<Vec<Known>> {
     let reusable = candidates.into_iter().filter(|candidate| candidate.reuse == Reuse::Anywhere);
     let both =
         |candidate: &Candidate| [under(&candidate.key, candidate.place.as_ref()), anywhere(&candidate.key)];
@@ -76,8 +71,8 @@ pub(super) async fn look_up(
     Ok(all)
 }
 
-/// What these entries of the index point to, and when it was ruled.
-async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i64)>, LedgerError> {
+/// The rulings these index entries point to, each with its time.
+async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i64)>> {
     let mut all = vec![];
     for (indexed, line) in session.rulings(wanted).await? {
         let known = known(&line)?.filter(|known| {
@@ -94,7 +89,7 @@ async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i
 }
 
 /// The ruling that an event is.
-fn known(line: &Line) -> Result<Option<Known>, LedgerError> {
+fn known(line: &Line) -> Result<Option<Known>> {
     let n = line.number()?;
     let Event::Answered { key, answer, by, place, .. } = line.event()? else { return Ok(None) };
     let disputed = matches!(by, By::Disputed { .. });

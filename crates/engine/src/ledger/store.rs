@@ -1,5 +1,5 @@
-//! The seam: what a ledger is kept in. A store keeps and finds, and computes nothing. How events are chained, what the
-//! row of a review says and which rulings stand is decided once, in the modules beside this one, for every store.
+//! The interface of stores. A store keeps and finds, and computes nothing: how events are chained, what the row of a
+//! review says and which rulings stand is decided once, in the modules beside this one.
 //!
 //! Another store is a module like `memory.rs` with the methods of [`Session`] and of [`Store`], and an arm in each of
 //! the two. Every store passes the tests in `tests/it/ledger/conformance`. What they rely on:
@@ -9,10 +9,10 @@
 //! - A reading session sees what was committed before, and does not wait for writers. A snapshot sees one state.
 //! - A second event of the same stream and number, and a second open review of a subject, are a conflict.
 
-use super::calls::{Begun, Call, CallState, Cost, Report, Scope};
+use super::calls::{Begun, Call, CallState, Report, Scope};
 use super::entry::Line;
 use super::projection::{Count, Row};
-use super::{Filter, LedgerError, memory, sqlite};
+use super::{Filter, LedgerError, Result, memory, sqlite};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use std::any::Any;
@@ -22,13 +22,11 @@ use tokio::sync::watch;
 /// Something that lasts for as long as it is kept.
 pub(super) type Kept = Box<dyn Any + Send + Sync>;
 
-/// What a ledger is kept in.
 pub(super) enum Store {
     Sqlite(sqlite::Sqlite),
     Memory(memory::Memory),
 }
 
-/// Reading or writing.
 pub(super) enum Session {
     Sqlite(sqlite::Session),
     Memory(memory::Session),
@@ -53,7 +51,6 @@ pub(super) struct Stream {
     pub holder: Option<String>,
 }
 
-/// Which events are read.
 #[derive(Clone, Copy)]
 pub(super) enum Lines<'a> {
     /// Of a stream after its n-th, in order.
@@ -70,7 +67,6 @@ pub(super) enum Lines<'a> {
     ByStream(&'a str, i64),
 }
 
-/// Which rows are read.
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
     /// The one of a review.
@@ -86,8 +82,7 @@ pub(super) enum Rows<'a> {
 }
 
 impl Store {
-    /// Reads what was committed.
-    pub(super) async fn read(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn read(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.read().await.map(Session::Sqlite),
             Self::Memory(store) => store.read().map(Session::Memory),
@@ -95,7 +90,7 @@ impl Store {
     }
 
     /// Reads one state throughout, whatever others write meanwhile.
-    pub(super) async fn snapshot(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn snapshot(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.snapshot().await.map(Session::Sqlite),
             Self::Memory(store) => store.read().map(Session::Memory),
@@ -103,7 +98,7 @@ impl Store {
     }
 
     /// Writes; waits for other writers.
-    pub(super) async fn write(&self) -> Result<Session, LedgerError> {
+    pub(super) async fn write(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.write().await.map(Session::Sqlite),
             Self::Memory(store) => store.write().await.map(Session::Memory),
@@ -111,7 +106,7 @@ impl Store {
     }
 
     /// Tells of what other processes commit for as long as the returned value is kept.
-    pub(super) async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Kept, LedgerError> {
+    pub(super) async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Kept> {
         match self {
             Self::Sqlite(store) => Ok(Box::new(store.follow(changes).await?)),
             Self::Memory(_) => Ok(Box::new(())),
@@ -119,17 +114,16 @@ impl Store {
     }
 
     /// A lease: a name, and what keeps it alive.
-    pub(super) fn lease(&self) -> Result<(String, Kept), LedgerError> {
+    pub(super) fn lease(&self) -> Result<(String, Kept)> {
         match self {
             Self::Sqlite(store) => {
                 let lease = sqlite::Lease::new(store.dir())?;
-                Ok((lease.id().to_owned(), Box::new(lease)))
+                Ok((lease.id.clone(), Box::new(lease)))
             }
             Self::Memory(store) => store.lease(),
         }
     }
 
-    /// Whether a lease of this name is kept.
     pub(super) fn is_alive(&self, lease: &str) -> bool {
         match self {
             Self::Sqlite(store) => sqlite::is_alive(store.dir(), lease),
@@ -137,50 +131,44 @@ impl Store {
         }
     }
 
-    /// The process that keeps a lease, where that is known.
     pub(super) fn process_of(&self, lease: &str) -> Option<u32> {
-        match self {
-            Self::Sqlite(store) => sqlite::process_of(store.dir(), lease),
-            Self::Memory(_) => None,
-        }
+        self.sqlite().and_then(|store| sqlite::process_of(store.dir(), lease))
     }
 
-    /// The folder it is in, where it is in one.
     pub(super) fn dir(&self) -> Option<&Path> {
-        match self {
-            Self::Sqlite(store) => Some(store.dir()),
-            Self::Memory(_) => None,
-        }
+        self.sqlite().map(sqlite::Sqlite::dir)
     }
 
     /// Whether what is written is what others read.
-    pub(super) fn require_in_place(&self) -> Result<(), LedgerError> {
-        match self {
-            Self::Sqlite(store) => store.require_in_place(),
-            Self::Memory(_) => Ok(()),
-        }
+    pub(super) fn require_in_place(&self) -> Result<()> {
+        self.sqlite().map_or(Ok(()), sqlite::Sqlite::require_in_place)
     }
 
     /// An error with its cause, where the store can find that out.
     pub(super) fn explain(&self, error: LedgerError) -> LedgerError {
-        match self {
-            Self::Sqlite(store) => sqlite::explain(error, store.dir()),
-            Self::Memory(_) => error,
+        match self.sqlite() {
+            Some(store) => sqlite::explain(error, store.dir()),
+            None => error,
         }
     }
 
-    /// Ends all sessions that rest.
     pub(super) async fn close(&self) {
+        if let Some(store) = self.sqlite() {
+            store.close().await;
+        }
+    }
+
+    fn sqlite(&self) -> Option<&sqlite::Sqlite> {
         match self {
-            Self::Sqlite(store) => store.close().await,
-            Self::Memory(_) => {}
+            Self::Sqlite(store) => Some(store),
+            Self::Memory(_) => None,
         }
     }
 }
 
 impl Session {
     /// Ends it; what was written stays, also after a loss of power.
-    pub(super) async fn commit(self) -> Result<(), LedgerError> {
+    pub(super) async fn commit(self) -> Result<()> {
         match self {
             Self::Sqlite(session) => session.commit().await,
             Self::Memory(session) => session.commit(),
@@ -193,7 +181,7 @@ macro_rules! methods {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
         impl Session {$(
             $(#[$doc])*
-            pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out, LedgerError> {
+            pub(super) async fn $name(&mut self, $($arg: $type),*) -> Result<$out> {
                 match self {
                     Self::Sqlite(session) => session.$name($($arg),*).await,
                     Self::Memory(session) => session.$name($($arg),*),
@@ -216,7 +204,6 @@ methods! {
     fn feed(after: u64, limit: u32) -> Vec<(Line, Option<String>)>;
     /// The streams whose names begin like this, the one that changed last first.
     fn streams(prefix: &str, limit: u32) -> Vec<String>;
-    /// Rows of reviews.
     fn rows(which: Rows<'_>) -> Vec<Row>;
     /// The reviews whose ids begin like this, in order.
     fn ids(prefix: &str, limit: u32) -> Vec<String>;
@@ -232,8 +219,8 @@ methods! {
     fn call(id: &CallId) -> Option<(CallState, String)>;
     /// What was spent at the most: what a call cost, or what was reserved for it where that is not known.
     fn spent(scope: Scope<'_>) -> Spending;
-    /// What calls asked since then cost, by day since 1970, reviewer and model, without those of this reviewer.
-    fn costs(since_ms: i64, without: &str) -> Vec<(i64, Cost)>;
+    /// The calls asked since then, each with when, without their replies where the store can leave them out.
+    fn asked_since(since_ms: i64) -> Vec<(i64, Call)>;
     /// Appends events; their numbers follow the last one.
     fn append(events: &[Line]) -> ();
     /// Writes the row of a review. Its opening counts only where it has no row yet, and its holder does not count.
@@ -242,9 +229,7 @@ methods! {
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
     /// Lets an entry of the index of rulings point to an event.
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
-    /// Begins calls.
     fn begin_calls(calls: &[Begun<'_>]) -> ();
-    /// Says where a call stands.
     fn set_call(id: &CallId, state: CallState) -> ();
     /// Notes what a reviewer reported; false where there is no such call.
     fn report(id: &CallId, report: &Report) -> bool;

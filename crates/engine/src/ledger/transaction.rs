@@ -1,11 +1,10 @@
-//! Writing: one transaction at a time, begun before anything is read, so that what was read still holds when
-//! it is written.
+//! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
 use super::calls::Begun;
 use super::entry::{chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
-use super::{CallState, Ledger, LedgerError, Note, Report, Scope, Stored, calls, notes, rulings};
+use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, notes, rulings};
 use crate::fault::{Moment, perhaps_die};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
@@ -22,31 +21,26 @@ pub struct Transaction {
 
 impl Transaction {
     /// The latest review of a subject.
-    pub async fn latest_for(&mut self, subject: &Subject) -> Result<Option<Stored>, LedgerError> {
+    pub async fn latest_for(&mut self, subject: &Subject) -> Result<Option<Stored>> {
         latest_for(self.session()?, subject).await
     }
 
     /// A review; none where nothing is recorded under this id.
-    pub async fn review(&mut self, id: &ReviewId) -> Result<Option<Stored>, LedgerError> {
+    pub async fn review(&mut self, id: &ReviewId) -> Result<Option<Stored>> {
         load(self.session()?, id).await
     }
 
     /// Appends events to the stream of `from`, which is a review as it was read, or [`Stored::unopened`].
     /// Where more is recorded by now it is a [`LedgerError::Conflict`], and nothing was written.
-    pub async fn append(
-        &mut self,
-        from: Stored,
-        events: &[Event],
-        at_ms: i64,
-    ) -> Result<Stored, LedgerError> {
+    pub async fn append(&mut self, from: Stored, events: &[Event], at_ms: i64) -> Result<Stored> {
         let mut draft = self.draft(from, at_ms).await?;
         draft.add(events.to_vec());
         self.write(draft).await
     }
 
-    /// Begins an append that is decided step by step: each on what the events before it made of the review.
-    /// The same conflict as in [`append`](Self::append) shows here already.
-    pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft, LedgerError> {
+    /// Begins an append whose events are decided one by one, each on the review after the events before it. Has the same
+    /// conflict as [`append`](Self::append).
+    pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft> {
         let end = self.session()?.end(from.review.id.as_str()).await?;
         if end.n != from.n {
             return Err(LedgerError::Conflict);
@@ -55,7 +49,7 @@ impl Transaction {
     }
 
     /// Writes what was drafted.
-    pub async fn write(&mut self, draft: Draft) -> Result<Stored, LedgerError> {
+    pub async fn write(&mut self, draft: Draft) -> Result<Stored> {
         if draft.events.is_empty() {
             return Ok(draft.stored);
         }
@@ -64,7 +58,7 @@ impl Transaction {
     }
 
     /// Says which process does what is due for a review.
-    pub async fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<(), LedgerError> {
+    pub async fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<()> {
         let done = self.session()?.set_holder(id, holder).await;
         match self.or_give_up(done)? {
             false => Err(LedgerError::Missing(format!("review {id}"))),
@@ -78,12 +72,12 @@ impl Transaction {
         &mut self,
         candidates: impl IntoIterator<Item = &Candidate>,
         passed_since_ms: i64,
-    ) -> Result<Vec<Known>, LedgerError> {
+    ) -> Result<Vec<Known>> {
         rulings::look_up(self.session()?, candidates, passed_since_ms).await
     }
 
     /// Notes what a reviewer reported about a call.
-    pub async fn record_call(&mut self, call: &CallId, report: &Report) -> Result<(), LedgerError> {
+    pub async fn record_call(&mut self, call: &CallId, report: &Report) -> Result<()> {
         let done = calls::report(self.session()?, call, report).await;
         self.or_give_up(done)
     }
@@ -95,21 +89,21 @@ impl Transaction {
         call: &CallId,
         reviewer: &str,
         at_ms: i64,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<()> {
         let begun = Begun { id: call, stream, round: 0, assignment: None, reviewer, asked_ms: at_ms };
         let done = self.session()?.begin_calls(&[begun]).await;
         self.or_give_up(done)
     }
 
     /// Ends such a call.
-    pub async fn end_call(&mut self, call: &CallId, answered: bool) -> Result<(), LedgerError> {
+    pub async fn end_call(&mut self, call: &CallId, answered: bool) -> Result<()> {
         let state = if answered { CallState::Answered } else { CallState::Failed };
         let done = self.session()?.set_call(call, state).await;
         self.or_give_up(done)
     }
 
     /// What is recorded in a door's own stream.
-    pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>, LedgerError> {
+    pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>> {
         notes::of(self.session()?, stream).await
     }
 
@@ -121,7 +115,7 @@ impl Transaction {
         known: u64,
         notes: &[(&str, String)],
         at_ms: i64,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<()> {
         let end = self.session()?.end(stream).await?;
         if end.n != known {
             return Err(LedgerError::Conflict);
@@ -132,23 +126,24 @@ impl Transaction {
     }
 
     /// The last event of a door's own stream.
-    pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>, LedgerError> {
+    pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>> {
         notes::last(self.session()?, stream).await
     }
 
     /// What was spent, at the most.
-    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         self.session()?.spent(scope).await
     }
 
     /// Notes the most that a call may need.
-    pub async fn reserve(&mut self, call: &CallId, worst: Spending) -> Result<(), LedgerError> {
-        let done = calls::reserve(self.session()?, call, worst).await;
+    pub async fn reserve(&mut self, call: &CallId, worst: Spending) -> Result<()> {
+        let worst = Spending { tokens: calls::kept(worst.tokens), microusd: calls::kept(worst.microusd) };
+        let done = self.session()?.reserve(call, worst).await;
         self.or_give_up(done)
     }
 
     /// Makes it stay, also after a loss of power.
-    pub async fn commit(mut self) -> Result<(), LedgerError> {
+    pub async fn commit(mut self) -> Result<()> {
         let session = self.session.take().ok_or_else(given_up)?;
         perhaps_die(Moment::Before);
         session.commit().await?;
@@ -157,15 +152,15 @@ impl Transaction {
         Ok(())
     }
 
-    fn session(&mut self) -> Result<&mut Session, LedgerError> {
+    fn session(&mut self) -> Result<&mut Session> {
         self.session.as_mut().ok_or_else(given_up)
     }
 
     /// After a failed write nothing of the transaction may stay, whatever the caller does next.
-    fn or_give_up<T>(&mut self, done: Result<T, LedgerError>) -> Result<T, LedgerError> {
+    fn or_give_up<T>(&mut self, done: Result<T>) -> Result<T> {
         done.map_err(|error| {
             self.session = None;
-            self.ledger.explain(error)
+            self.ledger.0.store.explain(error)
         })
     }
 }
@@ -196,18 +191,15 @@ impl Draft {
 }
 
 /// The latest review of a subject.
-pub(super) async fn latest_for(
-    session: &mut Session,
-    subject: &Subject,
-) -> Result<Option<Stored>, LedgerError> {
+pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Result<Option<Stored>> {
     match session.rows(Rows::Latest(subject)).await?.pop() {
         None => Ok(None),
         Some(row) => load(session, &row.id).await,
     }
 }
 
-/// Writes the events, and everything that is read quickly instead of them.
-async fn write(session: &mut Session, draft: Draft) -> Result<Stored, LedgerError> {
+/// Writes the events, and the tables that are computed from them.
+async fn write(session: &mut Session, draft: Draft) -> Result<Stored> {
     let Draft { end, stored, events, at_ms } = draft;
     let (before, first) = (end.n, end.seq + 1);
     let bodies = events.iter().map(|event| Ok((event.kind(), serde_json::to_string(event)?)));

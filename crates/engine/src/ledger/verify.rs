@@ -1,25 +1,25 @@
-//! Looking through the whole ledger: the chain without a gap, and every row as its events say. It reads page
-//! by page, so that a ledger of any size fits.
+//! Checks the whole ledger: the chain without a gap, and every row as its events say. It reads page by page, so that a
+//! ledger of any size fits.
 
-use super::LedgerError;
 use super::entry::Fold;
 use super::projection::Row;
 use super::store::{self, Lines, Session};
+use super::{LedgerError, Result};
 use countersign_core::ids::ReviewId;
 use std::collections::VecDeque;
 
-/// How many events or rows are in memory at once, beside one review.
+/// How many events or rows are in memory at once.
 const PAGE_ROWS: u32 = 256;
 
 /// Checks everything in a snapshot; returns how many events there are.
-pub(super) async fn all(mut session: Session) -> Result<u64, LedgerError> {
+pub(super) async fn all(mut session: Session) -> Result<u64> {
     let events = chain(&mut session).await?;
     folds(&mut session).await?;
     session.commit().await?;
     Ok(events)
 }
 
-async fn chain(session: &mut Session) -> Result<u64, LedgerError> {
+async fn chain(session: &mut Session) -> Result<u64> {
     let mut last: u64 = 0;
     loop {
         let page = session.lines(Lines::After(last), PAGE_ROWS).await?;
@@ -38,7 +38,7 @@ async fn chain(session: &mut Session) -> Result<u64, LedgerError> {
 }
 
 /// Folds every stream and compares it with its row. Both come in the order of their ids.
-async fn folds(session: &mut Session) -> Result<(), LedgerError> {
+async fn folds(session: &mut Session) -> Result<()> {
     let mut rows = Rows::default();
     let mut fold: Option<Fold> = None;
     let mut last = (String::new(), i64::MIN);
@@ -63,7 +63,7 @@ async fn folds(session: &mut Session) -> Result<(), LedgerError> {
     rows.compare(session, fold).await?;
     match rows.next(session).await? {
         None => Ok(()),
-        Some(row) => Err(LedgerError::Mismatch { review: row.id.to_string() }),
+        Some(row) => Err(LedgerError::Mismatch(row.id.to_string())),
     }
 }
 
@@ -75,7 +75,7 @@ struct Rows {
 }
 
 impl Rows {
-    async fn next(&mut self, session: &mut Session) -> Result<Option<Row>, LedgerError> {
+    async fn next(&mut self, session: &mut Session) -> Result<Option<Row>> {
         if self.page.is_empty() {
             self.page = session.rows(store::Rows::ById(&self.last, PAGE_ROWS)).await?.into();
             if let Some(row) = self.page.back() {
@@ -86,12 +86,12 @@ impl Rows {
     }
 
     /// Whether the next row is the one of this fold. Who holds a review is no event.
-    async fn compare(&mut self, session: &mut Session, fold: Option<Fold>) -> Result<(), LedgerError> {
+    async fn compare(&mut self, session: &mut Session, fold: Option<Fold>) -> Result<()> {
         let Some(fold) = fold else { return Ok(()) };
         let expected = fold.row();
         match self.next(session).await? {
             Some(row) if (Row { holder: None, ..row.clone() }) == expected => Ok(()),
-            _ => Err(LedgerError::Mismatch { review: expected.id.to_string() }),
+            _ => Err(LedgerError::Mismatch(expected.id.to_string())),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A secret can only be found in a text that is in memory as a whole.
+/// Secrets are found only in a text that is in memory as a whole.
 const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What was copied.

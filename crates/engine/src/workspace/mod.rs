@@ -1,5 +1,4 @@
 //! The workspace: from paths to exact bytes.
-//!
 //! Paths stay inside the project root. Every file is named by the digest of all its bytes; contents are read
 //! only when a question needs them, and only if they still have that digest. So memory is bounded by the
 //! prompt, not by the project, and what was hashed is what is sent.

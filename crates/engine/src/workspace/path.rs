@@ -1,4 +1,4 @@
-//! Paths that stay inside the project root, and texts that stand beside its files.
+//! Paths that stay inside the project root, and given texts that are read like files.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -11,49 +11,28 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Root {
     path: PathBuf,
-    /// Texts that are looked at like files and are none of the project.
+    /// Texts that are read like files of the project.
     given: Arc<BTreeMap<String, String>>,
 }
 
 /// Why a path is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum PathProblem {
-    /// It leads out of the project.
-    #[error("`{path}` is outside the project root `{root}`")]
-    Outside {
-        /// As given.
-        path: String,
-        /// The root.
-        root: String,
-    },
+    /// It leads out of the project: the path as given, and the root.
+    #[error("`{0}` is outside the project root `{1}`")]
+    Outside(String, String),
     /// Nothing is there.
-    #[error("`{path}` does not exist")]
-    Missing {
-        /// As given.
-        path: String,
-    },
-    /// It is something that cannot be judged.
-    #[error("`{path}` is {what}, not a file")]
-    NotAFile {
-        /// As given.
-        path: String,
-        /// What it is.
-        what: &'static str,
-    },
+    #[error("`{0}` does not exist")]
+    Missing(String),
+    /// It is something that cannot be judged, such as a directory.
+    #[error("`{0}` is {1}, not a file")]
+    NotAFile(String, &'static str),
     /// Its name is not text.
-    #[error("`{path}` has a name that is not valid UTF-8")]
-    NotText {
-        /// As well as it can be shown.
-        path: String,
-    },
+    #[error("`{0}` has a name that is not valid UTF-8")]
+    NotText(String),
     /// It could not be looked at.
-    #[error("`{path}` could not be read: {error}")]
-    Unreadable {
-        /// As given.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("`{0}` could not be read: {1}")]
+    Unreadable(String, io::Error),
 }
 
 impl Root {
@@ -62,8 +41,7 @@ impl Root {
         path.canonicalize().map(|path| Self { path, given: Arc::default() })
     }
 
-    /// The same project with texts beside its files: parts of files, and what is outside. Each is looked at under
-    /// its name, which must be a relative path, and takes the place of a file that has it.
+    /// The same project with texts beside its files. Each has a relative path, and takes the place of a file at that path.
     pub fn with_given(&self, texts: BTreeMap<String, String>) -> Self {
         let plain =
             |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -76,7 +54,6 @@ impl Root {
         &self.path
     }
 
-    /// Whether a text stands at this name, and no file.
     pub(super) fn is_given(&self, path: &str) -> bool {
         self.given.contains_key(path)
     }
@@ -89,17 +66,17 @@ impl Root {
     /// Makes a path relative to the root, whether or not something is there. Links and `..` are followed as
     /// far as the path exists, and must stay inside.
     pub fn relative(&self, base: &Path, given: &Path) -> Result<String, PathProblem> {
-        let outside = || PathProblem::Outside { path: shown(given), root: shown(&self.path) };
+        let outside = || PathProblem::Outside(shown(given), shown(&self.path));
         let absolute = base.join(given);
         let cleaned = clean(&absolute);
-        let resolved = resolve_existing(&cleaned)
-            .map_err(|error| PathProblem::Unreadable { path: shown(given), error })?;
+        let resolved =
+            resolve_existing(&cleaned).map_err(|error| PathProblem::Unreadable(shown(given), error))?;
         let real = resolved.strip_prefix(&self.path).map_err(|_| outside())?;
         // A link inside the project keeps the name it was given by; a path with `..` in it has no such name.
         let named = cleaned.strip_prefix(&self.path).unwrap_or(real);
         let plain = !given.components().any(|part| part == Component::ParentDir);
         let relative = if plain { named } else { real };
-        relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText { path: shown(given) })
+        relative.to_str().map(str::to_owned).ok_or_else(|| PathProblem::NotText(shown(given)))
     }
 }
 
@@ -141,17 +118,15 @@ fn resolve_existing(path: &Path) -> io::Result<PathBuf> {
 /// Opens a regular file of the project; never waits for a pipe, never leaves the root.
 pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     if let Some(text) = root.given.get(path) {
-        return lay_out(text);
+        return unnamed_file(text);
     }
     let absolute = root.join(path);
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options().read(true).custom_flags(nonblock as i32).open(&absolute)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            format!("it is {}, not a file", kind(&metadata)),
-        ));
+        let words = format!("it is {}, not a file", kind(&metadata));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     if !absolute.canonicalize()?.starts_with(root.path()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
@@ -159,8 +134,8 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// A text as a file without a name, which is gone with its last reader.
-fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
+/// A text as a file without a name.
+fn unnamed_file(text: &str) -> io::Result<(File, Metadata)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;
     file.rewind()?;
@@ -168,16 +143,16 @@ fn lay_out(text: &str) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Refuses what cannot be judged, before anybody is asked.
+/// Refuses what cannot be judged, before a reviewer is asked.
 pub fn require_file(root: &Root, path: &str) -> Result<(), PathProblem> {
     let given = || countersign_core::text::visible_line(path).into_owned();
     match std::fs::metadata(root.join(path)) {
         Ok(metadata) if metadata.is_file() => {
-            open(root, path).map(drop).map_err(|error| PathProblem::Unreadable { path: given(), error })
+            open(root, path).map(drop).map_err(|error| PathProblem::Unreadable(given(), error))
         }
-        Ok(metadata) => Err(PathProblem::NotAFile { path: given(), what: kind(&metadata) }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(PathProblem::Missing { path: given() }),
-        Err(error) => Err(PathProblem::Unreadable { path: given(), error }),
+        Ok(metadata) => Err(PathProblem::NotAFile(given(), kind(&metadata))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(PathProblem::Missing(given())),
+        Err(error) => Err(PathProblem::Unreadable(given(), error)),
     }
 }
 

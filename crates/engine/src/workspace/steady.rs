@@ -1,7 +1,6 @@
-//! Whether files stayed exactly what they were while something outside read them by their paths.
-//!
-//! Two looks are not enough: a file can be another one in between. So each file is held by what it is (folder entry,
-//! size, times) and by its digest, before and after, and the way to it is watched meanwhile where the system can.
+//! Whether files stayed the same while another program read them by their paths.
+//! Looking before and after is not enough: a file can be another one in between. So each file is compared by its folder
+//! entry, size, times and digest, and on Linux its path is watched meanwhile.
 
 use super::path::{self, Root};
 use super::read::Changed;
@@ -30,7 +29,7 @@ impl Kept {
     }
 }
 
-/// Files that are being read by something outside.
+/// Files that another program reads.
 pub struct Steady {
     root: Root,
     files: Vec<(Kept, Option<Stamp>)>,
@@ -38,8 +37,7 @@ pub struct Steady {
     watch: Watch,
 }
 
-/// What a file is, beside its bytes. A change of the bytes or of the name is in the time of the last change, which no
-/// program can set.
+/// What a file is, beside its bytes. No program can set the time of the last change (ctime).
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     place: PathBuf,
@@ -61,17 +59,13 @@ impl Steady {
             let places: Vec<PathBuf> = files.iter().map(|file| root.join(&file.path)).collect();
             Watch::begin(root.path(), places.iter().map(PathBuf::as_path))?
         };
-        let stamped = files.into_iter().map(|file| {
-            let stamp = stamp(root, &file.path);
-            (file, stamp)
-        });
-        let files: Vec<_> = stamped.collect();
+        let stamps: Vec<_> = files.iter().map(|file| stamp(root, &file.path)).collect();
+        let files: Vec<_> = files.into_iter().zip(stamps).collect();
         if let Some((file, _)) = files.iter().find(|(file, _)| !has_digest(root, file)) {
             return Ok(Err(Changed { path: file.path.clone() }));
         }
-        let root = root.clone();
         Ok(Ok(Self {
-            root,
+            root: root.clone(),
             files,
             #[cfg(target_os = "linux")]
             watch,

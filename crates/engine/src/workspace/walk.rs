@@ -19,16 +19,12 @@ pub fn walk(root: &Root, folder: &str) -> Result<Found, PathProblem> {
     let start = root.join(folder);
     let walker = WalkBuilder::new(&start).require_git(false).follow_links(false).build();
     for entry in walker {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                found.left_out.push(error.to_string());
-                continue;
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {
+                take(root, entry.path(), &mut found)?;
             }
-        };
-        let kind = entry.file_type();
-        if kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
-            take(root, entry.path(), &mut found)?;
+            Ok(_) => {}
+            Err(error) => found.left_out.push(error.to_string()),
         }
     }
     found.files.sort();
@@ -46,7 +42,7 @@ fn take(root: &Root, path: &Path, found: &mut Found) -> Result<(), PathProblem> 
     match super::require_file(root, &relative) {
         Ok(()) => found.files.push(relative),
         // A link to a folder of the project is walked by that folder's own name.
-        Err(PathProblem::NotAFile { what: "a directory", .. }) => {}
+        Err(PathProblem::NotAFile(_, "a directory")) => {}
         // Work that cannot be read must not pass because nobody read it.
         Err(problem @ PathProblem::Unreadable { .. }) => return Err(problem),
         Err(problem) => found.left_out.push(problem.to_string()),

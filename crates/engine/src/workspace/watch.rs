@@ -1,7 +1,6 @@
-//! Seeing every change on the way to some files while something reads them, also one that is undone again.
-//!
-//! Every folder on the way to a file is watched, from the top: a file can be exchanged by exchanging any folder or link
-//! on that way. Only the names on the way count, so a command may write other files beside them.
+//! Sees every change on the path to some files while they are read, also one that is undone again.
+//! Every folder on the path is watched, from the top: a file can be exchanged by exchanging any folder or link on its
+//! path. Only the names on the path count, so a command may write other files beside them.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
@@ -28,7 +27,7 @@ const WATCHED: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::DELETE)
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::ONLYDIR);
-/// What says nothing about a folder: its files are watched by their own names.
+/// Events that do not count for a folder: its files are watched by their own names.
 const OF_FILES: ReadFlags = ReadFlags::MODIFY.union(ReadFlags::ATTRIB);
 /// The folder is no longer watched, or events were lost.
 const BLIND: ReadFlags = ReadFlags::DELETE_SELF
@@ -36,41 +35,38 @@ const BLIND: ReadFlags = ReadFlags::DELETE_SELF
     .union(ReadFlags::QUEUE_OVERFLOW)
     .union(ReadFlags::IGNORED);
 
-/// What is said to have changed where events were lost.
 const UNSEEN: &str = "a folder on the way to the files";
 
-/// The names that are watched in each folder.
 type Names = HashMap<i32, HashSet<OsString>>;
 
-/// Watches until it is ended or dropped.
 pub(super) struct Watch {
-    /// Its end ends the reader.
+    /// Closing it ends the reader.
     line: UnixStream,
     reader: JoinHandle<Option<String>>,
 }
 
 impl Watch {
-    /// Watches the way to each of these absolute paths. What is above `root` is watched as far as it may be read.
+    /// Watches each of these absolute paths. What is above `root` is watched as far as it may be read.
     pub(super) fn begin<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
-        let mut ways = Ways::new(root)?;
+        let mut watched_paths = Paths::new(root)?;
         for path in paths {
-            ways.add(path)?;
+            watched_paths.add(path)?;
         }
         let (line, end) = UnixStream::pair()?;
-        let Ways { inotify, names, .. } = ways;
+        let Paths { inotify, names, .. } = watched_paths;
         let reader = std::thread::Builder::new().spawn(move || read(&inotify, &names, &end))?;
         Ok(Self { line, reader })
     }
 
-    /// What changed on the way to the files since the beginning: a name, if anything did.
+    /// The name that changed since the beginning, if any did.
     pub(super) fn changed(self) -> Option<String> {
         drop(self.line);
         self.reader.join().unwrap_or_else(|_| Some(UNSEEN.to_owned()))
     }
 }
 
-/// Reads along, because the kernel keeps a bounded number of events, until the line ends. By then every event of what
-/// was done before is there. The first watched name that an event is about.
+/// Reads events until `end` is closed, because the kernel keeps a bounded number of them. Returns the first watched name
+/// that an event is about.
 fn read(inotify: &OwnedFd, names: &Names, end: &UnixStream) -> Option<String> {
     let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
     let mut reader = Reader::new(inotify, &mut buffer);
@@ -109,16 +105,15 @@ fn changed(names: &Names, wd: i32, events: ReadFlags, name: Option<&OsStr>) -> O
     (!is_a_folder_as_it_was).then(|| name.to_string_lossy().into_owned())
 }
 
-/// Which names are watched in which folder.
-struct Ways<'a> {
+struct Paths<'a> {
     inotify: OwnedFd,
     root: &'a Path,
     names: Names,
-    /// Folders whose way is watched, with where they really are.
+    /// Folders whose path is watched, with their real paths.
     known: HashMap<PathBuf, PathBuf>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Paths<'a> {
     fn new(root: &'a Path) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).map_err(refused)?;
         Ok(Self { inotify, root, names: HashMap::new(), known: HashMap::new() })
@@ -137,8 +132,8 @@ impl<'a> Ways<'a> {
         self.follow(&parent.join(name)).map(drop)
     }
 
-    /// Goes the way step by step, as the kernel does, and watches each step before it is taken. Where it really leads,
-    /// as far as anything is there.
+    /// Follows a path step by step, as the kernel does, and watches each step before it is taken. Returns the real path, as
+    /// far as it exists.
     fn follow(&mut self, path: &Path) -> io::Result<PathBuf> {
         let mut here = PathBuf::from("/");
         let mut steps: VecDeque<OsString> = steps(path).collect();
@@ -185,7 +180,6 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// What to do where the kernel watches no more.
 fn refused(error: Errno) -> io::Error {
     match error {
         Errno::MFILE => io::Error::other(format!("{error}: raise fs.inotify.max_user_instances")),

@@ -1,11 +1,10 @@
 //! The tree as a serde deserializer, so that the written types need no reading code of their own.
-//!
-//! Unlike most deserializers it does not stop at the first problem: unknown keys are noted and skipped, and an
-//! [`At`] that cannot be read is noted and left empty. Whoever calls must look at the faults before the value.
+//! It does not stop at the first problem: unknown keys are noted and skipped, and an [`At`] that cannot be read is noted
+//! and left empty. The caller must look at the faults before the value.
 
 use super::at::AT;
 use super::fault::{Fault, Label};
-use super::tree::{Key, Node, Value};
+use super::tree::{Node, Value};
 use serde::de::value::{StrDeserializer, UsizeDeserializer};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
@@ -13,9 +12,8 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
-use std::ops::Range;
 
-/// Reads a value from the tree; on the right is everything that is wrong with it.
+/// Reads a value from the tree, with all problems.
 pub(super) fn decode<'n, T: Deserialize<'n>>(root: &'n Node, text: &'n str) -> (Option<T>, Vec<Fault>) {
     let context = Context { text, faults: RefCell::default() };
     let read = T::deserialize(Reader { node: root, label: Label::Root, context: &context });
@@ -29,7 +27,6 @@ struct Context<'n> {
     faults: RefCell<Vec<Fault>>,
 }
 
-/// A node about to be read.
 #[derive(Clone, Copy)]
 struct Reader<'n, 'c> {
     node: &'n Node,
@@ -96,10 +93,7 @@ impl<'n> Deserializer<'n> for Reader<'n, '_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match name {
-            AT => {
-                let (span, context) = (self.node.span.clone(), self.context);
-                visitor.visit_seq(AtParts { given: 0, span, value: Some(self), context })
-            }
+            AT => visitor.visit_seq(AtParts { given: 0, reader: self }),
             _ => visitor.visit_newtype_struct(self),
         }
     }
@@ -128,8 +122,8 @@ impl<'n> Deserializer<'n> for Reader<'n, '_> {
             Value::Text(name) => Variant { name, name_reader: self, value: None },
             Value::Map(entries) => match entries.as_slice() {
                 [(key, node)] => {
-                    let value = Some(self.inner(node, Label::Key(&key.name)));
-                    Variant { name: &key.name, name_reader: self, value }
+                    let value = Some(self.inner(node, Label::Key(key.name())));
+                    Variant { name: key.name(), name_reader: self, value }
                 }
                 _ => return Err(self.complete(Fault::not_one_key(entries.len()))),
             },
@@ -158,30 +152,25 @@ fn unexpected(value: &Value) -> Unexpected<'_> {
 }
 
 /// The parts of an [`At`](super::at::At): where it begins, where it ends, its value.
-struct AtParts<'n, 'c, D> {
+struct AtParts<'n, 'c> {
     given: u8,
-    span: Range<usize>,
-    value: Option<D>,
-    context: &'c Context<'n>,
+    reader: Reader<'n, 'c>,
 }
 
-impl<'n, D: Deserializer<'n, Error = Fault>> SeqAccess<'n> for AtParts<'n, '_, D> {
+impl<'n> SeqAccess<'n> for AtParts<'n, '_> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'n>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
         let bound = |at: usize| -> UsizeDeserializer<Fault> { at.into_deserializer() };
+        let Reader { node, context, .. } = self.reader;
         self.given += 1;
         match self.given {
-            1 => seed.deserialize(bound(self.span.start)).map(Some),
-            2 => seed.deserialize(bound(self.span.end)).map(Some),
-            _ => match self.value.take().map(|value| seed.deserialize(value)) {
-                Some(Ok(value)) => Ok(Some(value)),
-                Some(Err(fault)) => {
-                    self.context.faults.borrow_mut().push(fault);
-                    Ok(None)
-                }
-                None => Ok(None),
-            },
+            1 => seed.deserialize(bound(node.span.start)).map(Some),
+            2 => seed.deserialize(bound(node.span.end)).map(Some),
+            _ => {
+                let read = seed.deserialize(self.reader);
+                Ok(read.map_err(|fault| context.faults.borrow_mut().push(fault)).ok())
+            }
         }
     }
 }
@@ -201,9 +190,9 @@ impl<'n> SeqAccess<'n> for Items<'n, '_> {
 }
 
 struct Entries<'n, 'c> {
-    rest: std::slice::Iter<'n, (Key, Node)>,
+    rest: std::slice::Iter<'n, (Node, Node)>,
     fields: Option<&'static [&'static str]>,
-    value: Option<(&'n Key, &'n Node)>,
+    value: Option<(&'n Node, &'n Node)>,
     map: Reader<'n, 'c>,
 }
 
@@ -212,55 +201,22 @@ impl<'n> MapAccess<'n> for Entries<'n, '_> {
 
     fn next_key_seed<K: DeserializeSeed<'n>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         for (key, node) in self.rest.by_ref() {
-            if let Some(fields) = self.fields.filter(|fields| !fields.contains(&key.name.as_str())) {
-                let fault = Fault::unknown_key(&key.name, fields).placed(&key.span);
+            if let Some(fields) = self.fields.filter(|fields| !fields.contains(&key.name())) {
+                let fault = Fault::unknown_key(key.name(), fields).placed(&key.span);
                 self.map.context.faults.borrow_mut().push(fault);
                 continue;
             }
             self.value = Some((key, node));
-            let reader = KeyReader { key, context: self.map.context };
-            return seed.deserialize(reader).map(Some).map_err(|fault| fault.placed(&key.span));
+            return seed.deserialize(self.map.inner(key, Label::Key(key.name()))).map(Some);
         }
         Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Fault> {
         match self.value.take() {
-            Some((key, node)) => seed.deserialize(self.map.inner(node, Label::Key(&key.name))),
+            Some((key, node)) => seed.deserialize(self.map.inner(node, Label::Key(key.name()))),
             None => Err(serde::de::Error::custom("is read out of order")),
         }
-    }
-}
-
-/// A key about to be read: text, with its place where that is asked for.
-struct KeyReader<'n, 'c> {
-    key: &'n Key,
-    context: &'c Context<'n>,
-}
-
-impl<'n> Deserializer<'n> for KeyReader<'n, '_> {
-    type Error = Fault;
-
-    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_borrowed_str(&self.key.name)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'n>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
-        let Self { key, context } = self;
-        match name {
-            AT => visitor.visit_seq(AtParts { given: 0, span: key.span.clone(), value: Some(self), context }),
-            _ => visitor.visit_newtype_struct(self),
-        }
-    }
-
-    forward_to_deserialize_any! {
-        <V: Visitor<'n>>
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        option seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

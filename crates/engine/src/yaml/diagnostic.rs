@@ -4,10 +4,9 @@ use super::source::Place;
 use countersign_core::text::hides;
 use std::fmt;
 
-/// More problems than this are counted, not listed: nobody reads further.
+/// More problems than this are counted, not listed.
 pub const MAX_PROBLEMS: usize = 50;
 
-/// Text from a file is quoted up to this many characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// Of more names than this, the others are neither compared nor listed.
@@ -52,22 +51,14 @@ impl Diagnostic {
     pub fn with_related(self, place: Place, label: impl Into<String>) -> Self {
         Self { related: Some(Box::new(Related { place, label: label.into() })), ..self }
     }
-
-    /// `file:line:column: message`, and the hint on a line of its own.
-    pub fn plain(&self) -> String {
-        let Self { message, place, .. } = self;
-        let mut text = format!("{}:{}:{}: {message}", place.file().display(), place.line(), place.column());
-        if let Some(hint) = &self.hint {
-            text.push_str("\n  ");
-            text.push_str(hint);
-        }
-        text
-    }
 }
 
+/// `file:line:column: message`, and the hint on a line of its own.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.plain())
+        let Self { message, place, .. } = self;
+        write!(f, "{}:{}:{}: {message}", place.file().display(), place.line(), place.column())?;
+        self.hint.iter().try_for_each(|hint| write!(f, "\n  {hint}"))
     }
 }
 
@@ -93,10 +84,8 @@ impl Problems {
             all.extend(one.listed);
             left_out += one.left_out;
         }
-        all.sort_by(|a, b| {
-            let (a, b) = (&a.place, &b.place);
-            a.file().cmp(b.file()).then_with(|| a.span().start.cmp(&b.span().start))
-        });
+        let order = |one: &Diagnostic| (one.place.file().to_owned(), one.place.span().start);
+        all.sort_by_cached_key(order);
         // What stands once and is used twice, through an alias, is one problem.
         all.dedup();
         left_out += all.len().saturating_sub(MAX_PROBLEMS);
@@ -113,7 +102,7 @@ impl From<Diagnostic> for Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.listed.iter().map(Diagnostic::plain).collect();
+        let lines: Vec<_> = self.listed.iter().map(Diagnostic::to_string).collect();
         f.write_str(&lines.join("\n"))?;
         match self.left_out {
             0 => Ok(()),
@@ -134,14 +123,8 @@ pub fn quoted(text: &str) -> String {
 
 /// Text with everything in it that would act rather than be seen spelled out.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        match hides(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-    }
-    shown
+    let visible = |c: char| if hides(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(visible).collect()
 }
 
 /// A list for a sentence: `` `a`, `b`, `c` ``.

@@ -1,4 +1,4 @@
-//! What the decoder finds wrong with the shape of a value, and its words for it.
+//! Problems with the shape of a value, as the decoder finds and words them.
 
 use super::diagnostic::{did_you_mean, listed, quoted};
 use serde::de::{Error, Expected, Unexpected};
@@ -8,16 +8,12 @@ use std::ops::Range;
 /// What a value is called in a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Label<'n> {
-    /// The whole file.
     Root,
-    /// The value of a key.
     Key(&'n str),
-    /// An entry of the list under a key.
     Item(&'n str),
 }
 
 impl Label<'_> {
-    /// What an entry of this list is called.
     pub fn item(self) -> Self {
         match self {
             Self::Root => Self::Root,
@@ -36,7 +32,7 @@ impl fmt::Display for Label<'_> {
     }
 }
 
-/// A problem on its way up to where its place is known.
+/// A problem whose place may not be known yet.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub code: &'static str,
@@ -65,32 +61,27 @@ impl Fault {
         Self { hint: Some(hint), ..self }
     }
 
-    /// A key nobody knows.
     pub fn unknown_key(key: &str, known: &[&str]) -> Self {
         let message = format!("unknown key {}", quoted(key));
         let hint = did_you_mean(key, known, "known here");
         Self { predicate: false, ..Self::predicate("unknown-key", message) }.with_hint(hint)
     }
 
-    /// A word that takes nothing, with something.
     pub fn takes_no_value(name: &str) -> Self {
         let hint = format!("write just {}", quoted(name));
         Self::predicate("wrong-type", "takes no value".into()).with_hint(hint)
     }
 
-    /// A word that takes something, with nothing.
     pub fn needs_a_value(name: &str) -> Self {
         let message = format!("cannot be just {}", quoted(name));
         let hint = format!("write {}, with what it needs after the colon", quoted(&format!("{name}: …")));
         Self::predicate("wrong-type", message).with_hint(hint)
     }
 
-    /// A mapping where one key says what it is.
     pub fn not_one_key(keys: usize) -> Self {
         Self::predicate("wrong-type", format!("must be a mapping with one key, not {keys}"))
     }
 
-    /// Something else where one of several words is wanted.
     pub fn not_a_choice(found: &Unexpected<'_>, known: &[&str]) -> Self {
         let message = format!("must be one of {}, not {}", listed(known), describe(found));
         Self::predicate("wrong-type", message)
@@ -171,7 +162,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What serde calls things, in the words of people who write YAML.
+/// The words of serde, in the words of YAML.
 fn plain_words(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "a string" => "text".into(),

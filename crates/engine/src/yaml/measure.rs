@@ -1,6 +1,5 @@
-//! Whether a YAML document fits, found out without keeping any of it.
-//!
-//! Aliases let a small file stand for a huge one. What is counted here is what the tree would hold.
+//! Measures a YAML document without keeping it.
+//! Aliases let a small file stand for a huge one. This counts what the tree would hold.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -14,13 +13,11 @@ pub(super) const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) const TOO_COMPLEX: &str = "the file holds too much, counting what its aliases (`*name`) repeat";
 
-/// What may still come.
 struct Left {
     nodes: usize,
     text_bytes: usize,
 }
 
-/// The first pass: counts, keeps nothing.
 pub(super) struct Measure<'l> {
     left: &'l mut Left,
     depth: usize,

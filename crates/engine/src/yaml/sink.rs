@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A name longer than this does not fit a line of a report.
+/// A longer name does not fit a line of a report.
 const MAX_NAME_CHARS: usize = 200;
 
 /// The problems of one file.
@@ -114,10 +114,10 @@ impl Sink {
     ) {
         let mut seen: HashMap<String, &Named> = HashMap::new();
         for named in names {
-            let Some(first) = seen.get(&same(&named.name)) else {
-                seen.insert(same(&named.name), named);
+            let first = *seen.entry(same(&named.name)).or_insert(named);
+            if std::ptr::eq(first, named) {
                 continue;
-            };
+            }
             let other = self.place(&first.span);
             let mut message =
                 format!("{what} on line {} is called {} already", other.line(), quoted(&first.name));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file may be this large; nobody writes more by hand.
+/// A file may be this large.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// A file as it was read, not yet looked at.
@@ -80,7 +80,7 @@ impl Source {
     }
 }
 
-/// A range of bytes in a file. Line and column are worked out when somebody asks.
+/// A range of bytes in a file. Line and column are worked out on demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     source: Arc<Source>,

@@ -1,5 +1,4 @@
-//! YAML text to a tree of values that know where they stand.
-//!
+//! YAML text to a tree of values with their places.
 //! Two passes. The first only measures: it finds every syntax error, and stops at what would not fit, so that
 //! a small file whose aliases multiply cannot take memory. The second builds the tree.
 
@@ -12,14 +11,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A value and where it stands.
 #[derive(Debug)]
 pub(super) struct Node {
     pub span: Range<usize>,
     pub value: Value,
 }
 
-/// A value as YAML reads it.
 #[derive(Debug)]
 pub(super) enum Value {
     Null,
@@ -28,14 +25,18 @@ pub(super) enum Value {
     Float(f64),
     Text(String),
     List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    /// The keys are texts.
+    Map(Vec<(Node, Node)>),
 }
 
-/// A key and where it stands.
-#[derive(Debug)]
-pub(super) struct Key {
-    pub span: Range<usize>,
-    pub name: String,
+impl Node {
+    /// The text of a key.
+    pub fn name(&self) -> &str {
+        match &self.value {
+            Value::Text(name) => name,
+            _ => "",
+        }
+    }
 }
 
 /// The tree of a file, or the one thing that is wrong with its syntax.
@@ -109,7 +110,7 @@ fn too_complex(place: Place) -> Diagnostic {
     Diagnostic::new("too-complex", place, TOO_COMPLEX).with_hint(limits)
 }
 
-/// The two mistakes everybody makes.
+/// A hint for the two most common mistakes.
 fn with_syntax_hint(problem: Diagnostic) -> Diagnostic {
     let hint = match problem.message.as_str() {
         m if m.contains("mapping values are not allowed") => "text that holds `: ` needs quotes",
@@ -210,7 +211,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some((key, mut value)) = map.next_entry::<Spanned<String>, Node>()? {
-            let key = Key { span: span_of(key.defined).unwrap_or_default(), name: key.value };
+            let key = Node { span: span_of(key.defined).unwrap_or_default(), value: Value::Text(key.value) };
             // Nothing after the colon has no place to point at; the key has.
             if value.span.is_empty() {
                 value.span = key.span.clone();

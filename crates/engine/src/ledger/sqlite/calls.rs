@@ -1,7 +1,7 @@
 //! The table of calls.
 
-use super::super::LedgerError;
-use super::super::calls::{Begun, Call, CallState, Cost, Report, Scope};
+use super::super::calls::{Begun, Call, CallState, Report, Scope};
+use super::super::{LedgerError, Result};
 use super::Session;
 use super::schema::{self, Found};
 use countersign_core::cost::Spending;
@@ -20,14 +20,14 @@ fn word(state: CallState) -> &'static str {
     }
 }
 
-fn state(row: &SqliteRow) -> Result<CallState, LedgerError> {
+fn state(row: &SqliteRow) -> Result<CallState> {
     let found: String = row.try_get("state")?;
     let all = [CallState::Asked, CallState::Answered, CallState::Failed];
     let state = all.into_iter().find(|state| word(*state) == found);
     state.ok_or_else(|| LedgerError::Corrupt(format!("a call is in state '{found}'")))
 }
 
-fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
+fn read(row: &SqliteRow) -> Result<Call> {
     let count =
         |column: &str| Ok::<_, LedgerError>(row.try_get::<Option<i64>, _>(column)?.map(i64::cast_unsigned));
     Ok(Call {
@@ -47,19 +47,19 @@ fn read(row: &SqliteRow) -> Result<Call, LedgerError> {
 }
 
 impl Session {
-    pub async fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>, LedgerError> {
+    pub async fn calls(&mut self, review: &ReviewId) -> Result<Vec<Call>> {
         const SQL: &str = "SELECT * FROM calls WHERE review = $1 ORDER BY rowid";
         let rows = sqlx::query(SQL).bind(review.as_str()).fetch_all(self.connection()).await?;
         rows.iter().map(read).collect()
     }
 
-    pub async fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>, LedgerError> {
+    pub async fn call(&mut self, id: &CallId) -> Result<Option<(CallState, String)>> {
         const SQL: &str = "SELECT state, review FROM calls WHERE id = $1";
         let row = sqlx::query(SQL).bind(id.as_str()).fetch_optional(self.connection()).await?;
         row.map(|row| Ok((state(&row)?, row.try_get("review")?))).transpose()
     }
 
-    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending, LedgerError> {
+    pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         // TOTAL does not overflow, and a sum beyond what a float counts exactly is beyond every budget.
         macro_rules! sum {
             ($which:literal) => {
@@ -82,50 +82,29 @@ impl Session {
         Ok(Spending { tokens: whole(row.try_get(0)?), microusd: whole(row.try_get(1)?) })
     }
 
-    pub async fn costs(&mut self, since_ms: i64, without: &str) -> Result<Vec<(i64, Cost)>, LedgerError> {
-        // Where SUM would fail TOTAL goes on, and the cast ends at the largest number there is.
-        macro_rules! sums {
+    pub async fn asked_since(&mut self, since_ms: i64) -> Result<Vec<(i64, Call)>> {
+        macro_rules! asked {
             ($calls:literal) => {
                 concat!(
-                    "SELECT asked_ms / 86400000 AS day, reviewer, model, COUNT(*) AS questions,
-                            CAST(TOTAL(tokens_in) AS INTEGER) AS tokens_in,
-                            CAST(TOTAL(tokens_out) AS INTEGER) AS tokens_out,
-                            SUM(tokens_in IS NULL OR tokens_out IS NULL) AS tokens_unknown,
-                            CAST(TOTAL(cost_microusd) AS INTEGER) AS microusd,
-                            SUM(cost_microusd IS NULL) AS cost_unknown
-                       FROM ",
+                    "SELECT id, round, assignment, reviewer, state, model, tokens_in, tokens_out, cost_microusd,
+                            NULL AS reply, asked_ms FROM ",
                     $calls,
-                    " WHERE asked_ms >= $1 AND reviewer <> $2 GROUP BY day, reviewer, model"
+                    " WHERE asked_ms >= $1"
                 )
             };
         }
-        const SQL: &str = sums!("calls");
-        // One that may not be completed is read as it is: when a question was asked is what its event says.
-        const OLDER: &str = sums!(
-            "(SELECT calls.*, events.at_ms AS asked_ms FROM calls
-                JOIN events ON events.kind = 'asked' AND json_extract(events.body, '$.call') = calls.id)"
+        const SQL: &str = asked!("calls");
+        // A ledger that may not be completed: when a question was asked is what its event says.
+        const OLDER: &str = asked!(
+            "calls JOIN (SELECT json_extract(body, '$.call') AS call, at_ms AS asked_ms FROM events
+                          WHERE kind = 'asked') ON call = calls.id"
         );
         let sql = if schema::inspect(self.connection()).await? == Found::Older { OLDER } else { SQL };
-        let rows = sqlx::query(sql).bind(since_ms).bind(without).fetch_all(self.connection()).await?;
-        let cost = |row: &SqliteRow| {
-            let count = |column: &str| Ok::<_, LedgerError>(row.try_get::<i64, _>(column)?.cast_unsigned());
-            let cost = Cost {
-                day: String::new(),
-                reviewer: row.try_get("reviewer")?,
-                model: row.try_get("model")?,
-                questions: count("questions")?,
-                tokens_in: count("tokens_in")?,
-                tokens_out: count("tokens_out")?,
-                tokens_unknown: count("tokens_unknown")?,
-                microusd: count("microusd")?,
-                cost_unknown: count("cost_unknown")?,
-            };
-            Ok((row.try_get("day")?, cost))
-        };
-        rows.iter().map(cost).collect()
+        let rows = sqlx::query(sql).bind(since_ms).fetch_all(self.connection()).await?;
+        rows.iter().map(|row| Ok((row.try_get("asked_ms")?, read(row)?))).collect()
     }
 
-    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<(), LedgerError> {
+    pub async fn begin_calls(&mut self, calls: &[Begun<'_>]) -> Result<()> {
         for chunk in calls.chunks(CHUNK_CALLS) {
             let mut insert = QueryBuilder::<sqlx::Sqlite>::new(
                 "INSERT INTO calls (id, review, round, assignment, reviewer, state, asked_ms) ",
@@ -142,13 +121,13 @@ impl Session {
         Ok(())
     }
 
-    pub async fn set_call(&mut self, id: &CallId, state: CallState) -> Result<(), LedgerError> {
+    pub async fn set_call(&mut self, id: &CallId, state: CallState) -> Result<()> {
         let query = sqlx::query("UPDATE calls SET state = $2 WHERE id = $1");
         query.bind(id.as_str()).bind(word(state)).execute(self.connection()).await?;
         Ok(())
     }
 
-    pub async fn report(&mut self, id: &CallId, report: &Report) -> Result<bool, LedgerError> {
+    pub async fn report(&mut self, id: &CallId, report: &Report) -> Result<bool> {
         const SQL: &str = "UPDATE calls SET model = $2, tokens_in = $3, tokens_out = $4, cost_microusd = $5,
             reply = $6 WHERE id = $1";
         let done = sqlx::query(SQL)
@@ -163,7 +142,7 @@ impl Session {
         Ok(done.rows_affected() > 0)
     }
 
-    pub async fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<(), LedgerError> {
+    pub async fn reserve(&mut self, id: &CallId, worst: Spending) -> Result<()> {
         const SQL: &str = "UPDATE calls SET reserved_tokens = $2, reserved_microusd = $3 WHERE id = $1";
         let query = sqlx::query(SQL).bind(id.as_str());
         let query = query.bind(worst.tokens.cast_signed()).bind(worst.microusd.cast_signed());
@@ -199,12 +178,11 @@ mod tests {
         schema::complete(&mut connection).await.unwrap();
         sqlx::raw_sql(ROWS).execute(&mut connection).await.unwrap();
         let mut session = Session::Snapshot(connection);
-        let now = session.costs(0, "").await.unwrap();
-        let days: Vec<_> =
-            now.iter().map(|(day, cost)| (*day, cost.questions, cost.tokens_unknown)).collect();
-        assert_eq!(days, [(0, 2, 1), (1, 1, 0)]);
+        let now = session.asked_since(0).await.unwrap();
+        let asked: Vec<_> = now.iter().map(|(at_ms, call)| (*at_ms, call.report.tokens_in)).collect();
+        assert_eq!(asked, [(1000, Some(5)), (2000, None), (90_000_000, Some(1))]);
         sqlx::raw_sql(DOWN).execute(session.connection()).await.unwrap();
-        assert_eq!(session.costs(0, "").await.unwrap(), now);
-        assert_eq!(session.costs(86_400_000, "").await.unwrap().len(), 1);
+        assert_eq!(session.asked_since(0).await.unwrap(), now);
+        assert_eq!(session.asked_since(86_400_000).await.unwrap().len(), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! The table of events, and the index of rulings that points into it.
 
-use super::super::LedgerError;
 use super::super::entry::Line;
 use super::super::store::{End, Lines, Stream};
+use super::super::{LedgerError, Result};
 use super::{Session, number, range_end};
 use countersign_core::ids::ReviewId;
 use sqlx::sqlite::SqliteRow;
@@ -25,7 +25,7 @@ macro_rules! lines {
     };
 }
 
-fn line(row: &SqliteRow) -> Result<Line, LedgerError> {
+fn line(row: &SqliteRow) -> Result<Line> {
     Ok(Line {
         seq: number(row, "seq")?,
         stream: row.try_get("stream")?,
@@ -39,7 +39,7 @@ fn line(row: &SqliteRow) -> Result<Line, LedgerError> {
 }
 
 impl Session {
-    pub async fn end(&mut self, stream: &str) -> Result<End, LedgerError> {
+    pub async fn end(&mut self, stream: &str) -> Result<End> {
         const SQL: &str = "
             SELECT COALESCE((SELECT MAX(n) FROM events WHERE stream = $1), 0) AS n,
                    COALESCE((SELECT MAX(seq) FROM events), 0) AS seq,
@@ -49,13 +49,13 @@ impl Session {
     }
 
     /// SQLite remembers the highest number it ever gave out: an end that was cut off is seen by it.
-    pub async fn highest(&mut self) -> Result<u64, LedgerError> {
+    pub async fn highest(&mut self) -> Result<u64> {
         const SQL: &str = "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
         let highest: i64 = sqlx::query_scalar(SQL).fetch_one(self.connection()).await?;
         Ok(highest.cast_unsigned())
     }
 
-    pub async fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>, LedgerError> {
+    pub async fn lines(&mut self, which: Lines<'_>, limit: u32) -> Result<Vec<Line>> {
         const STREAM: &str = lines!("", "WHERE e.stream = $1 AND e.n > $2 ORDER BY e.n LIMIT $3");
         const LAST: &str = lines!("", "WHERE e.stream = $1 ORDER BY e.n DESC LIMIT $2");
         const AFTER: &str = lines!("", "WHERE e.seq > $1 ORDER BY e.seq LIMIT $2");
@@ -77,7 +77,7 @@ impl Session {
         query.bind(limit).fetch_all(self.connection()).await?.iter().map(line).collect()
     }
 
-    pub async fn stream(&mut self, id: &ReviewId) -> Result<Stream, LedgerError> {
+    pub async fn stream(&mut self, id: &ReviewId) -> Result<Stream> {
         // The row comes along, so that both are of the same moment.
         const SQL: &str = lines!(
             ", r.n AS known, r.holder",
@@ -92,7 +92,7 @@ impl Session {
         Ok(Stream { lines, known: known.and_then(|n| u64::try_from(n).ok()), holder })
     }
 
-    pub async fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>, LedgerError> {
+    pub async fn feed(&mut self, after: u64, limit: u32) -> Result<Vec<(Line, Option<String>)>> {
         const SQL: &str = lines!(
             ", r.subject",
             "LEFT JOIN reviews r ON r.id = e.stream WHERE e.seq > $1 ORDER BY e.seq LIMIT $2"
@@ -102,14 +102,14 @@ impl Session {
         rows.iter().map(|row| Ok((line(row)?, row.try_get("subject")?))).collect()
     }
 
-    pub async fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub async fn streams(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         const SQL: &str = "SELECT stream FROM events WHERE stream >= $1 AND stream < $2
             GROUP BY stream ORDER BY MAX(seq) DESC LIMIT $3";
         let query = sqlx::query_scalar(SQL).bind(prefix).bind(range_end(prefix)).bind(limit);
         Ok(query.fetch_all(self.connection()).await?)
     }
 
-    pub async fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>, LedgerError> {
+    pub async fn rulings(&mut self, under: &[String]) -> Result<Vec<(String, Line)>> {
         let mut all = vec![];
         for chunk in under.chunks(CHUNK_KEYS) {
             let places: Vec<String> = (1..=chunk.len()).map(|i| format!("${i}")).collect();
@@ -123,7 +123,7 @@ impl Session {
         Ok(all)
     }
 
-    pub async fn append(&mut self, events: &[Line]) -> Result<(), LedgerError> {
+    pub async fn append(&mut self, events: &[Line]) -> Result<()> {
         for chunk in events.chunks(CHUNK_EVENTS) {
             let mut insert = sqlx::QueryBuilder::<sqlx::Sqlite>::new(
                 "INSERT INTO events (stream, at_ms, n, kind, body, chain) ",
@@ -141,7 +141,7 @@ impl Session {
         Ok(())
     }
 
-    pub async fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<(), LedgerError> {
+    pub async fn put_ruling(&mut self, under: &str, stream: &str, n: u64) -> Result<()> {
         const SQL: &str = "INSERT INTO rulings (key, stream, n) VALUES ($1, $2, $3)
             ON CONFLICT (key) DO UPDATE SET stream = excluded.stream, n = excluded.n";
         let insert = sqlx::query(SQL).bind(under).bind(stream).bind(n.cast_signed());

@@ -1,20 +1,21 @@
 //! Leases: each process keeps a lock on a file of its own. The kernel drops it when the process ends, however it
 //! ends, so no clock has to tell whether another process is still alive.
 
-use super::super::LedgerError;
-use countersign_core::ids::{ID_ALPHABET, ID_LETTERS, letters};
+use super::super::{LedgerError, Result};
+use crate::fresh;
+use countersign_core::ids::ID_ALPHABET;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How often to try for a file of our own.
+/// How often a new name is tried.
 const MAX_TRIES: u32 = 16;
 /// How many files of dead processes one start clears away.
 const MAX_SWEPT: usize = 64;
 
-/// This process, for as long as it is there.
+/// A name of this process, alive until it is dropped.
 pub struct Lease {
-    id: String,
+    pub id: String,
     path: PathBuf,
     /// Its lock is what says that we are alive.
     _file: File,
@@ -22,14 +23,12 @@ pub struct Lease {
 
 impl Lease {
     /// Takes a name in the ledger's folder.
-    pub fn new(dir: &Path) -> Result<Self, LedgerError> {
+    pub fn new(dir: &Path) -> Result<Self> {
         let folder = folder(dir);
         fs::create_dir_all(&folder)?;
         sweep(dir);
         for _ in 0..MAX_TRIES {
-            let mut random = [0; ID_LETTERS];
-            getrandom::fill(&mut random).map_err(|error| LedgerError::Other(error.to_string()))?;
-            let id = letters(random);
+            let id = fresh::id()?;
             let path = folder.join(&id);
             let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => file,
@@ -44,11 +43,6 @@ impl Lease {
             }
         }
         Err(LedgerError::Other("no holder file could be locked".to_owned()))
-    }
-
-    /// The name other processes ask about.
-    pub fn id(&self) -> &str {
-        &self.id
     }
 }
 
@@ -72,9 +66,9 @@ pub fn is_alive(dir: &Path, id: &str) -> bool {
             fs::remove_file(&path).ok();
             false
         }
-        Ok((Err(TryLockError::WouldBlock), _)) => true,
-        // Not to be told: better to wait for a dead process than to do the work of a living one twice.
-        Ok((Err(TryLockError::Error(_)), _)) => true,
+        // Where the lock cannot be asked for, waiting for a dead process is better than doing the work of a living one
+        // twice.
+        Ok((Err(TryLockError::WouldBlock | TryLockError::Error(_)), _)) => true,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }
@@ -88,7 +82,6 @@ fn folder(dir: &Path) -> PathBuf {
     dir.join("holders")
 }
 
-/// Clears away what dead processes left.
 fn sweep(dir: &Path) {
     let Ok(names) = fs::read_dir(folder(dir)) else { return };
     for name in names.flatten().take(MAX_SWEPT) {

@@ -1,5 +1,4 @@
-//! A ledger in one SQLite file that several processes may use at once. Writers begin by locking it; readers never
-//! wait for them.
+//! The store in one SQLite file that several processes may use at once: connections, transactions, locks.
 
 mod calls;
 mod error;
@@ -16,7 +15,7 @@ pub use open::LEDGER_FILE;
 pub(super) use open::{file, ignore_by_git, make_folder};
 pub use schema::FORMAT;
 
-use super::LedgerError;
+use super::{LedgerError, Result};
 use open::{Access, BUSY_SECONDS};
 use poll::Poller;
 use sqlx::pool::PoolConnection;
@@ -27,14 +26,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
-/// How many readers work at the same time in one process.
 const MAX_READERS: u32 = 4;
 
-/// The file and its connections.
 pub(super) struct Sqlite {
     dir: PathBuf,
     access: Access,
-    /// Which file was opened. SQLite goes on writing to one that has lost its name.
+    /// Which file was opened. SQLite goes on writing to a file that was removed or renamed.
     file: Option<(u64, u64)>,
     readers: SqlitePool,
     /// At most one transaction at a time in this process; the connection rests here in between.
@@ -42,18 +39,15 @@ pub(super) struct Sqlite {
     poller: Mutex<Weak<Poller>>,
 }
 
-/// A connection in use.
-///
-/// The one that writes leaves its slot for as long as the transaction lasts and comes back after a successful commit
-/// only. Closing it is the one way of rolling back that cannot fail half-way: SQLite itself ends a transaction after
-/// some errors and keeps it after others.
+/// A connection in use. That of a writer comes back to its slot after a successful commit only. Otherwise it is closed,
+/// which is the one way of rolling back that cannot fail half-way: SQLite ends a transaction after some errors and keeps
+/// it after others.
 pub(super) enum Session {
     Reader(PoolConnection<sqlx::Sqlite>),
     Snapshot(SqliteConnection),
     Writer(Box<Writer>),
 }
 
-/// A transaction that writes.
 pub(super) struct Writer {
     connection: SqliteConnection,
     slot: OwnedMutexGuard<Option<SqliteConnection>>,
@@ -63,23 +57,24 @@ pub(super) struct Writer {
 
 impl Sqlite {
     /// Opens the file in this folder; makes both where there are none.
-    pub async fn open(dir: &Path) -> Result<Self, LedgerError> {
+    pub async fn open(dir: &Path) -> Result<Self> {
         let writer = open::writer(dir).await.map_err(|error| explain(error, dir))?;
         Ok(Self::new(dir, Access::Write, Some(writer)))
     }
 
     /// Opens the file in this folder if there is one; makes nothing, and reads also where nothing may be written.
-    pub async fn open_existing(dir: &Path) -> Result<Option<Self>, LedgerError> {
+    pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let Some(access) = open::look(dir)? else { return Ok(None) };
         let store = Self::new(dir, access, None);
-        let mut reader =
-            store.readers.acquire().await.map_err(|error| explain(LedgerError::from(error), dir))?;
-        let found = schema::inspect(&mut reader).await.map_err(|error| explain(error, dir))?;
-        drop(reader);
-        if found == schema::Found::Older && access == Access::Write {
-            open::writer(dir).await.map_err(|error| explain(error, dir))?;
-        }
-        Ok((found != schema::Found::Empty).then_some(store))
+        let opened = async {
+            let found = schema::inspect(&mut *store.readers.acquire().await?).await?;
+            if found == schema::Found::Older && access == Access::Write {
+                open::writer(dir).await?;
+            }
+            Ok(found != schema::Found::Empty)
+        };
+        let is_ledger = opened.await.map_err(|error| explain(error, dir))?;
+        Ok(is_ledger.then_some(store))
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
@@ -105,18 +100,18 @@ impl Sqlite {
         &self.dir
     }
 
-    pub async fn read(&self) -> Result<Session, LedgerError> {
+    pub async fn read(&self) -> Result<Session> {
         Ok(Session::Reader(self.readers.acquire().await?))
     }
 
-    pub async fn snapshot(&self) -> Result<Session, LedgerError> {
+    pub async fn snapshot(&self) -> Result<Session> {
         // A connection of its own, because it holds on to one state of the file for as long as it takes.
         let mut connection = open::options(&self.dir, self.access).connect().await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         Ok(Session::Snapshot(connection))
     }
 
-    pub async fn write(&self) -> Result<Session, LedgerError> {
+    pub async fn write(&self) -> Result<Session> {
         if self.access != Access::Write {
             return Err(LedgerError::ReadOnly("it was opened for reading only".to_owned()));
         }
@@ -135,7 +130,7 @@ impl Sqlite {
     }
 
     /// Looks for what other processes write, once for all who want to know.
-    pub async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Arc<Poller>, LedgerError> {
+    pub async fn follow(&self, changes: &watch::Sender<u64>) -> Result<Arc<Poller>> {
         let mut known = self.poller.lock().await;
         if let Some(poller) = known.upgrade() {
             return Ok(poller);
@@ -146,7 +141,7 @@ impl Sqlite {
         Ok(poller)
     }
 
-    pub fn require_in_place(&self) -> Result<(), LedgerError> {
+    pub fn require_in_place(&self) -> Result<()> {
         in_place(&self.dir, self.file)
     }
 
@@ -160,7 +155,7 @@ impl Sqlite {
     }
 }
 
-fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<(), LedgerError> {
+fn in_place(dir: &Path, file: Option<(u64, u64)>) -> Result<()> {
     if open::identity(dir) == file { Ok(()) } else { Err(LedgerError::Replaced) }
 }
 
@@ -173,7 +168,7 @@ impl Session {
         }
     }
 
-    pub async fn commit(self) -> Result<(), LedgerError> {
+    pub async fn commit(self) -> Result<()> {
         match self {
             Self::Reader(_) => Ok(()),
             Self::Snapshot(mut connection) => {
@@ -195,14 +190,14 @@ impl Session {
     }
 }
 
-/// A column that counts something.
-fn number(row: &SqliteRow, column: &str) -> Result<u64, LedgerError> {
+/// A column that is not negative.
+fn number(row: &SqliteRow, column: &str) -> Result<u64> {
     let value: i64 = row.try_get(column)?;
     u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
 }
 
-/// The end of the range of all texts that begin like this. A range rather than LIKE: no sign of what was typed has a
-/// meaning of its own, and the index is used.
+/// The end of the range of all texts that begin like this. A range instead of LIKE: it has no wildcards, and the index is
+/// used.
 fn range_end(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
 }

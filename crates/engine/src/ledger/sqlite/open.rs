@@ -1,6 +1,6 @@
 //! Opening the file: who may write, how connections are made, and how a new ledger comes to be.
 
-use super::super::LedgerError;
+use super::super::{LedgerError, Result};
 use super::schema::{self, Found};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -12,15 +12,12 @@ use std::time::{Duration, Instant};
 
 /// How long a connection waits for another process.
 pub(super) const BUSY_SECONDS: u64 = 10;
-/// How long to wait before asking again for what SQLite itself does not wait for.
+/// How long to wait before trying again what SQLite itself does not wait for.
 const AGAIN_MS: u64 = 5;
 
-/// What may be done with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Everything.
     Write,
-    /// Reading; others may write.
     Read,
     /// Reading a file that nobody can write, and that needs no files beside it.
     Immutable,
@@ -34,12 +31,11 @@ pub fn file(dir: &Path) -> PathBuf {
     dir.join(LEDGER_FILE)
 }
 
-/// Which file it is, whatever its name: none where there is none.
+/// Device and inode of the file.
 pub(super) fn identity(dir: &Path) -> Option<(u64, u64)> {
     fs::metadata(file(dir)).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// A connection that is not made yet.
 pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(file(dir))
@@ -52,7 +48,7 @@ pub(super) fn options(dir: &Path, access: Access) -> SqliteConnectOptions {
 }
 
 /// Opens for writing; makes the folder and the tables where there are none.
-pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> {
+pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     make_folder(dir)?;
     let mut connection = options(dir, Access::Write).create_if_missing(true).connect().await?;
     match schema::inspect(&mut connection).await? {
@@ -67,13 +63,13 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection, LedgerError> 
 }
 
 /// Makes the ledger's folder, out of git's sight.
-pub fn make_folder(dir: &Path) -> Result<(), LedgerError> {
+pub fn make_folder(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir.join("holders"))?;
     ignore_by_git(dir)
 }
 
 /// Whether there is a file to read, and how it may be opened.
-pub(super) fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
+pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
     match fs::metadata(file(dir)) {
         Ok(found) if found.len() == 0 => Ok(None),
         Ok(_) => Ok(Some(access(dir))),
@@ -84,8 +80,8 @@ pub(super) fn look(dir: &Path) -> Result<Option<Access>, LedgerError> {
     }
 }
 
-/// Even reading a WAL database writes beside it. Where that is not possible and no writer left anything
-/// there, the file is read as it stands.
+/// Even reading a WAL database writes beside it. Where that is not possible and there is no WAL to read, the file is read
+/// as immutable.
 pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
     let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
@@ -96,7 +92,7 @@ pub(super) fn access(dir: &Path) -> Access {
     if writable(dir) || beside.is_ok_and(|wal| wal.len() > 0) { Access::Read } else { Access::Immutable }
 }
 
-pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
+pub fn ignore_by_git(dir: &Path) -> Result<()> {
     const EVERYTHING: &[u8] = b"*\n";
     let path = dir.join(".gitignore");
     // Written again where it was emptied: otherwise the ledger would be part of every change.
@@ -106,8 +102,8 @@ pub fn ignore_by_git(dir: &Path) -> Result<(), LedgerError> {
     Ok(fs::write(path, EVERYTHING)?)
 }
 
-/// Readers and a writer at the same time. SQLite does not wait for others when it changes this, so we do.
-async fn use_wal(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+/// Switches to WAL, which allows readers beside a writer. SQLite does not wait for others here, so we do.
+async fn use_wal(connection: &mut SqliteConnection) -> Result<()> {
     let started = Instant::now();
     loop {
         match sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut *connection).await {

@@ -1,6 +1,6 @@
 //! Learning of what other processes write.
 
-use super::super::LedgerError;
+use super::super::Result;
 use super::open::{Access, identity, options};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::path::Path;
@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How often another process's writing is looked for.
 const POLL_MS: u64 = 100;
 
 /// Looks for changes by other processes for as long as there is a watcher.
@@ -20,7 +19,7 @@ impl Poller {
         access: Access,
         file: Option<(u64, u64)>,
         changes: watch::Sender<u64>,
-    ) -> Result<Self, LedgerError> {
+    ) -> Result<Self> {
         // A connection of its own: the number that is polled changes when *another* connection writes.
         let mut connection = options(dir, access).connect().await?;
         let mut seen = data_version(&mut connection).await?;
@@ -28,15 +27,11 @@ impl Poller {
         Ok(Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
-                match data_version(&mut connection).await {
-                    // Nobody writes to a file that lost its name.
-                    Ok(_) if identity(&dir) != file => changes.send_modify(|count| *count += 1),
-                    Ok(version) if version == seen => {}
-                    Ok(version) => {
-                        seen = version;
-                        changes.send_modify(|count| *count += 1);
-                    }
-                    Err(_) => changes.send_modify(|count| *count += 1),
+                let now = data_version(&mut connection).await.ok();
+                // A file that lost its name is not written any more, so its version does not change.
+                if now != Some(seen) || identity(&dir) != file {
+                    seen = now.unwrap_or(seen);
+                    changes.send_modify(|count| *count += 1);
                 }
             }
         })))
@@ -49,6 +44,6 @@ impl Drop for Poller {
     }
 }
 
-async fn data_version(connection: &mut SqliteConnection) -> Result<i64, LedgerError> {
+async fn data_version(connection: &mut SqliteConnection) -> Result<i64> {
     Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await?)
 }

@@ -2,7 +2,7 @@
 
 use super::super::projection::{Count, Row, outcome_text, state, state_text};
 use super::super::store::Rows;
-use super::super::{Filter, LedgerError};
+use super::super::{Filter, LedgerError, Result};
 use super::{Session, number, range_end};
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
@@ -11,18 +11,17 @@ use countersign_core::review::State;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-/// State and standing from their columns.
-fn state_of(row: &SqliteRow, review: &str) -> Result<(State, Option<Outcome>), LedgerError> {
+fn state_of(row: &SqliteRow, review: &str) -> Result<(State, Option<Outcome>)> {
     let (name, outcome): (String, Option<String>) = (row.try_get("state")?, row.try_get("outcome")?);
-    state(&name, outcome.as_deref()).ok_or(LedgerError::Mismatch { review: review.to_owned() })
+    state(&name, outcome.as_deref()).ok_or(LedgerError::Mismatch(review.to_owned()))
 }
 
-fn read(row: &SqliteRow) -> Result<Row, LedgerError> {
+fn read(row: &SqliteRow) -> Result<Row> {
     let id: String = row.try_get("id")?;
     let (state, standing) = state_of(row, &id)?;
     let subject = Subject::from_text(row.try_get::<String, _>("subject")?);
     if subject.door() != row.try_get::<String, _>("door")? {
-        return Err(LedgerError::Mismatch { review: id });
+        return Err(LedgerError::Mismatch(id));
     }
     let digest: Option<String> = row.try_get("digest")?;
     Ok(Row {
@@ -42,7 +41,7 @@ fn read(row: &SqliteRow) -> Result<Row, LedgerError> {
 }
 
 impl Session {
-    pub async fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>, LedgerError> {
+    pub async fn rows(&mut self, which: Rows<'_>) -> Result<Vec<Row>> {
         const OF: &str = "SELECT * FROM reviews WHERE id = $1";
         const LATEST: &str = "SELECT * FROM reviews WHERE subject = $1 ORDER BY opened_seq DESC LIMIT 1";
         const ALL: &str = "SELECT * FROM reviews WHERE opened_seq < $1 ORDER BY opened_seq DESC LIMIT $2";
@@ -69,25 +68,20 @@ impl Session {
         query.fetch_all(self.connection()).await?.iter().map(read).collect()
     }
 
-    pub async fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>, LedgerError> {
+    pub async fn ids(&mut self, prefix: &str, limit: u32) -> Result<Vec<String>> {
         const SQL: &str = "SELECT id FROM reviews WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3";
         let query = sqlx::query_scalar(SQL).bind(prefix).bind(range_end(prefix)).bind(limit);
         Ok(query.fetch_all(self.connection()).await?)
     }
 
-    pub async fn subjects(
-        &mut self,
-        door: &str,
-        ending: &str,
-        limit: u32,
-    ) -> Result<Vec<String>, LedgerError> {
+    pub async fn subjects(&mut self, door: &str, ending: &str, limit: u32) -> Result<Vec<String>> {
         const SQL: &str = "SELECT DISTINCT subject FROM reviews
             WHERE door = $1 AND substr(subject, -length($2)) = $2 ORDER BY subject LIMIT $3";
         let query = sqlx::query_scalar(SQL).bind(door).bind(ending).bind(limit);
         Ok(query.fetch_all(self.connection()).await?)
     }
 
-    pub async fn counts(&mut self) -> Result<Vec<Count>, LedgerError> {
+    pub async fn counts(&mut self) -> Result<Vec<Count>> {
         const SQL: &str = "SELECT state, outcome, COUNT(*) AS reviews FROM reviews GROUP BY state, outcome";
         let count = |row: &SqliteRow| {
             let (state, standing) = state_of(row, "of some kind")?;
@@ -96,7 +90,7 @@ impl Session {
         sqlx::query(SQL).fetch_all(self.connection()).await?.iter().map(count).collect()
     }
 
-    pub async fn put_row(&mut self, row: &Row) -> Result<(), LedgerError> {
+    pub async fn put_row(&mut self, row: &Row) -> Result<()> {
         const SQL: &str = "
             INSERT INTO reviews (opened_seq, id, n, subject, door, state, outcome, round, attempts, digest,
                                  opened_ms, changed_ms)
@@ -122,7 +116,7 @@ impl Session {
         Ok(())
     }
 
-    pub async fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool, LedgerError> {
+    pub async fn set_holder(&mut self, id: &ReviewId, holder: Option<&str>) -> Result<bool> {
         const SQL: &str = "UPDATE reviews SET holder = $2 WHERE id = $1";
         let done = sqlx::query(SQL).bind(id.as_str()).bind(holder).execute(self.connection()).await?;
         Ok(done.rows_affected() > 0)

@@ -1,18 +1,18 @@
 //! The tables, and whether a file has them.
 
-use super::super::LedgerError;
+use super::super::{LedgerError, Result};
 use sqlx::{Row, SqliteConnection};
 
 /// The format of the ledger, kept as SQLite's `user_version`.
 pub const FORMAT: i64 = 2;
-/// The format before it, which only lacks what questions reserve and when they were asked.
+/// The format before it, without what questions reserve and when they were asked.
 const OLDER: i64 = 1;
 
 // Older ones can corrupt a WAL file under two connections.
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
-/// `events` is the truth. `reviews` is what the fold of a stream says, for quick reading; `rulings` points to
-/// the event that answered a key; `calls` keeps what questions cost and what came back.
+/// `reviews`, `rulings` and `calls` are computed from `events`: the fold of a stream, the event that answered a key, and
+/// what a question cost.
 const TABLES: &str = "
     CREATE TABLE events (
         seq    INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -89,19 +89,15 @@ const INSPECT: &str = "
              WHERE sql GLOB '*[^ -~' || char(9, 10, 13) || ']*' OR name GLOB '*[^ -~]*') AS odd
 ";
 
-/// What a database file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A ledger of our format.
     Ledger,
-    /// A ledger of the format before.
     Older,
-    /// Nothing yet.
     Empty,
 }
 
 /// Looks what a database file is, and refuses what is not ours.
-pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, LedgerError> {
+pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> {
     let row = sqlx::query(INSPECT).fetch_one(connection).await?;
     let (format, things, ours): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     // The database library panics on the type of a column that is no text, and its callers then wait for ever.
@@ -118,7 +114,7 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found, 
 }
 
 /// Makes the tables, or what an older ledger lacks, unless another process was faster.
-pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<(), LedgerError> {
+pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<()> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     match inspect(connection).await? {
         Found::Ledger => {}

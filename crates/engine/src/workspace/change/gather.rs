@@ -1,4 +1,4 @@
-//! Having git compare the files as they are with a base, without touching anything of the user's.
+//! Compares the files as they are with a base by git, on a copy of the index.
 
 use super::parse::{Defect, Parser};
 use super::{Change, ChangeLimits, ChangedFile};
@@ -37,11 +37,8 @@ pub enum ChangeError {
         base: Option<String>,
     },
     /// More files than are taken.
-    #[error("more than {limit} files have changed")]
-    TooManyFiles {
-        /// The limit.
-        limit: usize,
-    },
+    #[error("more than {0} files have changed")]
+    TooManyFiles(usize),
     /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -84,7 +81,6 @@ fn named(wanted: &ChangeWanted, list: &Digest) -> Digest {
     Parts::new("fingerprint/1").maybe(wanted.base.as_deref()).text(list.as_str()).digest()
 }
 
-/// What differs, the digest of the list of it, and the tree where it is kept.
 struct Compared {
     files: Vec<ChangedFile>,
     list: Digest,
@@ -106,12 +102,12 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
             .with("GIT_OBJECT_DIRECTORY", objects)
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&places.objects));
     }
-    git.run(ADD.iter().map(|arg| (*arg).to_owned()).chain(["--".to_owned()]).chain(paths(wanted))).await?;
+    git.run(ADD.split_whitespace().map(str::to_owned).chain(paths(wanted))).await?;
     let base = match &wanted.base {
         Some(base) => base.clone(),
         None => git.empty_tree().await?,
     };
-    let mut args: Vec<String> = COMPARE.iter().map(|arg| (*arg).to_owned()).collect();
+    let mut args: Vec<String> = COMPARE.split_whitespace().map(str::to_owned).collect();
     args.extend(patches.then(|| "-p".to_owned()));
     args.extend([base.clone(), "--".to_owned()]);
     args.extend(paths(wanted));
@@ -145,9 +141,8 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     Ok(Compared { files, list, tree })
 }
 
-/// Copies the index with its time. A file that was written in the same moment as the index may be another than the
-/// index knows, of the same size and time; git looks into those that are not older than the index, and a copy with
-/// a time of its own would make all of them older.
+/// Copies the index with its time. Git reads a file again if it is not older than the index, because it may have been
+/// written in the same moment; a newer copy of the index would hide such a file.
 fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = match File::open(from) {
         Ok(file) => file,
@@ -162,58 +157,23 @@ fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Brings the copy of the index up to date, as a commit of everything would.
-const ADD: [&str; 18] = [
-    "-c",
-    "core.trustctime=true",
-    "-c",
-    "core.checkStat=default",
-    "-c",
-    "core.safecrlf=false",
-    "-c",
-    "core.splitIndex=false",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.looseCompression=0",
-    "-c",
-    "index.threads=1",
-    "-c",
-    "diff.ignoreSubmodules=none",
-    "add",
-    "-A",
-];
+const ADD: &str = "-c core.trustctime=true -c core.checkStat=default -c core.safecrlf=false \
+    -c core.splitIndex=false -c core.untrackedCache=false -c core.looseCompression=0 -c index.threads=1 \
+    -c diff.ignoreSubmodules=none add -A --";
 
-/// Everything that could make the same files look otherwise is said: neither settings nor attributes decide what
-/// a reviewer sees. `--text` because an attribute can call any file binary; what really is, we see ourselves.
-const COMPARE: [&str; 19] = [
-    "-c",
-    "diff.suppressBlankEmpty=false",
-    "diff-index",
-    "--cached",
-    "-r",
-    "--raw",
-    "-z",
-    "--relative",
-    "--find-renames=50%",
-    "-l1000",
-    "--full-index",
-    "--text",
-    "--unified=3",
-    "--diff-algorithm=myers",
-    "--submodule=short",
-    "--ignore-submodules=none",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-];
+/// Neither settings nor attributes decide what a reviewer sees. `--text` because an attribute can call any file binary;
+/// `parse` finds out itself.
+const COMPARE: &str = "-c diff.suppressBlankEmpty=false diff-index --cached -r --raw -z --relative \
+    --find-renames=50% -l1000 --full-index --text --unified=3 --diff-algorithm=myers --submodule=short \
+    --ignore-submodules=none --no-ext-diff --no-textconv --no-color";
 
 fn paths(wanted: &ChangeWanted) -> Vec<String> {
     let left_out = wanted.left_out.iter().map(|pattern| format!(":(exclude,glob){}", as_pattern(pattern)));
     [".".to_owned()].into_iter().chain(left_out).collect()
 }
 
-/// The same pattern without a literal beginning: git takes one that names something ignored for a wish to add it, also
-/// where it is to be left out, and refuses.
+/// The same pattern without a literal beginning: git refuses an ignored path that is named literally, also to leave it
+/// out.
 fn as_pattern(pattern: &str) -> String {
     match pattern.chars().next() {
         Some(first) if first.is_ascii_alphanumeric() || matches!(first, '.' | '_') => {
@@ -242,7 +202,7 @@ fn quoted(path: &Path) -> OsString {
 
 fn defective(defect: Defect, wanted: &ChangeWanted) -> ChangeError {
     match defect {
-        Defect::TooManyFiles => ChangeError::TooManyFiles { limit: wanted.limits.files_max },
+        Defect::TooManyFiles => ChangeError::TooManyFiles(wanted.limits.files_max),
         Defect::Unexpected(words) => {
             let words = countersign_core::text::visible_line(&words).into_owned();
             GitError::unexpected("diff-index", words).into()

@@ -1,5 +1,4 @@
 //! Everything that differs since a base: committed, staged, unstaged and untracked.
-//!
 //! There is one way, whatever state the repository is in: a copy of the user's index, brought up to date with
 //! the files, against the base. Index, objects and files of the user stay as they are: the copy and the objects
 //! it needs are in a folder that is gone afterwards.

@@ -1,5 +1,4 @@
-//! What git says about a change, read piece by piece: a list of files, then their patches.
-//!
+//! Parses the output of `git diff-index` piece by piece: a list of files, then their patches.
 //! `--raw -p -z` gives `:MODES IDS STATUS` and names, each ended by a zero byte, an empty one, then the patches in
 //! the same order. Names in patches are quoted, and every line of contents has a sign in front, so nothing that
 //! is judged can begin a line with `diff --git`. If the two lists do not match, there is no change to judge.
@@ -13,22 +12,17 @@ const HEADER: &[u8] = b"diff --git ";
 /// Why what git says cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Defect {
-    /// More files than are taken.
     TooManyFiles,
-    /// Not what we know.
     Unexpected(String),
 }
 
-/// One line of the list.
 #[derive(Clone, Debug)]
 struct Record {
-    /// Everything before the names.
     head: String,
     old_name: Option<Vec<u8>>,
     name: Vec<u8>,
 }
 
-/// What is known of a patch so far.
 #[derive(Default)]
 struct Patch {
     kept: Vec<u8>,
@@ -43,7 +37,7 @@ struct Patch {
     sections: usize,
 }
 
-/// Reads what git says.
+#[derive(Default)]
 pub(super) struct Parser {
     limits: ChangeLimits,
     /// What is not decided yet: a name that has not ended, or the beginning of a line.
@@ -59,20 +53,9 @@ pub(super) struct Parser {
 
 impl Parser {
     pub fn new(limits: ChangeLimits) -> Self {
-        Self {
-            limits,
-            rest: vec![],
-            head: None,
-            old_name: None,
-            records: vec![],
-            in_patches: false,
-            at_line_start: true,
-            patches: vec![],
-            kept_bytes: 0,
-        }
+        Self { limits, at_line_start: true, ..Self::default() }
     }
 
-    /// Takes the next piece.
     pub fn feed(&mut self, piece: &[u8]) -> Result<(), Defect> {
         let mut bytes = std::mem::take(&mut self.rest);
         bytes.extend_from_slice(piece);
@@ -135,12 +118,9 @@ impl Parser {
 
     fn line_begins(&mut self, line: &[u8]) -> Result<(), Defect> {
         if line.starts_with(HEADER) {
-            let again = self.patches.last().is_some_and(|patch| {
-                self.records
-                    .get(self.patches.len() - 1)
-                    .is_some_and(|record| patch.sections < record.sections())
-            });
-            if !again {
+            // The second section of a change of type belongs to the same patch.
+            let open = self.patches.last().zip(self.records.get(self.patches.len().wrapping_sub(1)));
+            if open.is_none_or(|(patch, record)| patch.sections >= record.sections()) {
                 self.patches.push(Patch::default());
             }
         }
@@ -190,7 +170,8 @@ impl Parser {
             return Err(Defect::Unexpected("it ends before a name".to_owned()));
         }
         if !patches {
-            self.patches = self.records.iter().map(Patch::absent).collect();
+            let absent = |record: &Record| Patch { sections: record.sections(), ..Patch::default() };
+            self.patches = self.records.iter().map(absent).collect();
         }
         let whole =
             self.records.iter().zip(&self.patches).all(|(record, patch)| patch.sections == record.sections());
@@ -204,7 +185,6 @@ impl Parser {
     }
 }
 
-/// Names, modes and the ids of all contents.
 fn list_digest(records: &[Record]) -> Digest {
     let mut parts = Parts::new("change/1");
     parts.count(records.len());
@@ -215,7 +195,7 @@ fn list_digest(records: &[Record]) -> Digest {
 }
 
 impl Record {
-    /// How many patches git writes for it: what becomes another type of thing is removed and made anew.
+    /// How many patches git writes for it: a change of type is a removal and an addition.
     fn sections(&self) -> usize {
         if self.head.ends_with(" T") { 2 } else { 1 }
     }
@@ -266,11 +246,7 @@ impl Record {
 }
 
 impl Patch {
-    fn absent(record: &Record) -> Self {
-        Self { sections: record.sections(), ..Self::default() }
-    }
-
-    /// What is shown, and whether something is missing that a reader would have to see.
+    /// What is shown, and whether something is missing that a reader must see.
     fn text(&self) -> (String, bool) {
         if self.has_zero {
             let head = &self.kept[..self.first_hunk.unwrap_or(0).min(self.kept.len())];

@@ -9,10 +9,8 @@ use std::fmt::Write;
 /// Lists the files with what became of them, in at most about `bytes_max` bytes.
 pub fn summary(change: &Change, bytes_max: usize) -> String {
     let files = &change.files;
-    let (added, removed) = lines(files);
     let cut = files.iter().filter(|file| file.is_cut).count();
-    let mut out =
-        format!("{} changed, {}\n", counted(files.len(), "file", "files"), plus_minus(added, removed));
+    let mut out = format!("{} changed, {}\n", counted(files.len(), "file", "files"), plus_minus(files));
     if cut > 0 {
         let _ =
             writeln!(out, "The diffs of {} are too long to be shown whole.", counted(cut, "file", "files"));
@@ -29,11 +27,9 @@ pub fn summary(change: &Change, bytes_max: usize) -> String {
     out
 }
 
-fn lines(files: &[ChangedFile]) -> (u64, u64) {
-    files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed))
-}
-
-fn plus_minus(added: u64, removed: u64) -> String {
+fn plus_minus<'a>(files: impl IntoIterator<Item = &'a ChangedFile>) -> String {
+    let sum = |(added, removed), file: &ChangedFile| (added + file.added, removed + file.removed);
+    let (added, removed) = files.into_iter().fold((0, 0), sum);
     format!("+{added} -{removed} lines")
 }
 
@@ -42,7 +38,7 @@ fn line(file: &ChangedFile) -> String {
     if let Some(old) = &file.old_path {
         let _ = write!(out, " from {}", neutralise_name(old).0);
     }
-    let what = if file.is_binary { "binary".to_owned() } else { plus_minus(file.added, file.removed) };
+    let what = if file.is_binary { "binary".to_owned() } else { plus_minus([file]) };
     let _ = write!(out, ", {what}");
     if file.is_cut {
         let _ = write!(out, ", diff of {} bytes cut", file.patch_bytes);
@@ -61,14 +57,9 @@ fn folders(files: &[ChangedFile], depth: usize) -> String {
     }
     let mut out = String::new();
     for (folder, files) in groups {
-        let (added, removed) = files.iter().fold((0, 0), |(a, r), file| (a + file.added, r + file.removed));
         let name = if folder.is_empty() { "./".into() } else { neutralise_name(&folder).0 };
-        let _ = writeln!(
-            out,
-            "- {name}: {}, {}",
-            counted(files.len(), "file", "files"),
-            plus_minus(added, removed)
-        );
+        let count = counted(files.len(), "file", "files");
+        let _ = writeln!(out, "- {name}: {count}, {}", plus_minus(files));
     }
     out
 }

@@ -1,4 +1,4 @@
-//! Watching: learning that something may have changed, in this process or in another.
+//! Handles that last as long as they are kept: watching for changes, and the name of this process as a holder.
 
 use super::store::Kept;
 use tokio::sync::watch;
@@ -7,7 +7,6 @@ use tokio::sync::watch;
 /// then wait: so nothing is missed.
 pub struct Watcher {
     pub(super) receiver: watch::Receiver<u64>,
-    /// Looks for changes by other processes.
     pub(super) _follows: Kept,
 }
 
@@ -19,5 +18,18 @@ impl Watcher {
         if self.receiver.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+}
+
+/// A name of this process, for as long as it is kept.
+pub struct Holder {
+    pub(super) id: String,
+    pub(super) _lease: Kept,
+}
+
+impl Holder {
+    /// The name other processes ask about.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 }
