@@ -86,7 +86,8 @@ fn look(pid: u32) -> Option<(u32, Ancestor)> {
     Some((parent, Ancestor { pid, args: words.map(OsString::from).collect(), variables: None }))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

@@ -125,9 +125,9 @@ pub enum How {
         /// The limit.
         limit_bytes: usize,
     },
-    /// We ended it because nobody wants it any more.
+    /// It was cancelled and ended.
     Cancelled,
-    /// Its guard ended without a report.
+    /// Its guard ended without a report, or another process cut its lifeline.
     GuardLost,
 }
 

@@ -1,14 +1,11 @@
-//! Hearing what a program writes, as it comes.
+//! A listener on the output of a running program.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Gets every piece of output and error output of a program, in the order in which we read it. It is called while
-/// the program runs, so it must be quick.
+/// Gets every piece of a program's output and error output while it runs, so it must be quick.
 #[derive(Clone)]
-pub struct Tap(Arc<Hear>);
-
-type Hear = dyn Fn(&[u8]) + Send + Sync;
+pub struct Tap(Arc<dyn Fn(&[u8]) + Send + Sync>);
 
 impl Tap {
     /// Calls a function with each piece.

@@ -115,7 +115,8 @@ pub(super) fn processes() -> Vec<Process> {
     listing.lines().filter_map(row).collect()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

@@ -4,7 +4,7 @@
 //! what a killed one left. The guard in turn ends its program if the watcher is gone, and both are let go on by the kernel
 //! if they were stopped when the process above them dies.
 
-use super::guard::{KILL_AGAIN, KILL_AT_MOST, News, take_away};
+use super::guard::{KILL_AGAIN, KILL_AT_MOST, News, remove_scratch};
 use super::{GUARD_ARG, tree};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
@@ -32,7 +32,7 @@ pub(super) fn watch(words: &[OsString], scratch: &OsStr) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     end_all();
-    take_away(scratch);
+    remove_scratch(scratch);
     // Without a report of the guard, whoever waits for one knows that it was lost.
     ExitCode::FAILURE
 }
