@@ -24,6 +24,13 @@ pub struct Program {
     pub hook: Option<Hook>,
 }
 
+impl Program {
+    /// A program that is known by its marks alone.
+    pub(super) const fn marks_only(name: &'static str, marks: &'static [Mark]) -> Self {
+        Self { name, vendor: None, marks, gate_files: &[], reviewer: None, server: None, hook: None }
+    }
+}
+
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

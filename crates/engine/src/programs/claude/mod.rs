@@ -2,8 +2,7 @@
 //! tell it how to work.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod work;
 
 use super::{
@@ -28,9 +27,9 @@ pub static FACTS: Facts = Facts {
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: true,
     model_variable: Some("ANTHROPIC_MODEL"),
-    kept: environment::KEPT,
-    families: environment::FAMILIES,
-    set: environment::SET,
+    kept: call::KEPT,
+    families: call::FAMILIES,
+    set: call::SET,
     credentials: Credentials {
         variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         folder_variable: Some("CLAUDE_CONFIG_DIR"),
@@ -40,8 +39,8 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: None,
 };
 

@@ -1,6 +1,7 @@
 //! The program in its working form: edits and commands unasked, and a report at its end.
 
 use crate::process::{Ended, How};
+use crate::programs;
 use crate::programs::working::{lines, used};
 use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
 use serde_json::Value;
@@ -27,15 +28,10 @@ pub(super) const WORKING: Working = Working {
 
 /// Its last line is the report that it would give alone; what it said last is in there as a text.
 fn hear(ended: &Ended) -> Heard {
-    let report = ended
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .rev()
-        .find(|line| serde_json::from_slice::<Value>(line).is_ok_and(|event| event["type"] == "result"));
-    let report = report.unwrap_or_default().to_vec();
-    let text = serde_json::from_slice::<Value>(&report).ok();
-    let text = text.and_then(|report| report["result"].as_str().map(str::to_owned));
-    let heard = super::heard::hear(&Ended { stdout: report, ..ended.clone() });
+    let report = programs::events(&ended.stdout).flatten().rfind(|event| event["type"] == "result");
+    let text = report.as_ref().and_then(|report| report["result"].as_str().map(str::to_owned));
+    let stdout = report.map(|report| report.to_string().into_bytes()).unwrap_or_default();
+    let heard = super::parse_output::parse_output(&Ended { stdout, ..ended.clone() });
     // It has no structured answer because none was asked for.
     let only_text =
         matches!(&heard.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);

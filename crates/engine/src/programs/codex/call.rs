@@ -1,4 +1,4 @@
-//! The command line of a question.
+//! The command line and environment of a question.
 
 use super::settings;
 use crate::programs::{Form, Setup};
@@ -16,6 +16,19 @@ const SCHEMA: &str = "codex/schema.json";
 /// soon as the work mentions them.
 const DESK: &str = "desk";
 const PROJECT: &str = "desk/project";
+
+/// Variables that sign it in.
+pub const KEYS: &[&str] = &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"];
+
+/// Variables that are handed on. `CODEX_HOME` says where the user's sign-in is; in a call it is another.
+pub const KEPT: &[&str] = &[
+    "CODEX_API_KEY",
+    "CODEX_ACCESS_TOKEN",
+    "CODEX_HOME",
+    "CODEX_CA_CERTIFICATE",
+    "OPENAI_ORGANIZATION",
+    "OPENAI_PROJECT",
+];
 
 /// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {

@@ -2,8 +2,7 @@
 //! nothing of what it judges can tell it how to work.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod settings;
 mod work;
 
@@ -30,11 +29,11 @@ pub static FACTS: Facts = Facts {
     // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
     model_variable: None,
-    kept: environment::KEPT,
+    kept: call::KEPT,
     families: &[],
     set: &[],
     credentials: Credentials {
-        variables: environment::KEYS,
+        variables: call::KEYS,
         folder_variable: Some("CODEX_HOME"),
         folder: ".codex",
         file: "auth.json",
@@ -42,8 +41,8 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: false,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: None,
 };
 

@@ -11,7 +11,7 @@ pub(super) const WORKING: Working = Working {
     last: &["-"],
     own: &["exec"],
     set: &[],
-    hear: super::heard::hear,
+    hear: super::parse_output::parse_output,
     live,
 };
 

@@ -2,8 +2,7 @@
 //! the question carries everything.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod record;
 mod settings;
 mod work;
@@ -30,9 +29,9 @@ pub static FACTS: Facts = Facts {
     prompt_max_bytes: call::PROMPT_MAX_BYTES,
     reads_files: false,
     model_variable: Some("GEMINI_MODEL"),
-    kept: environment::KEPT,
-    families: environment::FAMILIES,
-    set: environment::SET,
+    kept: call::KEPT,
+    families: call::FAMILIES,
+    set: call::SET,
     credentials: Credentials {
         variables: &["GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
         folder_variable: None,
@@ -42,8 +41,8 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: false,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: Some(Record { file: record::FILE, check: record::check }),
 };
 

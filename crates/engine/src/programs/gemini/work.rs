@@ -10,6 +10,6 @@ pub(super) const WORKING: Working = Working {
     own: &["-p"],
     // It would otherwise not begin without a person, and would run below another one of itself.
     set: &[("GEMINI_CLI_TRUST_WORKSPACE", "true"), ("GEMINI_CLI_NO_RELAUNCH", "true")],
-    hear: super::heard::hear,
+    hear: super::parse_output::parse_output,
     live: |_| None,
 };

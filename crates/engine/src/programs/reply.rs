@@ -1,14 +1,16 @@
-//! What came back from whoever was asked, and every way not to answer.
+//! The reply of a program or service as parsed, what it cost, and every way not to answer. Parsing itself is done per
+//! program and per API.
 
 use crate::process::How;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use serde_json::Value;
 
+const MICRO: f64 = 1_000_000.0;
 /// How much of the program's own words is quoted.
 const QUOTED_BYTES: usize = 400;
 
-/// What an answer cost, as far as whoever gave it says so.
+/// What an answer cost, as far as the reply says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The model that answered.
@@ -38,17 +40,32 @@ impl Usage {
         }
     }
 
-    /// The same where there was an answer. No question and no answer is without a token: whoever says so does
-    /// not know.
+    /// The same where there was an answer. Neither a question nor an answer is without a token, so 0 is unknown.
     pub fn of_answer(self) -> Self {
         let some = |tokens: Option<u64>| tokens.filter(|tokens| *tokens > 0);
         Self { tokens_in: some(self.tokens_in), tokens_out: some(self.tokens_out), ..self }
     }
 }
 
-/// The sum of those counts that are there; none where none is, since what nobody said is not nothing.
-pub fn sum_known<'v>(counts: impl Iterator<Item = &'v Value>) -> Option<u64> {
+/// The sum of those counts that are there; none where there is none, since unknown is not 0.
+pub(crate) fn sum_known<'v>(counts: impl Iterator<Item = &'v Value>) -> Option<u64> {
     counts.filter_map(Value::as_u64).reduce(u64::saturating_add)
+}
+
+/// Millionths of a dollar; none for a number that is no amount.
+pub(crate) fn microusd(usd: f64) -> Option<u64> {
+    (usd.is_finite() && usd >= 0.0).then(|| (usd * MICRO).round() as u64)
+}
+
+/// The JSON values of an output with one on each line; none for a line that is no JSON. Empty lines are left out.
+pub(crate) fn events(stdout: &[u8]) -> impl DoubleEndedIterator<Item = Option<Value>> {
+    let lines = stdout.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The kind of the first row whose words are in a text.
+pub(crate) fn kind_in(table: &[(&str, Kind)], text: &str) -> Option<Kind> {
+    table.iter().find(|(words, _)| text.contains(words)).map(|(_, kind)| *kind)
 }
 
 /// What came back.
@@ -95,7 +112,7 @@ pub enum Kind {
     NotInstalled,
     /// It is there and cannot be run.
     NotStarted,
-    /// Nobody is signed in, or the key is not good.
+    /// There is no sign-in, or the key is not good.
     NotSignedIn,
     /// The account has used up what it may use for now.
     RateLimited,
@@ -121,7 +138,7 @@ pub enum Kind {
     TimedOut,
     /// It ended without a word, or by a signal.
     Crashed,
-    /// We do not want it any more.
+    /// It was cancelled.
     Cancelled,
     /// It answered, and not in the form that was asked for.
     Garbled,
@@ -146,7 +163,7 @@ impl Kind {
 }
 
 impl Problem {
-    /// A problem with the words of whoever was asked.
+    /// A problem with the words of the program or service.
     pub fn new(kind: Kind, words: &str) -> Self {
         let line = text::visible_line(words.trim());
         Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
@@ -218,7 +235,7 @@ impl Problem {
     }
 }
 
-/// How messages speak of whoever was asked.
+/// How messages name a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Called<'a> {
     /// Its name, as it stands in a sentence.
