@@ -180,7 +180,7 @@ pub(super) fn undecorated(line: &str) -> &str {
     }
 }
 
-fn strip_prefix_in_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+pub(super) fn strip_prefix_in_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let begins = text.get(..prefix.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix));
     begins.then(|| &text[prefix.len()..])
 }
@@ -193,13 +193,9 @@ fn is_nothing(said: &str) -> bool {
 
 fn remark(severity: Severity, said: &str, place: Option<&str>) -> Remark {
     let behind = said.strip_suffix(')').and_then(|said| said.rsplit_once(" ("));
-    match (place, behind.filter(|(_, place)| looks_like_a_place(place))) {
-        (Some(place), _) => Remark { severity, text: cut(said), place: Some(place.to_owned()) },
-        (None, Some((said, place))) => {
-            Remark { severity, text: cut(said.trim()), place: Some(place.to_owned()) }
-        }
-        (None, None) => Remark { severity, text: cut(said), place: None },
-    }
+    let behind = behind.filter(|(_, path)| place.is_none() && looks_like_a_place(path));
+    let (said, place) = behind.map_or((said, place), |(said, path)| (said.trim(), Some(path)));
+    Remark { severity, text: cut(said), place: place.map(str::to_owned) }
 }
 
 /// A path, with a line or without.
