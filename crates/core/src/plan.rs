@@ -425,17 +425,13 @@ fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<B
 
 fn judges(rule: &Rule, first: &Criterion, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
     let can_ask = |reviewer: &&Reviewer| reviewer.kind != ReviewerKind::Checks;
-    let judges: Vec<Reviewer> = match &rule.reviewer {
-        None => reviewers.iter().filter(can_ask).cloned().collect(),
-        Some(name) => {
-            let found = reviewers.iter().filter(|reviewer| reviewer.name == *name);
-            let found: Vec<_> = found.cloned().collect();
-            if found.is_empty() {
-                return Err(PlanError::UnknownReviewer { rule: rule.name.clone(), reviewer: name.clone() });
-            }
-            found.iter().filter(can_ask).cloned().collect()
-        }
-    };
+    if let Some(name) = &rule.reviewer
+        && !reviewers.iter().any(|reviewer| reviewer.name == *name)
+    {
+        return Err(PlanError::UnknownReviewer { rule: rule.name.clone(), reviewer: name.clone() });
+    }
+    let wanted = |reviewer: &&Reviewer| rule.reviewer.as_ref().is_none_or(|name| reviewer.name == *name);
+    let judges: Vec<_> = reviewers.iter().filter(can_ask).filter(wanted).cloned().collect();
     if judges.is_empty() {
         return Err(PlanError::NoReviewer { rule: rule.name.clone(), criterion: first.name.clone() });
     }

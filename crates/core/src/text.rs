@@ -1,8 +1,7 @@
-//! Text that others wrote: cutting it at character boundaries, and showing it so that it can be read but
-//! never act.
+//! Foreign text: cut at character boundaries, and made harmless before it is shown.
 //!
-//! What is reviewed is data. A line of it that reads as one of our markers gets a leading `\`, and
-//! characters that steer a terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
+//! Reviewed work is data. A line of it that reads as one of our markers gets a leading `\`, and characters that steer a
+//! terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -71,21 +70,23 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str, several:
 pub fn neutralise(text: &str) -> (Cow<'_, str>, Changes) {
     let (text, characters) = escape_characters(text, |c| c == '\n' || c == '\t');
     let mut changes = Changes { lines: 0, characters };
-    if !text.split('\n').any(reads_as_marker) {
-        return (text, changes);
+    let text = escape_lines(text, reads_as_marker, &mut changes);
+    (text, changes)
+}
+
+/// Puts a `\` before every line that is one, and counts them.
+pub(crate) fn escape_lines<'t>(
+    text: Cow<'t, str>,
+    is_one: impl Fn(&str) -> bool,
+    changes: &mut Changes,
+) -> Cow<'t, str> {
+    let count = text.split('\n').filter(|line| is_one(line)).count();
+    if count == 0 {
+        return text;
     }
-    let mut out = String::with_capacity(text.len() + 8);
-    for (i, line) in text.split('\n').enumerate() {
-        if i > 0 {
-            out.push('\n');
-        }
-        if reads_as_marker(line) {
-            out.push('\\');
-            changes.lines += 1;
-        }
-        out.push_str(line);
-    }
-    (Cow::Owned(out), changes)
+    changes.lines += count;
+    let shown = |line: &str| if is_one(line) { format!("\\{line}") } else { line.to_owned() };
+    Cow::Owned(text.split('\n').map(shown).collect::<Vec<_>>().join("\n"))
 }
 
 /// Makes a name harmless that stands within one of our lines: it cannot break the line.

@@ -5,6 +5,7 @@ use super::flaw::Flaw;
 use super::{Answer, Ruling};
 use crate::criterion::fold_name;
 use crate::digest::Parts;
+use crate::ids::text_type;
 use crate::plan::{Assignment, Target};
 use crate::submission::{Form, Material};
 use schemars::JsonSchema;
@@ -67,19 +68,14 @@ fn claimed_words(file: Option<&str>, line: Option<u64>, end_line: Option<u64>) -
     file.map_or_else(|| format!("line {lines}"), |file| format!("{file}:{lines}"))
 }
 
-/// Names a flaw beyond the review it was found in: hex digits of a digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Fingerprint(String);
+text_type!(
+    /// Names a flaw beyond the review it was found in: hex digits of a digest.
+    #[derive(Default)]
+    Fingerprint
+);
 
 impl Fingerprint {
     const HEX_DIGITS: usize = 32;
-
-    /// The 32 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// Of a flaw that is known by its words alone.
     pub(super) fn of_message(criterion: &str, about: &str, message: &str) -> Self {

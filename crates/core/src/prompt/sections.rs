@@ -223,32 +223,20 @@ impl Headings {
 
     fn harmless(&self, foreign: &str, changes: &mut Changes) -> String {
         let shown = harmless(foreign, changes);
-        if !shown.split('\n').any(|line| self.has(line)) {
-            return shown;
-        }
-        let mut lines = vec![];
-        for line in shown.split('\n') {
-            let own = self.has(line);
-            changes.lines += usize::from(own);
-            lines.push(if own { format!("\\{line}") } else { line.to_owned() });
-        }
-        lines.join("\n")
+        text::escape_lines(shown.into(), |line| self.has(line), changes).into_owned()
     }
 
     fn word(&self, section: &Section, info: &str, changes: &mut Changes) -> String {
         let (heading, changed) = text::neutralise_name(&section.heading);
         changes.add(changed);
-        let mut text = self.harmless(section.text.trim_end_matches('\n'), changes);
-        if !section.is_fenced {
-            text = close_fences(text, changes);
+        let text = self.harmless(section.text.trim_end_matches('\n'), changes);
+        if section.is_fenced {
+            let fence = fence(&text);
+            return format!("{heading}\n{fence}{info}\n{text}\n{fence}");
         }
-        match section.is_fenced {
-            true => {
-                let fence = fence(&text);
-                format!("{heading}\n{fence}{info}\n{text}\n{fence}")
-            }
-            false if text.is_empty() => heading.into_owned(),
-            false => format!("{heading}\n{text}"),
+        match close_fences(text, changes).as_str() {
+            "" => heading.into_owned(),
+            text => format!("{heading}\n{text}"),
         }
     }
 }
@@ -271,8 +259,7 @@ fn heading_words(line: &str) -> Option<String> {
     let line =
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\\' | '+' | '-' | '>' | '*'));
     let inner = line.strip_prefix('#')?.trim_matches('#');
-    let joiner = |c: &char| text::hides(*c);
-    let inner: String = inner.chars().filter(|c| !joiner(c)).collect();
+    let inner: String = inner.chars().filter(|c| !text::hides(*c)).collect();
     let words = inner.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     (!words.is_empty()).then_some(words)
 }
@@ -281,22 +268,15 @@ fn heading_words(line: &str) -> Option<String> {
 fn close_fences(text: String, changes: &mut Changes) -> String {
     let opens = |line: &str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
     let fences = text.split('\n').filter(|line| opens(line)).count();
-    if fences % 2 == 0 {
-        return text;
+    match fences % 2 {
+        0 => text,
+        _ => text::escape_lines(text.into(), opens, changes).into_owned(),
     }
-    changes.lines += fences;
-    let shown = |line: &str| if opens(line) { format!("\\{line}") } else { line.to_owned() };
-    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// A fence longer than any run of its sign inside.
 fn fence(text: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }
 
