@@ -65,14 +65,14 @@ impl Ruling {
     }
 }
 
-/// What a reply says, read and not yet believed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a reply says, read and not yet compared with the criteria.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reply {
     /// Its overall result; false where it names none.
     pub passed: bool,
     /// Its overall feedback.
     pub feedback: String,
-    /// Its answers by criterion.
+    /// Its rulings by criterion; empty where it gave none.
     pub criteria_results: Vec<Ruling>,
 }
 

@@ -97,7 +97,7 @@ impl QualityGate {
         additional_review_guidance: Option<&str>,
     ) -> Result<QualityGateResult, QualityGateError> {
         if quality_criteria.is_empty() {
-            return Ok(QualityGateResult::no_criteria());
+            return Ok(result::no_criteria());
         }
         let review = StepReview {
             run_each: STEP.to_owned(),
@@ -153,7 +153,7 @@ impl QualityGate {
     /// Reads structured output and no more: missing keys have their defaults, and nothing is held against any
     /// criteria. [`Self::evaluate`] does that.
     pub fn parse_result(structured_output: &Value) -> Result<QualityGateResult, QualityGateError> {
-        answer::interpret(structured_output).map(Into::into).map_err(QualityGateError::Uninterpretable)
+        answer::interpret(structured_output).map_err(QualityGateError::Uninterpretable)
     }
 
     /// How long a question about this many files may take.
@@ -193,7 +193,7 @@ impl QualityGate {
         };
         let mut ended = vec![];
         for rule in rules.iter().filter(|rule| rule.criteria.is_empty()) {
-            let passed = |target| (rule.name.clone(), target, Ok(QualityGateResult::no_criteria()));
+            let passed = |target| (rule.name.clone(), target, Ok(result::no_criteria()));
             ended.extend(targets_of(rule, &gathered)?.into_iter().map(passed));
         }
         if let Some(prepared) = prepared {
@@ -256,7 +256,7 @@ fn evaluated(rules: &[Rule], round: &Round) -> Vec<Evaluated> {
     let of_assignment = |assignment: &plan::Assignment| {
         let rule = rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default();
         let result = match round.answer_to(assignment) {
-            Some((_, given)) if holds => Ok(given.answer.clone().into()),
+            Some((_, given)) if holds => Ok(result::verdict_of(given.answer.clone())),
             _ => Err(QualityGateError::of(round.failure_of(assignment), assignment.files.len())),
         };
         (rule, assignment.target.clone(), result)

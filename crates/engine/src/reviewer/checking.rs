@@ -61,15 +61,21 @@ async fn on_held_files(
     files: Arc<dyn Files>,
     run: impl Future<Output = Result<Ruling, Failed>>,
 ) -> Result<Ruling, Failed> {
-    let lost = |error| Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}"));
     let all = brief.files.clone();
-    let held = tokio::task::spawn_blocking(move || files.hold(&all)).await.map_err(lost)??;
+    let held = blocking(move || files.hold(&all)).await?;
     let ruling = run.await?;
-    tokio::task::spawn_blocking(move || held.let_go()).await.map_err(lost)??;
+    blocking(move || held.let_go()).await?;
     Ok(ruling)
 }
 
-/// Looks off the async runtime: a check may take a while on a long text.
+/// Works off the async runtime: a check may take a while on a long text.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failed> + Send + 'static,
+) -> Result<T, Failed> {
+    let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(lost)
+}
+
 async fn look_at_all(
     criterion: &Criterion,
     check: &Check,
@@ -77,7 +83,7 @@ async fn look_at_all(
     files: Arc<dyn Files>,
 ) -> Result<Ruling, Failed> {
     let (name, check, all) = (criterion.name.clone(), check.clone(), brief.files.clone());
-    let look = move || {
+    blocking(move || {
         let (mut feedback, mut flaws) = (vec![], vec![]);
         for file in &all {
             if let Some((said, found)) = look_at(&check, file, files.as_ref())? {
@@ -87,26 +93,23 @@ async fn look_at_all(
         }
         let (passed, flaws) = (feedback.is_empty(), bounded_flaws(flaws));
         Ok(Ruling { flaws, ..Ruling::new(&name, passed, (!passed).then(|| feedback.join("\n"))) })
-    };
-    let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
-    tokio::task::spawn_blocking(look).await.unwrap_or_else(lost)
+    })
+    .await
 }
 
 /// What is wrong with one file, as a whole and one by one; none where it is in order. What cannot be looked at is no verdict.
 fn look_at(check: &Check, file: &Material, files: &dyn Files) -> Result<Option<(String, Vec<Flaw>)>, Failed> {
     let no_verdict =
         |words: String| Err(Failed::new(NoVerdict::Unavailable, format!("`{}` {words}", file.path)));
-    let text = if file.size_bytes > checks::MAX_TEXT_BYTES as u64 {
-        // The check says itself that this is too long; nothing that size is loaded for it.
+    if file.size_bytes > checks::MAX_TEXT_BYTES as u64 {
         return Err(Failed::new(NoVerdict::TooLong, format!("`{}` is too long to be checked", file.path)));
-    } else {
-        match files.body(file)? {
-            Body::Text(text) => Some(text),
-            Body::Binary { .. } => None,
-            Body::Missing => return no_verdict("does not exist".into()),
-            Body::Unreadable(error) => return no_verdict(format!("could not be read: {error}")),
-            Body::Listed => return no_verdict("was not loaded".into()),
-        }
+    }
+    let text = match files.body(file)? {
+        Body::Text(text) => Some(text),
+        Body::Binary { .. } => None,
+        Body::Missing => return no_verdict("does not exist".into()),
+        Body::Unreadable(error) => return no_verdict(format!("could not be read: {error}")),
+        Body::Listed => return no_verdict("was not loaded".into()),
     };
     let subject = checks::Subject { path: &file.path, text: text.as_deref(), size_bytes: file.size_bytes };
     let defects = checks::look(check, &subject, &|path| files.exists(path));

@@ -1,6 +1,6 @@
 //! The `run:` check: a shell command in the project root, judged by its exit code.
 
-use super::Brief;
+use super::{Brief, Failed};
 use crate::process::{self, Call, GuardProgram, How};
 use countersign_core::answer::Ruling;
 use countersign_core::check::RunCheck;
@@ -9,8 +9,6 @@ use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use super::Failed;
 
 const OUTPUT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 const SHOWN_BYTES: usize = 2 * 1024;
@@ -23,15 +21,17 @@ pub async fn rule(
     brief: &Brief,
     cancel: &CancellationToken,
 ) -> Result<Ruling, Failed> {
-    let mut call = Call::new("sh");
-    call.args = ["-c", &check.command, "sh"].into_iter().map(Into::into).collect();
-    call.args.extend(brief.files.iter().map(|file| argument(&file.path).into()));
-    call.cwd = brief.root.clone();
-    call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
-    call.timeout = Duration::from_secs(check.timeout_seconds);
-    call.stdout_limit_bytes = OUTPUT_LIMIT_BYTES;
-    call.stderr_tail_bytes = SHOWN_BYTES;
     let command = &check.command;
+    let files = brief.files.iter().map(|file| argument(&file.path).into());
+    let call = Call {
+        args: ["-c", command, "sh"].into_iter().map(Into::into).chain(files).collect(),
+        cwd: brief.root.clone(),
+        env: vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())],
+        timeout: Duration::from_secs(check.timeout_seconds),
+        stdout_limit_bytes: OUTPUT_LIMIT_BYTES,
+        stderr_tail_bytes: SHOWN_BYTES,
+        ..Call::new("sh")
+    };
     let no_verdict = |why, words: String| Err(Failed::new(why, format!("`{command}` {words}")));
     let ended = match process::run(guard, call, cancel).await {
         Ok(ended) => ended,

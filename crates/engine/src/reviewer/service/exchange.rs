@@ -1,6 +1,6 @@
 //! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
 
-use super::reading::{self, Reading, Then};
+use super::reading::{self, Reading};
 use super::sse::{Events, Unreadable};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Failed, GivenUp};
@@ -169,7 +169,7 @@ impl Exchange<'_> {
                 Unreadable::NotText => Problem::new(Kind::Garbled, NOT_UTF_8),
             })?;
             for data in whole {
-                if reading::take(reply, &self.hide(&data))? == Then::End {
+                if reading::take(reply, &self.hide(&data))? {
                     let _ = timeout(LAST_BYTES, response.chunk()).await;
                     return Ok(());
                 }

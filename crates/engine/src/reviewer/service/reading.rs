@@ -23,25 +23,16 @@ pub trait Reading: Send {
     fn usage(&self) -> Option<Usage>;
 }
 
-/// What an event means for the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// More may come.
-    GoOn,
-    /// Nothing more will come.
-    End,
-}
-
-/// Takes the data of an event.
-pub fn take(reading: &mut dyn Reading, data: &str) -> Result<Then, Problem> {
+/// Takes the data of an event. True where it ends the stream.
+pub fn take(reading: &mut dyn Reading, data: &str) -> Result<bool, Problem> {
     // This is how chat completions end, and no event.
     if data.trim() == "[DONE]" {
-        return Ok(Then::End);
+        return Ok(true);
     }
     match serde_json::from_str::<Value>(data) {
         Ok(event) if event.is_object() => {
             reading.event(&event)?;
-            Ok(if reading.is_over() { Then::End } else { Then::GoOn })
+            Ok(reading.is_over())
         }
         _ => {
             Err(Problem::new(Kind::Connection, &format!("an event of its stream is no JSON object: {data}")))

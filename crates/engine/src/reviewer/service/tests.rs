@@ -1,6 +1,6 @@
 //! What streams mean, however they are cut; and a service that falls silent.
 
-use super::reading::{Reading, Then, take};
+use super::reading::{Reading, take};
 use super::sse::Events;
 use super::*;
 use countersign_core::ids::CallId;
@@ -22,8 +22,8 @@ fn read(api: Api, stream: &str, piece: usize) -> End {
     for piece in stream.as_bytes().chunks(piece.max(1)) {
         for data in events.push(piece).unwrap() {
             match take(reply.as_mut(), &data) {
-                Ok(Then::GoOn) => {}
-                Ok(Then::End) => return (reply.said(), reply.usage()),
+                Ok(false) => {}
+                Ok(true) => return (reply.said(), reply.usage()),
                 Err(problem) => return (Err(problem), reply.usage()),
             }
         }
