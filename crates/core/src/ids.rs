@@ -1,6 +1,4 @@
-//! Names of things: reviews, calls, findings, tokens, subjects.
-//!
-//! Random letters come from outside; this file only knows what an id looks like.
+//! Ids of reviews, calls, tokens and subjects. Random bytes come from outside.
 
 /// How many random letters an id carries.
 pub const ID_LETTERS: usize = 12;

@@ -1,7 +1,5 @@
-//! The judge: from the answers of a round to its verdict.
-//!
-//! A round passes only if every assignment has a valid answer and no criterion fails that blocks in this
-//! attempt. Nothing a reviewer says about the whole counts beside its rulings.
+//! The judge: from the answers of a round to its verdict. A round passes only if every assignment has a valid answer and
+//! no criterion fails that blocks in this attempt. The overall result of a reply does not count beside its rulings.
 
 use crate::answer::{Answer, Flaw, Location, with_flaws};
 use crate::criterion::Severity;
@@ -21,7 +19,7 @@ pub struct FindingRef {
     pub ruling: Option<usize>,
 }
 
-/// An assignment nobody ruled on.
+/// An assignment without a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
     /// Index of the assignment in its round.
@@ -38,7 +36,7 @@ pub enum RoundEnd {
     Pass,
     /// Something that blocks failed.
     NeedsWork,
-    /// Nothing that blocks failed, and somebody did not rule.
+    /// Nothing that blocks failed, and a ruling is missing.
     NoVerdict(NoVerdict),
     /// Other work was handed in meanwhile.
     Superseded,

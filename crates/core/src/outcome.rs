@@ -23,7 +23,7 @@ pub enum NoVerdict {
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
-    /// Nobody has been asked yet.
+    /// No reviewer has been asked yet.
     Unverified,
     /// It was not asked, because a budget would not have covered it. An outcome of its own.
     Budget,
@@ -41,7 +41,7 @@ pub enum Stop {
     Rejected,
     /// A reviewer says that a person has to look at the work before it goes on.
     RejectedByReviewer,
-    /// Whoever handed it in took it back.
+    /// The author withdrew it.
     Withdrawn,
 }
 
@@ -59,9 +59,9 @@ pub enum Outcome {
     NeedsWork,
     /// The command or the configuration is wrong.
     Usage,
-    /// Somebody has to answer first.
+    /// A person has to answer first.
     AwaitingPerson,
-    /// Nobody ruled; see why.
+    /// There is no ruling; see why.
     NoVerdict(NoVerdict),
     /// A budget is used up.
     BudgetReached,
@@ -87,7 +87,7 @@ pub enum Settlement {
     Skipped,
     /// There are blocking findings, and there is one round only.
     NeedsWork,
-    /// Nobody ruled, and there is one round only.
+    /// There is no ruling, and there is one round only.
     NoVerdict(NoVerdict),
     /// A budget is used up, and there is one round only.
     BudgetReached,
@@ -189,8 +189,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a command that held several reviews: the worst wins, an unanswered one over a failed
-    /// one, because a caller that reads "needs work" would fix what was found and believe that was all.
+    /// The worst of several outcomes. No verdict is worse than needs work: the findings may not be all there are.
     pub fn worst(outcomes: impl IntoIterator<Item = Self>) -> Option<Self> {
         const ORDER: [u8; 10] = [130, 8, 7, 2, 4, 5, 6, 3, 1, 0];
         let rank = |outcome: &Self| ORDER.iter().position(|code| *code == outcome.exit_code());

@@ -1,8 +1,7 @@
-//! The plan: rules × outputs → assignments.
+//! The plan: rules × outputs → assignments. An assignment is one rule on one target.
 //!
-//! An assignment is one rule on one target. The unit that is asked, reused and retried is an assignment, a reviewer
-//! and a look, and each has a key of its own: a second look of the same reviewer at the same work is another question.
-//! A scope that names no output is an error; work that no rule looks at is named, never silently passed.
+//! An assignment, a reviewer and a look have one key: a second look of the same reviewer is another question. A scope that
+//! names no output is an error; files that no rule looks at are named, never silently passed.
 
 mod key;
 
@@ -34,7 +33,7 @@ pub enum Target {
     File(String),
 }
 
-/// How a reviewer rules: by being asked, or by a later call of somebody else.
+/// How a reviewer rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewerKind {
@@ -179,7 +178,7 @@ pub enum PlanError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A criterion has no check and there is nobody to ask.
+    /// A criterion has no check, and no reviewer is configured.
     #[error("criterion '{criterion}' of rule '{rule}' needs a reviewer, and none is configured")]
     NoReviewer {
         /// The rule.
@@ -206,8 +205,7 @@ pub enum PlanError {
     NothingToJudge,
 }
 
-/// Makes the plan. `redaction` is the identity of what is kept from reviewers; with another one they see
-/// other texts, so it is part of every key.
+/// Makes the plan. `redaction` is the identity of the redaction: it changes what reviewers see, so it is in every key.
 pub fn plan(
     rules: &[Rule],
     submission: &Submission,
@@ -246,7 +244,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Files nobody looks at. A file and its patch are one work, whichever of them is looked at.
+/// Files that no rule looks at. A file and its patch are one work, whichever of them is looked at.
 fn unjudged(assignments: &[Assignment], submission: &Submission) -> Vec<usize> {
     let looked_at: HashSet<usize> =
         assignments.iter().flat_map(|assignment| assignment.files.clone()).collect();
@@ -261,8 +259,7 @@ fn unjudged(assignments: &[Assignment], submission: &Submission) -> Vec<usize> {
     }
 }
 
-/// What a rule looks at, with the files of each target. None where its output has no files.
-/// `room` is how many bytes of files fit into a question.
+/// The targets of a rule with their files; `room` is how many bytes of files fit into a question.
 pub fn targets(
     rule: &Rule,
     submission: &Submission,
@@ -271,8 +268,7 @@ pub fn targets(
     targets_of(rule, submission, room, true)
 }
 
-/// The same for those who are asked, or for our checks: in a change, questions are about patches, and checks look
-/// at the files as they are now.
+/// The same for questions or for checks: in a change, questions are about patches, checks about the files.
 fn targets_of(
     rule: &Rule,
     submission: &Submission,
@@ -347,7 +343,7 @@ fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
     room.is_none_or(|room| bytes <= room)
 }
 
-/// How many bytes fit into a question to whoever is asked first. The author is asked nothing, and reads it all.
+/// How many bytes fit into a question to the first reviewer. The author of a self-review reads everything.
 fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
     let first = |batch: &&Batch| {
         let judges = &batch.judges;
@@ -387,8 +383,8 @@ impl Batch {
     }
 }
 
-/// Checks and questions are apart, so that a cheap answer never has to wait for or be repeated with a dear
-/// one; checks that look beyond their file are apart again, because those are never reused.
+/// Checks and questions are separate, so that a cheap answer never waits for a dear one; so are checks that look beyond
+/// their file, because those are never reused.
 fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<Batch>, PlanError> {
     let pick = |wanted: fn(&Criterion) -> bool| -> Vec<usize> {
         (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect()

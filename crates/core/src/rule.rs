@@ -61,7 +61,7 @@ pub struct Rule {
     pub scope: Scope,
     /// What is asked; at least one where it comes from a file.
     pub criteria: Vec<Criterion>,
-    /// Context for the reviewer, from whoever wrote the rule.
+    /// Context for the reviewer, from the author of the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guidance: Option<String>,
     /// Ask this reviewer rather than the first configured one.

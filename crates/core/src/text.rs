@@ -25,8 +25,8 @@ pub fn cut_front(text: &str, max_bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max_bytes))..]
 }
 
-/// The end of a text of at most `max_bytes`, from a whole word on: half a word may be half a secret, which
-/// nothing recognises any more. A text that has just this length is taken for one that was cut before.
+/// The end of a text of at most `max_bytes`, from a whole word on: half a secret is not recognised any more. A text of
+/// exactly this length is taken for one that was cut before.
 pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
     match cut_front(text, max_bytes) {
         whole if text.len() < max_bytes => whole,
@@ -130,8 +130,7 @@ fn escape_characters(text: &str, keep: impl Fn(char) -> bool) -> (Cow<'_, str>, 
     (Cow::Owned(out), count)
 }
 
-/// Characters that steer rather than say: controls, line and paragraph separators, bidi marks, invisible
-/// operators and the tag characters that spell hidden ASCII.
+/// Controls, line and paragraph separators, bidi marks, invisible operators and tag characters (hidden ASCII).
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -140,8 +139,7 @@ fn steers(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Characters that steer or take no place. In a name or a short quotation none of them has business; in
-/// running text the joiners among them are ordinary, as in many scripts and emoji.
+/// Characters that steer or take no place: none belongs in a name; in running text the joiners among them are ordinary.
 pub fn hides(c: char) -> bool {
     steers(c) || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200c}' | '\u{200d}')
 }

@@ -1,7 +1,5 @@
-//! Flaws: what a failed ruling found, one by one, each with its place where the reviewer named one that holds.
-//!
-//! In JSON they are the `findings` of a ruling. A place is no part of the verdict: one that is wrong is dropped with a
-//! mark (see [`super::location`]), and the ruling stands.
+//! Flaws: the single defects of a failed ruling, in JSON its `findings`. A location is no part of the verdict: a wrong one
+//! is dropped with a mark (see [`super::location`]), and the ruling stands.
 
 use super::location::{Claim, Fingerprint, Location};
 use super::remark::Remark;
@@ -118,8 +116,7 @@ impl Answer {
         }
     }
 
-    /// The flaws of a failed ruling, at least one: where the reviewer states none, what it says is one as a whole.
-    /// `about` is the file or the output, where the ruling is about one.
+    /// The flaws of a failed ruling; its whole feedback is one where it states none. `about` is the file or output judged.
     pub fn flaws_on(&self, ruling: Option<&Ruling>, about: &str) -> Vec<Flaw> {
         let stated = self.stated(ruling);
         if !stated.is_empty() {
@@ -136,8 +133,7 @@ impl Answer {
     }
 }
 
-/// Reads the `findings` of a ruling. A message that is none is a defect; a place that is none is dropped, because it
-/// is no part of the verdict.
+/// Reads the `findings` of a ruling. A missing message is a defect; a location that cannot be read is dropped.
 pub(super) fn read_flaws(value: Option<&Value>) -> Result<Vec<Flaw>, Defect> {
     let list = match value {
         None | Some(Value::Null) => return Ok(vec![]),

@@ -1,5 +1,4 @@
-//! Places in files: what a reviewer claims, held against the files it was asked about, and a fingerprint that stays
-//! when lines move.
+//! Locations of flaws: the reviewer's claim is checked against the files, and the fingerprint survives moved lines.
 
 use super::flaw::Flaw;
 use super::{Answer, Ruling};
@@ -99,8 +98,7 @@ struct Basis {
 }
 
 impl Basis {
-    /// Where the line is known: neither its number and indentation nor the reviewer's words matter. An empty line
-    /// tells nothing.
+    /// Where the line is known: neither its number and indentation nor the message count. None for an empty line.
     fn line(file: &str, line: &str) -> Option<Self> {
         let text = collapsed(line);
         (!text.is_empty()).then(|| Self { kind: "line", about: file.to_owned(), text })
@@ -189,8 +187,8 @@ impl Assignment {
 }
 
 impl Answer {
-    /// Holds every place that is claimed against the files: one that does not hold is dropped and marked, one outside
-    /// the change is kept and marked. Every flaw gets its fingerprint. `source` reads one of the files.
+    /// Checks every claimed location against the files, read by `source`: a wrong one is dropped and marked, one outside
+    /// the change is kept and marked. Every flaw gets its fingerprint.
     pub fn check_locations(&mut self, asked: &Asked, mut source: impl FnMut(&str) -> Option<Source>) {
         check_all(&mut self.flaws, "", asked, &mut source);
         for Ruling { criterion, flaws, .. } in &mut self.rulings {

@@ -116,13 +116,11 @@ fn unwrap(line: &str) -> &str {
 pub enum MarkedRuling {
     /// It answers the question.
     Answer(Answer),
-    /// The reviewer changed the files itself: what it found, in its own words. This rules on nothing that was asked,
-    /// because the files it speaks of are others now.
+    /// The reviewer changed the files itself: its own words. They rule on nothing, since the files have changed.
     Fixed(String),
 }
 
-/// What a free text comes to for the criteria it was asked about. Its marker is for all of them together.
-/// `has_changed_files` says whether the files are others than before the question.
+/// The ruling of a free text on its criteria, all together. `has_changed_files`: the files differ from those asked about.
 pub fn rule_marked(
     marked: &Marked,
     criteria: &[&Criterion],

@@ -214,8 +214,7 @@ pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<
     }))
 }
 
-/// Puts rulings in the order of the criteria: every one answered exactly once, by name, and none that passes with
-/// something found.
+/// Puts rulings in the order of the criteria: each answered exactly once, by name, and none passed with findings.
 pub fn match_rulings(results: Vec<Ruling>, criteria: &[&Criterion]) -> Result<Vec<Ruling>, Defect> {
     let places: HashMap<String, usize> =
         criteria.iter().enumerate().map(|(i, criterion)| (fold_name(&criterion.name), i)).collect();

@@ -1,7 +1,5 @@
-//! Findings in a free text: lines that name a severity, such as `MAJOR: No error handling (api.py:45)`.
-//!
-//! Reviewers write them in many forms: in a list, a table, a heading, in emphasis or brackets, behind a place. Reading
-//! is generous here, because a finding that is not recognised is a finding that is lost.
+//! Findings in a free text: lines that name a severity, such as `MAJOR: No error handling (api.py:45)`, in lists, tables,
+//! headings, emphasis or brackets. Reading is generous: a finding that is not recognised is lost.
 
 use super::cut;
 use crate::criterion::Severity;
@@ -125,7 +123,7 @@ fn after_separator(text: &str) -> Option<&str> {
     SIGNS.iter().find_map(|sign| text.strip_prefix(sign)).map(str::trim)
 }
 
-/// What somebody wrote without the signs of emphasis around it.
+/// A text without the signs of emphasis around it.
 fn emphasised(text: &str) -> &str {
     text.trim().trim_start_matches(['*', '_']).trim()
 }

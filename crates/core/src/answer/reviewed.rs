@@ -1,6 +1,4 @@
-//! The review of a task: what a parser read out of a free text, and what that means as an answer.
-//!
-//! There is no search for words anywhere: the parser gives data, and data that is not as it must be is no answer.
+//! The review of a task: data that a parser read out of a free text, as an answer. Words are not searched for anywhere.
 
 use super::{Answer, Defect, Flaw, Ruling, cut, garbled, optional};
 use crate::criterion::Criterion;
@@ -93,7 +91,7 @@ impl Reviewed {
         self.result == ReviewResult::Approved && !self.blocking
     }
 
-    /// Whether nobody may work on before a person has looked at it.
+    /// Whether a person must look at it before work goes on.
     pub fn needs_person(&self) -> bool {
         self.result == ReviewResult::Rejected || self.blocking
     }
@@ -110,8 +108,7 @@ impl Reviewed {
     }
 }
 
-/// Reads what the parser gives. Keys that are missing have the defaults of the source document; anything else that
-/// is not as it must be is a defect, and never an approval.
+/// Reads the data of the parser: missing keys have the defaults of the source document, any other defect is an error.
 pub fn read_reviewed(value: &Value) -> Result<Reviewed, Defect> {
     if !value.is_object() {
         return garbled("the reply is not a JSON object");

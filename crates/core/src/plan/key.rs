@@ -6,8 +6,7 @@ use crate::prompt::PROMPT_VERSION;
 use crate::rule::Rule;
 use crate::submission::Submission;
 
-/// Everything the reviewer could see and was asked, and which look it is. Not in it: severity, round, time, anything
-/// random.
+/// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
 pub(super) fn key(
     rule: &Rule,
     batch: &Batch,

@@ -1,7 +1,5 @@
-//! A question about a change: sections with the caller's headings, the diff between them.
-//!
-//! Headings are those of the documents. A line of foreign text that reads like one of them, or like one of our
-//! markers, gets a leading `\`; fences are longer than any run of signs inside.
+//! A question about a change: sections with the caller's headings, the diff between them. A line of foreign text that
+//! reads like a heading or like one of our markers gets a leading `\`; fences are longer than any run of signs inside.
 
 use super::payload::{harmless, notice, section};
 use crate::digest::{Digest, Parts};
@@ -125,8 +123,8 @@ impl Sections {
         Self { before, heading: "## Git Diff".to_owned(), after }
     }
 
-    /// Names exactly these sections, but for what went wrong before: that is our own answer to the same work, and with it
-    /// every failure would make a new question of the same bytes.
+    /// Names these sections without the previous errors: with our own answer in it, every failure would make a new
+    /// question of the same bytes.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("sections/1");
         parts.text(&self.heading);
@@ -253,8 +251,7 @@ const KNOWN: [&str; 8] = [
     "## Acceptance Criteria",
 ];
 
-/// The words of a line that a reader would take for a heading: signs, whatever stands before them in a diff or a
-/// list, and case make no difference.
+/// The words of a line that reads like a heading, whatever its case and the signs of a diff or list before it.
 fn heading_words(line: &str) -> Option<String> {
     let line =
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\\' | '+' | '-' | '>' | '*'));

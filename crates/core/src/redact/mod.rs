@@ -1,9 +1,7 @@
 //! Redaction: keys, tokens and private keys in a text are replaced by `[redacted: NAME]` and counted.
 //!
-//! Every line stays a line, so line numbers hold. A text without secrets stays byte for byte the same.
-//! Redacting twice is redacting once. Time is linear in the length of the text.
-//!
-//! This finds what looks like a secret. It is a net, not a wall: a password that is a word stays.
+//! Line numbers hold, a text without secrets stays byte for byte the same, redacting twice is redacting once, and time is
+//! linear. It finds what looks like a secret; a password that is a word stays.
 
 mod reply;
 mod rows;
@@ -117,12 +115,12 @@ impl Redaction {
         (text, counts)
     }
 
-    /// The text without its secrets, where nobody counts.
+    /// The text without its secrets, without a count.
     pub fn hide(&self, text: &str) -> String {
         self.redact(text).0.into_owned()
     }
 
-    /// The text with stars for its secrets: every place in it stays where it was, for those who point at one.
+    /// The text with stars for its secrets: every offset in it stays valid.
     pub fn mask(&self, text: &str) -> String {
         self.find(text).into_iter().fold(text.to_owned(), |text, (range, _)| stars(&text, range))
     }
@@ -143,7 +141,7 @@ impl Redaction {
             let is_one = Some(table::TABLE[row].is_one);
             match rows::regex(row) {
                 Ok(regex) => find(regex, is_one, text, |range| found.push((range, row))),
-                // Not with this table, as a test shows. Where nobody can look, nothing is let through.
+                // A test shows that this table compiles. Otherwise the whole text is redacted.
                 Err(_) => found.push((0..text.len(), row)),
             }
         }
@@ -231,8 +229,7 @@ impl Counts {
     }
 }
 
-/// The text with a star for every byte of a range that is no end of a line. The range is one of whole
-/// characters.
+/// The text with a star for every byte of a range of whole characters, line ends left out.
 pub fn stars(text: &str, range: Range<usize>) -> String {
     let star = |byte: u8| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' };
     let hidden: String = text[range.clone()].bytes().map(star).collect();

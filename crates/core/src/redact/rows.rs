@@ -1,5 +1,5 @@
-//! The rows of the table at work: which of them a text has to be looked at by, and their expressions, each made when it
-//! is first needed and then kept. Making all of them takes milliseconds and megabytes, and most texts need none.
+//! Which rows of the table a text needs, and their expressions, each compiled when first needed: compiling all takes
+//! milliseconds and megabytes, and most texts need none.
 
 use super::table::{self, TABLE};
 use super::{Problem, compile};

@@ -1,7 +1,5 @@
-//! What a secret looks like: one row each, the specific ones before those that go by what stands around.
-//!
-//! A row's expression has one group: what is replaced. It never matches across lines, but for a private key.
-//! `BOUND` is a place where a word may begin, also right behind the `\n` of a text inside JSON.
+//! What a secret looks like: one row each, specific ones first. The one group of a row's expression is what is replaced;
+//! only a private key matches across lines. `BOUND` is where a word may begin, also right behind the `\n` of a JSON text.
 
 use super::value;
 
@@ -9,8 +7,7 @@ use super::value;
 pub(super) struct Row {
     /// What stands in the mark, and in the count.
     pub name: &'static str,
-    /// What stands in every text it is found in, one of these at least; capitals do not count. Most texts have none, and
-    /// need not be looked at by the expression.
+    /// A text without any of these, in any case, has no such secret and is not searched.
     pub hints: &'static [&'static str],
     /// How it is found.
     pub expression: &'static str,

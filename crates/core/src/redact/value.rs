@@ -5,8 +5,7 @@ pub(super) fn any(_: &str, _: Option<char>) -> bool {
     true
 }
 
-/// A secret access key has exactly forty signs; longer runs are base64 of something else, forty hex digits
-/// are a commit.
+/// A secret access key has exactly forty signs; longer runs are other base64, forty hex digits are a commit.
 pub(super) fn forty(value: &str, after: Option<char>) -> bool {
     value.len() == 40 && after != Some('=') && !value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -113,7 +113,7 @@ pub enum Event {
         /// The round.
         round: u32,
     },
-    /// A person, or somebody the policy allows to, decided.
+    /// A person decided, or another actor that the policy allows to.
     Decided {
         /// What and who.
         decision: Decision,

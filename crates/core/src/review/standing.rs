@@ -1,5 +1,5 @@
-//! Which rulings stand for work that is handed in. A pass stands on the same key, given at the same place. A failure
-//! stands wherever it was given, whatever is asked again; only other bytes, a dispute or a person replace it.
+//! Which rulings stand for submitted work. A pass stands for the same key at the same place. A failure stands at every
+//! place; only other bytes, a dispute or a person replace it.
 
 use super::{By, Review};
 use crate::answer::Answer;
@@ -51,8 +51,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Those of other reviews, and those of this one: the latest of each, unless an earlier one is worse. With `fresh`
-    /// what passed is asked again.
+    /// Rulings of other reviews and of this one: the latest, unless an earlier one is worse. `fresh` drops passes.
     pub(super) fn of(review: &Review, known: Vec<Known>, fresh: bool) -> Self {
         let mut all: BTreeMap<Under, Known> = known.into_iter().map(|known| (known.under(), known)).collect();
         for own in own_rulings(review) {
@@ -68,8 +67,7 @@ impl Standing {
         Self { all, failures }
     }
 
-    /// The ruling that stands for an assignment. Where one reviewer failed it and another one passed it, the failure
-    /// stands.
+    /// The ruling that stands for an assignment; a failure stands over the pass of another reviewer.
     pub(super) fn answer_to(
         &self,
         assignment: &Assignment,
