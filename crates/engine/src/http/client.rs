@@ -1,4 +1,4 @@
-//! The connections: one set for the whole process, so that requests share them.
+//! HTTP connections: one set for the whole process, shared by all requests.
 
 use super::Place;
 use reqwest::header::HeaderValue;
@@ -17,20 +17,19 @@ pub fn client(place: &Place) -> Result<&'static Client, String> {
 }
 
 fn make(place: &Place) -> Result<Client, String> {
-    // Somebody else in this process may have chosen already; that is as good.
+    // Another part of this process may have installed one already; that is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
-        // A redirect would take the key and the work to somebody who was not named.
+        // A redirect would send the key and the work to a host that was not configured.
         .redirect(redirect::Policy::none())
         .retry(retry::never())
         .referer(false);
     let builder = if place.is_local { builder.no_proxy() } else { builder };
-    // Certificates are of no use where nothing is encrypted, and the system has many files of them. To other
-    // machines there may be a proxy that is reached by an encrypted address.
-    let trusts_nobody = place.is_plain && place.is_local;
-    let builder = if trusts_nobody { builder.tls_certs_only([]) } else { builder };
+    // Without encryption no certificates are loaded; to other machines there may be a proxy with an encrypted address.
+    let needs_certificates = !(place.is_plain && place.is_local);
+    let builder = if needs_certificates { builder } else { builder.tls_certs_only([]) };
     builder.build().map_err(|error| chain(&error))
 }
 
@@ -41,14 +40,8 @@ pub fn secret(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// An error with its causes, without addresses: those are said once, by whoever words it.
+/// The innermost cause of an error: the outer ones only repeat that there was one, with the address.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut words = vec![];
-    let mut next = Some(error);
-    while let Some(error) = next {
-        words.push(error.to_string());
-        next = error.source();
-    }
-    // The outer ones repeat that there was an error; the innermost says which.
-    words.pop().unwrap_or_default()
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.last().unwrap_or(error).to_string()
 }

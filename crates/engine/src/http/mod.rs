@@ -1,4 +1,4 @@
-//! Whoever is reached over HTTP: where they are, the connections to them, and when to try again.
+//! HTTP to services and webhooks: addresses, connections, and when to try again.
 
 mod client;
 mod place;

@@ -1,8 +1,8 @@
-//! Where somebody is who is reached over HTTP. Pure.
+//! The address of a service or webhook. Pure.
 
 use url::{Host, Url};
 
-/// Where somebody is who is reached over HTTP.
+/// The host at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its name in a sentence: host and port.

@@ -72,8 +72,7 @@ pub(super) fn remove_scratch(scratch: &OsStr) {
 }
 
 fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, args: &[OsString]) -> How {
-    // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up. A watched guard is in
-    // the session of its watcher.
+    // The guard must outlive an interrupt from the terminal to clean up. A watched guard is in its watcher's session.
     if watcher == NO_WATCHER {
         let _ = rustix::process::setsid();
     }

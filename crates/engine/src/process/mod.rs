@@ -1,14 +1,12 @@
-//! Outside programs, each under a guard of its own.
+//! Child processes, each under a guard of its own.
 //!
-//! An agent program starts shells, servers and sessions, and neither a kill on drop nor a group kill reaches
-//! all of them. So every program runs below a small guard process (this binary again) that adopts whatever
-//! the program leaves behind and ends all of it when the program has ended, or when the line to us is cut:
-//! by a timeout, by a cancel, or because we were killed.
-//!
-//! On Linux a second one of these watches the guard, for a program that turns on it, and what both leave comes to us.
+//! An agent program starts shells, servers and sessions that neither a kill on drop nor a group kill reaches. So every
+//! program runs below a guard process (this binary again) that adopts its orphans and ends all of them when the program has
+//! ended or the lifeline is cut: by a timeout, by a cancel, or by our death. On Linux a second process watches the guard,
+//! for a program that stops or kills it, and orphans of both come to us.
 //!
 //! ```text
-//! us ──socket (lifeline: stdin bytes down, report up)──► watcher ──► guard ──► program ──► whatever it starts
+//! us ──socket (lifeline: stdin bytes down, report up)──► watcher ──► guard ──► program ──► its children
 //!  ◄──────────────── stdout, stderr (inherited) ────────────┴──────────┴─────────┘
 //! ```
 

@@ -48,8 +48,7 @@ async fn run_guarded(guard: &GuardProgram, call: Call, cancel: &CancellationToke
 }
 
 fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, UnixStream)> {
-    // Both ends close on exec; the guard gets its end as standard input and the program another one, so only the guard
-    // can keep the line open.
+    // Both ends close on exec, and the program gets another standard input, so only the guard keeps the line open.
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let mut command = Command::new(&guard.0);
@@ -72,8 +71,7 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, U
     Ok((child, own, UnixStream::from_std(ours)?))
 }
 
-/// Waits for the report of the guard while input and output are passed on; cuts the lifeline where the program takes too
-/// long, writes too much or is cancelled.
+/// Passes input and output and waits for the report; cuts the lifeline on a timeout, too much output or a cancel.
 async fn supervise(
     (reports, mut lifeline): (OwnedReadHalf, OwnedWriteHalf),
     call: &Call,

@@ -1,17 +1,15 @@
-//! Everything below a process, found by asking who its parent is.
+//! The descendants of a process, found by their parents, and signals to them.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::HashSet;
 
-/// Sends a signal to every descendant of a process, and says how many there are. Those that are gone meanwhile do not
-/// mind.
+/// Signals every descendant of a process, and counts them.
 pub(super) fn signal_below(root: Pid, signal: Signal) -> usize {
     let all = processes();
     signal_all(&all, &below(&all, vec![root]), signal)
 }
 
-/// Kills whatever is left of a session, and says how much that was. For the tree of a guard that was itself
-/// killed: its orphans have another parent by then, and still the session it led.
+/// Kills the rest of a session, and counts it. The orphans of a killed guard have another parent, and still its session.
 pub(super) fn kill_session(leader: Pid) -> usize {
     let all = processes();
     let members: Vec<Pid> =
@@ -19,8 +17,7 @@ pub(super) fn kill_session(leader: Pid) -> usize {
     signal_all(&all, &members, Signal::KILL)
 }
 
-/// Signals processes, and groups that consist of nothing else: a process that forks and ends faster than it can be
-/// found does not leave its group that quickly.
+/// Signals processes, and groups that consist of them alone: one that forks faster than it is found stays in its group.
 pub(super) fn signal_all(all: &[Process], targets: &[Pid], signal: Signal) -> usize {
     let targets: HashSet<Pid> = all
         .iter()
@@ -59,9 +56,8 @@ pub(super) struct Process {
     pub is_dead: bool,
 }
 
-/// All descendants of some processes. As the sub-reaper of its tree, a guard has every orphan of it as a child,
-/// so nothing is missed for having changed its session or lost its parent. Where there is no sub-reaper it is
-/// the children and what they have not let go of.
+/// All descendants of some processes. A guard is the sub-reaper of its tree, so orphans are found too; on systems without
+/// sub-reapers they are not.
 pub(super) fn below(all: &[Process], roots: Vec<Pid>) -> Vec<Pid> {
     let (mut found, mut next) = (roots, 0);
     let given = found.len();

@@ -1,5 +1,4 @@
-//! The marks of agent programs: variables that each sets for whatever its agent starts. Measured in the shells of the
-//! real programs.
+//! The marks of agent programs: variables that each sets for its agent's commands, as measured in the real programs.
 
 use std::ffi::OsStr;
 

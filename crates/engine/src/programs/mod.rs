@@ -42,8 +42,7 @@ pub const PROGRAMS: Programs = Programs(&[
     &copilot::PROGRAM,
 ]);
 
-/// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command of
-/// their own.
+/// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command.
 pub(crate) fn prompt(payload: &str, reads_files: bool) -> String {
     let files = if reads_files {
         " Files that are named and not shown are in the current folder, under the same relative paths; nothing \

@@ -1,5 +1,5 @@
-//! One row for each agent program, and what is asked of all rows. Every place that differs by program goes through
-//! here, so a program that has its row is known everywhere.
+//! The row of an agent program and queries over all rows. All code that differs by program goes through here, so a program
+//! with a row is known everywhere.
 
 use super::marks::COMMON;
 use super::{Facts, Hook, Mark, ServerEntry, Vendor};

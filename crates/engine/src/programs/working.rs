@@ -1,7 +1,5 @@
-//! Agent programs in their working form: they write files and run commands, unasked, in the folder they run in.
-//!
-//! It is the user's own program doing the user's own work, so it has the user's settings, instructions and
-//! environment. Nothing here judges anything.
+//! Agent programs in their working form: they write files and run commands in their folder without asking, with the user's
+//! own settings, instructions and environment. Reviews use the judging form instead.
 
 use super::Heard;
 use crate::process::Ended;

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Why the gate gives no verdict. None of these is a failed review: that is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum QualityGateError {
-    /// There is nobody to ask.
+    /// There is no CLI to ask.
     #[error("the quality gate has no reviewer CLI: it can only build review instructions")]
     NoCli,
     /// The CLI gave no structured output.

@@ -43,7 +43,7 @@ impl Agent {
         Self { program, model: None, base_url: None, key_env: key_env.map(str::to_owned), environment }
     }
 
-    /// What makes its answers its own: the model and the service, as far as anybody but the program chose them.
+    /// What makes its answers its own: the model and the service, as far as they are not the program's choice.
     pub fn identity(&self) -> String {
         let facts = self.program;
         let variable = facts.model_variable.and_then(|name| self.variable(name));
@@ -65,7 +65,7 @@ impl Agent {
         Some(value.as_os_str()).filter(|value| !value.is_empty())
     }
 
-    /// How somebody seems to be signed in: a variable, or a file. A system's own key store is not looked into.
+    /// The sign-in: a variable, or a file. A system's key store is not read.
     pub fn sign_in(&self) -> Option<String> {
         let credentials = &self.program.credentials;
         let named = self.key_env.as_deref().into_iter().chain(credentials.variables.iter().copied());
@@ -181,8 +181,7 @@ fn begin_record(facts: &Facts, brief: &Brief) -> io::Result<Option<File>> {
     File::open(path).map(Some)
 }
 
-/// What an answer needs beside its words: bytes that are text, a record that says that it is whole, and that what had
-/// to be read was opened, as far as the program tells.
+/// Whether an answer may count: its bytes are UTF-8, the record says that it is whole, and the files were opened.
 fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
     if std::str::from_utf8(&ended.stdout).is_err() {
         return Err(Problem::new(Kind::Garbled, NOT_UTF_8));
@@ -218,8 +217,7 @@ fn lay_out(setup: &Setup, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where everything it may see is in the question, it needs no tools. One that cannot be held to a folder gets
-/// none for a file that cannot be shown either.
+/// Whether it gets tools to read files: only if the question lacks some, and the program can be held to a folder.
 fn reads_files(facts: &Facts, brief: &Brief) -> bool {
     facts.reads_files && brief.has_files_to_read() || brief.folder == brief.root
 }

@@ -1,5 +1,4 @@
-//! The checks reviewer: every deterministic criterion of a question, on every file of it, one file in memory
-//! at a time.
+//! The checks reviewer: every deterministic criterion of a question on each of its files, one file in memory at a time.
 
 use super::{Brief, Failed, Told, checks, run_check};
 use crate::process::GuardProgram;
@@ -54,8 +53,7 @@ pub async fn rule_by_checks(
     Told::bare(Ok(Answer::from_rulings(rulings)))
 }
 
-/// What a command comes to, if the files were what was handed in for as long as it could read them. It may read them at
-/// any moment, so neither its pass nor its failure is about these files otherwise.
+/// The ruling of a command, if the files stayed unchanged while it ran: it may read them at any moment.
 async fn on_held_files(
     brief: &Brief,
     files: Arc<dyn Files>,

@@ -1,6 +1,5 @@
-//! The command reviewer: any program that reads a brief from its standard input and writes a reply to its
-//! standard output, as JSON. A non-zero exit is no verdict, whatever it printed; so is a reply that does not
-//! answer what was asked.
+//! The command reviewer: any program that reads a brief from its standard input and writes a reply to its standard output,
+//! as JSON. A non-zero exit is no verdict, whatever it printed.
 
 use super::{Asks, Brief, Failed, Told};
 use crate::process::{self, Call, Ended, GuardProgram, How};
@@ -32,8 +31,7 @@ impl Command {
         format!("command {}", digest_of_words("command/1", &self.argv, self.model.as_deref(), root))
     }
 
-    /// The arguments as the program gets them: files of the project by absolute path, because it runs in a
-    /// folder of its own. A bare program name is looked up on the PATH.
+    /// The arguments with absolute paths for files of the project; a bare program name is looked up on the PATH.
     fn resolved(&self, root: &Path) -> Vec<String> {
         let resolve = |(i, word): (usize, &String)| {
             let path = root.join(word);
@@ -43,7 +41,7 @@ impl Command {
         self.argv.iter().enumerate().map(resolve).collect()
     }
 
-    /// The same command for somebody whose root is elsewhere.
+    /// The same command for another root.
     pub fn from_anywhere(&self, root: &Path) -> Self {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
@@ -144,8 +142,7 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told<Said> {
     Told { result, reply, usage: usage(&ended) }
 }
 
-/// What the program says a question cost, beside its rulings: `usage` with `tokens_in`, `tokens_out` and
-/// `cost_usd`. One that was never started cost nothing.
+/// The cost beside the rulings: `usage` with `tokens_in`, `tokens_out` and `cost_usd`. Not started costs nothing.
 fn usage(ended: &Ended) -> Option<Usage> {
     if matches!(ended.how, How::NotStarted { .. }) {
         return Some(Usage::nothing());

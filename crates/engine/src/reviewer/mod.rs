@@ -1,4 +1,4 @@
-//! Reviewers: who rules. Each gets a [`Brief`] and gives back what it was [`Told`]; none decides anything.
+//! Reviewers: each gets a [`Brief`] and gives back [`Told`]. Outcomes are decided in core.
 
 mod agent;
 mod brief;

@@ -1,8 +1,6 @@
-//! The replay reviewer: recorded answers, so that a policy can be tried without a model.
-//!
-//! The file has one JSON object a line: `{"rule", "file", "criterion", "passed", "feedback"}` is a ruling, where
-//! `rule` and `file` may be left out if that is clear; `{"consult", "reply"}` is what a consultation of that name
-//! is answered with. What no line answers has no verdict.
+//! The replay reviewer: recorded answers, so that a policy can be tried without a model. The file has a JSON object a line:
+//! `{"rule", "file", "criterion", "passed", "feedback"}` is a ruling, where `rule` and `file` may be left out if that is
+//! clear; `{"consult", "reply"}` answers the consultation of that name. Without a line there is no verdict.
 
 use super::{Brief, Told};
 use crate::programs::Said;

@@ -48,8 +48,7 @@ pub const SET: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
     // It alone sees for how long the service wants to be left alone, so it tries again, and not for long.
     ("CLAUDE_CODE_MAX_RETRIES", "3"),
-    // A verdict is about what was sent, never about a summary of it; whether that is too long, the service
-    // knows, while the program only guesses.
+    // A verdict is about what was sent, never about a summary; whether it is too long, only the service knows.
     ("DISABLE_COMPACT", "1"),
     ("CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", "100000000"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -89,7 +88,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         args.push(format!("--model={model}").into());
     }
     if let Some(most) = form.most_microusd {
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        #[expect(clippy::cast_precision_loss, reason = "no budget is that large")]
         args.push(format!("--max-budget-usd={}", most as f64 / MICRO as f64).into());
     }
     Setup {

@@ -1,5 +1,4 @@
-//! The `claude` program in its judging form: it reads, it does not write, and nothing of what it judges can
-//! tell it how to work.
+//! The `claude` program in its judging form: it reads and does not write; the judged work cannot configure it.
 
 mod call;
 mod parse_output;

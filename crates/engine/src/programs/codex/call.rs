@@ -12,8 +12,7 @@ pub const PROMPT_MAX_BYTES: usize = 1_048_576;
 const HOME: &str = "codex";
 const INSTRUCTIONS: &str = "codex/instructions.md";
 const SCHEMA: &str = "codex/schema.json";
-/// Where it runs if it may see the project: beside it, because skills in the folder it runs in are loaded as
-/// soon as the work mentions them.
+/// Where it runs if it may see the project: beside it, because it loads skills from the folder it runs in.
 const DESK: &str = "desk";
 const PROJECT: &str = "desk/project";
 

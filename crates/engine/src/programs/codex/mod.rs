@@ -1,5 +1,4 @@
-//! The `codex` program in its judging form: without files to read it has nothing it could act with, and
-//! nothing of what it judges can tell it how to work.
+//! The `codex` program in its judging form: without files to read it has no tools; the judged work cannot configure it.
 
 mod call;
 mod parse_output;

@@ -115,8 +115,7 @@ impl Report {
         }
     }
 
-    /// It does not say which model answered. What a failed turn cost, it does not say either: nothing only
-    /// where there was no reply.
+    /// It does not say which model answered, nor what a failed turn cost: nothing only where there was no reply.
     fn usage(&self) -> Option<Usage> {
         match self.tokens {
             Some((tokens_in, tokens_out)) => Some(Usage { tokens_in, tokens_out, ..Usage::default() }),

@@ -1,5 +1,4 @@
-//! The `gemini` program in its judging form: a home of its own, a folder it does not trust, and no tools where
-//! the question carries everything.
+//! The `gemini` program in its judging form: its own home, an untrusted folder, no tools if the question has everything.
 
 mod call;
 mod parse_output;

@@ -1,5 +1,4 @@
-//! The `opencode` program in its judging form: it has no tools, no home and no settings but ours, so nothing of
-//! what it judges can tell it how to work.
+//! The `opencode` program in its judging form: no tools, and only our home and settings; the judged work cannot configure it.
 
 mod call;
 mod parse_output;

@@ -22,8 +22,7 @@ fn mark(line: &str) -> Option<Mark> {
     }
 }
 
-/// `=======` also underlines a Markdown heading: it is a mark only somewhere between an opening and a
-/// closing one.
+/// `=======` also underlines a Markdown heading: it is a mark only between an opening and a closing one.
 pub(super) fn look(text: &str) -> Vec<Defect> {
     let marks: Vec<_> =
         text.lines().enumerate().filter_map(|(i, line)| Some((i + 1, line, mark(line)?))).collect();

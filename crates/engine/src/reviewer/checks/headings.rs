@@ -1,8 +1,5 @@
-//! Markdown headings that must be there.
-//!
-//! A heading counts as it reads and as it is written, so `## [Unreleased]` answers to "Unreleased" and to
-//! "[Unreleased]". Headings in code, in HTML comments, in front matter and in quotations are none of the
-//! document's.
+//! Markdown headings that must be there. A heading counts as it reads and as it is written, so `## [Unreleased]` is found
+//! by "Unreleased" and by "[Unreleased]"; headings in code, HTML comments, front matter and quotations do not count.
 
 use super::defect::{Defect, Found};
 use super::quote::quote;

@@ -1,4 +1,4 @@
-//! OpenAI-compatible chat completions: the body of a question, and what its stream says. Pure.
+//! OpenAI-compatible chat completions: the body of a question and the parsing of its stream. Pure.
 
 use super::Question;
 use super::reading::{Reading, broken_off};

@@ -29,8 +29,7 @@ const LAST_BYTES: Duration = Duration::from_millis(100);
 /// How long a service may say nothing at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// Before its first byte. Models that think, and small machines that read a long question, say nothing
-    /// until they begin to write.
+    /// Before its first byte: models that think and small machines with a long question are silent at first.
     pub at_first: Duration,
     /// After that.
     pub between: Duration,

@@ -1,7 +1,5 @@
-//! Anthropic Messages: the body of a question, and what its stream says. Pure.
-//!
-//! The answer is the input of a tool that the model must use: that works with every server that speaks this
-//! API. One that ignores tools answers with a text, and that is taken as well.
+//! Anthropic Messages: the body of a question and the parsing of its stream. Pure. The answer is the input of a tool that
+//! the model must use, which works with every server of this API; a server that ignores tools answers with a text.
 
 use super::Question;
 use super::reading::{Reading, broken_off};

@@ -1,7 +1,5 @@
-//! A service as a reviewer: one question, one request over HTTP.
-//!
-//! `messages` and `chat` say what is asked and what a reply means, `refusal` what comes of
-//! a reply that is none; all of them pure. `exchange` does the talking.
+//! A service as a reviewer: one question, one request over HTTP. `messages` and `chat` build requests and parse replies,
+//! `refusal` parses refusals, all pure; `exchange` sends.
 
 mod chat;
 mod exchange;
@@ -28,8 +26,7 @@ pub use probe::Probed;
 
 /// What stands for the key wherever a service repeats it.
 const KEY_MARK: &str = "(the key)";
-/// Shorter ones are no secrets: servers on one's own machine take `x`, `none` or `test` for a key, and those
-/// stand in every other reply.
+/// Shorter keys are no secrets: local servers take `x`, `none` or `test`, which are in many replies.
 const SECRET_BYTES: usize = 8;
 
 /// A service, as configured.
@@ -176,7 +173,7 @@ impl Service {
     }
 }
 
-/// A service may repeat the key in whatever it says; nobody is shown that.
+/// A service may repeat the key in its reply; it is never shown.
 fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
     let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
     let said = match heard.said {

@@ -1,5 +1,4 @@
-//! What a service means when it does not answer: from a status and a body, or an error in a stream, to a kind.
-//! Pure.
+//! Parses refusals of services: from a status and a body, or an error in a stream, to a kind. Pure.
 
 use crate::programs::{Kind, Problem};
 use serde_json::Value;

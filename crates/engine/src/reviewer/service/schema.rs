@@ -1,7 +1,5 @@
-//! The schema of one question's reply. Pure.
-//!
-//! Small models run on until they are cut where a schema has no bounds, and answer for criteria nobody asked
-//! about. Servers that hold them to a schema hold them to bounds, too; the vendors' own APIs refuse some.
+//! The schema of one question's reply. Pure. Without bounds small models write without end and answer criteria that were
+//! not asked. Servers that enforce a schema enforce its bounds; the vendors' own APIs refuse some.
 
 use serde_json::{Value, json};
 
