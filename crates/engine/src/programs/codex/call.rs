@@ -16,19 +16,6 @@ const SCHEMA: &str = "codex/schema.json";
 const DESK: &str = "desk";
 const PROJECT: &str = "desk/project";
 
-/// Variables that sign it in.
-pub const KEYS: &[&str] = &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"];
-
-/// Variables that are handed on. `CODEX_HOME` says where the user's sign-in is; in a call it is another.
-pub const KEPT: &[&str] = &[
-    "CODEX_API_KEY",
-    "CODEX_ACCESS_TOKEN",
-    "CODEX_HOME",
-    "CODEX_CA_CERTIFICATE",
-    "OPENAI_ORGANIZATION",
-    "OPENAI_PROJECT",
-];
-
 /// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> = ["exec", "--json", "--color", "never"].map(OsString::from).to_vec();

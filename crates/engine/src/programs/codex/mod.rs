@@ -28,11 +28,19 @@ pub static FACTS: Facts = Facts {
     // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
     model_variable: None,
-    kept: call::KEPT,
+    // `CODEX_HOME` says where the user's sign-in is; in a call it is another folder.
+    kept: &[
+        "CODEX_API_KEY",
+        "CODEX_ACCESS_TOKEN",
+        "CODEX_HOME",
+        "CODEX_CA_CERTIFICATE",
+        "OPENAI_ORGANIZATION",
+        "OPENAI_PROJECT",
+    ],
     families: &[],
     set: &[],
     credentials: Credentials {
-        variables: call::KEYS,
+        variables: &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
         folder_variable: Some("CODEX_HOME"),
         folder: ".codex",
         file: "auth.json",

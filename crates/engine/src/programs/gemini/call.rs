@@ -6,9 +6,6 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The longest prompt the program reads; of a longer one it would take the beginning and go on.
-pub const PROMPT_MAX_BYTES: usize = 8 * 1024 * 1024;
-
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 /// Its home below the private folder: where it looks for its settings and keeps its sessions.
 const HOME: &str = "home";
@@ -16,33 +13,6 @@ const HOME: &str = "home";
 const DEFAULT_MODEL: &str = "pro";
 /// It does not start without a key, and a service that needs none must not get the user's.
 const NO_KEY: &str = "none";
-
-/// Variables that are handed on.
-pub const KEPT: &[&str] = &[
-    "GEMINI_API_KEY",
-    "GEMINI_API_KEY_AUTH_MECHANISM",
-    "GEMINI_CLI_CUSTOM_HEADERS",
-    "GEMINI_MODEL",
-    "GOOGLE_CLOUD_PROJECT",
-    "GOOGLE_CLOUD_PROJECT_ID",
-    "GOOGLE_GEMINI_BASE_URL",
-    "GOOGLE_GENAI_USE_VERTEXAI",
-];
-
-/// Families of variables that are handed on, where the variable before them is there.
-pub const FAMILIES: &[(Option<&str>, &str)] = &[(Some("GOOGLE_GENAI_USE_VERTEXAI"), "GOOGLE_")];
-
-/// Variables that are the same in every call.
-pub const SET: &[(&str, &str)] = &[
-    // It loads no settings, hooks, servers, instructions or skills from an untrusted folder, and refuses to work there
-    // unless its settings switch trust off.
-    ("GEMINI_RESTRICTED_MODE", "true"),
-    // In one process: a second one below it would not hear of signals.
-    ("GEMINI_CLI_NO_RELAUNCH", "true"),
-    // A sign-in that is no longer good is a failure, and no reason to open a window.
-    ("NO_BROWSER", "true"),
-    ("NO_COLOR", "1"),
-];
 
 /// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {

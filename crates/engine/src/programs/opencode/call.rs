@@ -24,20 +24,6 @@ pub const KEPT: &[&str] = &[
 /// Those that hold a key.
 pub const KEYS: &[&str] = KEPT.split_at(1).1;
 
-/// Variables that are the same in every call.
-pub const SET: &[(&str, &str)] = &[
-    // Its settings, agents, plugins and instructions are not taken from the folder it runs in.
-    ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
-    ("OPENCODE_DISABLE_CLAUDE_CODE", "1"),
-    ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1"),
-    ("OPENCODE_PURE", "1"),
-    // It connects to the model's service alone.
-    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-    ("OPENCODE_DISABLE_SHARE", "1"),
-];
-
 /// The file of the system prompt: a variable is limited to 128 KiB, and references in it would be followed.
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 /// The folder of its settings, which is also the one it works in.

@@ -26,7 +26,18 @@ pub static FACTS: Facts = Facts {
     model_variable: None,
     kept: call::KEPT,
     families: &[],
-    set: call::SET,
+    set: &[
+        // Its settings, agents, plugins and instructions are not taken from the folder it runs in.
+        ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
+        ("OPENCODE_DISABLE_CLAUDE_CODE", "1"),
+        ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1"),
+        ("OPENCODE_PURE", "1"),
+        // It connects to the model's service alone.
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+        ("OPENCODE_DISABLE_SHARE", "1"),
+    ],
     credentials: Credentials {
         variables: call::KEYS,
         folder_variable: Some("XDG_DATA_HOME"),
