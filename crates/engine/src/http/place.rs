@@ -7,14 +7,12 @@ use url::{Host, Url};
 pub struct Place {
     /// Its name in a sentence: host and port.
     pub host: String,
-    /// Whether it is on this machine.
     pub is_local: bool,
     /// Whether what is sent there is not encrypted.
     pub is_plain: bool,
 }
 
 impl Place {
-    /// The place at an address.
     pub fn of(base_url: &str) -> Option<Self> {
         let url = Url::parse(base_url).ok()?;
         let is_local = match url.host()? {

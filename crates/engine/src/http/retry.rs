@@ -7,7 +7,6 @@ use tokio::time::{Instant, sleep};
 /// How often something is tried, and what is waited in between.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// How often at most.
     tries: u32,
     /// The first wait where the server names none; each further one is longer by the factor.
     first_wait: Duration,
@@ -20,14 +19,11 @@ pub struct Policy {
 pub const HTTP: Policy =
     Policy { tries: 3, first_wait: Duration::from_millis(500), factor: 4, wait_max: Duration::from_secs(60) };
 
-/// A try that failed.
 #[derive(Debug)]
 pub struct Failed<E> {
-    /// Why.
     pub why: E,
     /// Whether it may go better a moment later.
     pub may_pass: bool,
-    /// The wait that the server asks for.
     pub asked_for: Option<Duration>,
 }
 
@@ -40,9 +36,7 @@ impl<E> Failed<E> {
 
 /// The last try, after which there is no other.
 pub struct GivenUp<E> {
-    /// What came of it.
     pub last: Failed<E>,
-    /// How many there were.
     pub tries: u32,
     /// The wait that the server asks for, where that is the reason.
     pub left_alone: Option<Duration>,
@@ -51,9 +45,7 @@ pub struct GivenUp<E> {
 /// What to do after a try that failed and may go better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// Ask again after this.
     After(Duration),
-    /// Enough.
     GiveUp,
     /// The server asks for a wait that is too long.
     LeftAlone(Duration),

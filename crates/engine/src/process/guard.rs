@@ -30,7 +30,6 @@ pub(super) const NO_WATCHER: u64 = 0;
 pub(super) enum News {
     /// The lifeline has ended, or the watcher.
     Cut,
-    /// The program has ended.
     Ended(WaitStatus),
     /// Nothing is below the guard any more.
     Alone,

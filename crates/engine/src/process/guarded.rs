@@ -20,7 +20,6 @@ const DYING: Duration = Duration::from_secs(2);
 /// How many calls were dropped whose trees are still being ended.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// A guard, and everything below it.
 pub(super) struct Guarded {
     child: Option<Child>,
     own: Option<Own>,
@@ -69,7 +68,8 @@ impl Drop for Guarded {
         let Some(mut child) = self.child.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (own, within) = (self.own, self.grace + GUARD_MARGIN);
-        let counted = Counted::new();
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted;
         runtime.spawn(async move {
             let _counted = counted;
             match timeout(within, child.wait()).await {
@@ -81,15 +81,8 @@ impl Drop for Guarded {
     }
 }
 
-/// One of the dropped calls.
+/// Counts a dropped call back when its tree is gone.
 struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        DROPPED.fetch_add(1, Ordering::Relaxed);
-        Self
-    }
-}
 
 impl Drop for Counted {
     fn drop(&mut self) {

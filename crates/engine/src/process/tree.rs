@@ -42,7 +42,6 @@ pub(super) fn signal_all(all: &[Process], targets: &[Pid], signal: Signal) -> us
     targets.len()
 }
 
-/// A process, as far as it matters here.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     pub pid: Pid,
@@ -68,7 +67,6 @@ pub(super) fn below(all: &[Process], roots: Vec<Pid>) -> Vec<Pid> {
     found.split_off(given)
 }
 
-/// Every process there is.
 #[cfg(target_os = "linux")]
 pub(super) fn processes() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return vec![] };
@@ -77,7 +75,6 @@ pub(super) fn processes() -> Vec<Process> {
     entries.flatten().filter_map(process).collect()
 }
 
-/// One process.
 #[cfg(target_os = "linux")]
 pub(super) fn process(pid: Pid) -> Option<Process> {
     read(pid, &std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)

@@ -197,40 +197,35 @@ impl Problem {
 
     /// What happened and what to do, in words.
     pub fn words(&self, asked: &Called<'_>) -> String {
-        let Called { name, install, sign_in } = asked;
         let words = match self.kind {
-            Kind::NotInstalled => format!("{name} is not installed, or not on the PATH; see {install}"),
-            Kind::NotStarted => format!("{name} could not be started"),
-            Kind::NotSignedIn => format!("{name} is not signed in: {sign_in}"),
-            Kind::RateLimited => {
-                format!("the account of {name} is at its rate limit: hand it in again later")
-            }
-            Kind::Overloaded => {
-                format!("the service behind {name} is overloaded: hand it in again in a while")
-            }
-            Kind::ServerError => format!("the service behind {name} failed: hand it in again in a while"),
-            Kind::Connection => {
-                format!("{name} got no whole reply from its service: look at network and proxy")
-            }
-            Kind::Rejected => format!("the service behind {name} did not take the question"),
-            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person".to_owned(),
-            Kind::QuestionTooLong => {
-                format!("the question is too long for {name}: hand in fewer or smaller files")
-            }
-            Kind::ReplyTooLong => format!("the reply of {name} was too long: ask less at once"),
+            Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
+            Kind::NotStarted => "{name} could not be started",
+            Kind::NotSignedIn => "{name} is not signed in: {sign_in}",
+            Kind::RateLimited => "the account of {name} is at its rate limit: hand it in again later",
+            Kind::Overloaded => "the service behind {name} is overloaded: hand it in again in a while",
+            Kind::ServerError => "the service behind {name} failed: hand it in again in a while",
+            Kind::Connection => "{name} got no whole reply from its service: look at network and proxy",
+            Kind::Rejected => "the service behind {name} did not take the question",
+            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person",
+            Kind::QuestionTooLong => "the question is too long for {name}: hand in fewer or smaller files",
+            Kind::ReplyTooLong => "the reply of {name} was too long: ask less at once",
             Kind::TurnsUsedUp => {
-                format!("{name} did not come to an end within its turns: hand in fewer files at once")
+                "{name} did not come to an end within its turns: hand in fewer files at once"
             }
-            Kind::BudgetUsedUp => format!("{name} has used up its budget"),
-            Kind::TimedOut => {
-                format!("{name} took too long: raise `timeout_seconds`, or hand in fewer files")
-            }
-            Kind::Crashed => format!("{name} broke off"),
-            Kind::Cancelled => format!("{name} was cancelled"),
-            Kind::Garbled => "the reply is not in the form that was asked for".to_owned(),
-            Kind::NotWhole => "the reply may be a part of one".to_owned(),
-            Kind::Unread => format!("{name} answered without having opened what it had to read"),
+            Kind::BudgetUsedUp => "{name} has used up its budget",
+            Kind::TimedOut => "{name} took too long: raise `timeout_seconds`, or hand in fewer files",
+            Kind::Crashed => "{name} broke off",
+            Kind::Cancelled => "{name} was cancelled",
+            Kind::Garbled => "the reply is not in the form that was asked for",
+            Kind::NotWhole => "the reply may be a part of one",
+            Kind::Unread => "{name} answered without having opened what it had to read",
         };
+        let words = words.replace("{install}", asked.install).replace("{sign_in}", asked.sign_in);
+        self.with_quote(words.replace("{name}", asked.name))
+    }
+
+    /// Words about this problem, followed by those of the program or service.
+    pub(crate) fn with_quote(&self, words: String) -> String {
         if self.quoted.is_empty() { words } else { format!("{words} ({})", self.quoted) }
     }
 }

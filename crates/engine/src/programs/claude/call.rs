@@ -10,7 +10,6 @@ const SYSTEM_PROMPT: &str = "system-prompt.md";
 /// How often it may go back and forth between its tools and the model.
 const TURNS_MAX: u32 = 8;
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let tools = if form.reads_files { "Read,Grep,Glob" } else { "" };
     let mut args = vec!["-p".into(), "--output-format".into()];

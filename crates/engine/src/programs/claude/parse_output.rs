@@ -9,7 +9,6 @@ use crate::programs;
 use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
 use serde_json::Value;
 
-/// Reads what is left of an ended call.
 pub fn parse_output(ended: &Ended) -> Heard {
     let report = events(ended).and_then(|mut events| events.pop()).filter(is_report);
     let usage = report.as_ref().and_then(usage);

@@ -6,7 +6,6 @@ use crate::programs::working::{lines, used};
 use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
 use serde_json::Value;
 
-/// What is particular about it at work.
 pub(super) const WORKING: Working = Working {
     args: &[
         "-p",

@@ -16,7 +16,6 @@ const SCHEMA: &str = "codex/schema.json";
 const DESK: &str = "desk";
 const PROJECT: &str = "desk/project";
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> = ["exec", "--json", "--color", "never"].map(OsString::from).to_vec();
     args.extend(

@@ -7,7 +7,6 @@ use crate::process::{Ended, How};
 use crate::programs::{Heard, Kind, Problem, Said, Usage, events, kind_in, not_exited};
 use serde_json::Value;
 
-/// Reads what is left of an ended call.
 pub fn parse_output(ended: &Ended) -> Heard {
     let report = Report::read(&ended.stdout);
     let said = match &ended.how {

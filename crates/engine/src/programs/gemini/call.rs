@@ -14,7 +14,6 @@ const DEFAULT_MODEL: &str = "pro";
 /// It does not start without a key, and a service that needs none must not get the user's.
 const NO_KEY: &str = "none";
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let sign_in = SignIn::of(form);
     let own = |name: &str| PathBuf::from(HOME).join(".gemini").join(name);

@@ -8,7 +8,6 @@ use crate::process::{Ended, How};
 use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, not_exited, sum_known};
 use serde_json::{Value, json};
 
-/// There is no sign-in.
 const EXIT_SIGN_IN: i32 = 41;
 /// It went back and forth too often.
 const EXIT_TURNS: i32 = 53;
@@ -44,7 +43,6 @@ const SAID_OF_REPLIES: &[(&str, Kind)] = &[
     ("Maximum session turns", Kind::TurnsUsedUp),
 ];
 
-/// Reads what is left of an ended call.
 pub fn parse_output(ended: &Ended) -> Heard {
     let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
     let usage = report.as_ref().and_then(usage);

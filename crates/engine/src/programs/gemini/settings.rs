@@ -14,11 +14,8 @@ const READING_TOOLS: &[&str] = &["read_file", "list_directory", "glob", "grep_se
 /// How the program signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignIn {
-    /// With a key.
     Key,
-    /// With a project of Google Cloud.
     Vertex,
-    /// As stored by the program.
     Stored,
 }
 
@@ -52,7 +49,6 @@ pub fn variable<'f>(form: &Form<'f>, name: &str) -> Option<&'f OsStr> {
     Some(value.as_os_str()).filter(|value| !value.is_empty())
 }
 
-/// The whole file.
 pub fn settings(sign_in: SignIn, reads_files: bool) -> Value {
     let tools = if reads_files { READING_TOOLS } else { &[] };
     json!({

@@ -35,7 +35,6 @@ const REPLY_TOKENS: u32 = 8192;
 /// Stands for `{` where it begins no reference to a file or variable.
 const BRACE: char = '\u{e000}';
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> =
         ["run", "--format", "json", "--agent", "reviewer", "--title", "review"].map(OsString::from).into();

@@ -7,7 +7,6 @@ use crate::process::{Ended, How};
 use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
 use serde_json::Value;
 
-/// Reads what is left of an ended call.
 pub fn parse_output(ended: &Ended) -> Heard {
     let events: Vec<Value> = crate::programs::events(&ended.stdout).flatten().collect();
     let said = match &ended.how {
@@ -44,7 +43,6 @@ fn of<'a>(events: &'a [Value], kind: &'static str) -> impl DoubleEndedIterator<I
     events.iter().filter(move |event| event["type"] == kind)
 }
 
-/// What an error of the program means.
 fn failure(error: &Value, log: &str) -> Problem {
     let data = &error["data"];
     let said = data["message"].as_str().unwrap_or_default();
@@ -67,7 +65,6 @@ fn failure(error: &Value, log: &str) -> Problem {
     Problem::new(kind, &words)
 }
 
-/// Where nothing but words tell the kind.
 fn kind_in_words(words: &str) -> Option<Kind> {
     const SAID: &[(&str, Kind)] = &[
         ("providernoproviderserror", Kind::NotSignedIn),

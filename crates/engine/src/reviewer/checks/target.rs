@@ -7,7 +7,6 @@ pub(super) enum Target {
     Elsewhere,
     /// A path from the project root, without `.` and `..`; empty for the root itself.
     Inside(String),
-    /// Above the project root.
     Outside,
     /// No destination, or one that cannot be a path.
     Broken(&'static str),

@@ -27,7 +27,6 @@ pub fn body(question: &Question<'_>, with_schema: bool) -> Value {
     body
 }
 
-/// A reply as far as it has come.
 #[derive(Debug, Default)]
 pub struct Reply {
     text: String,

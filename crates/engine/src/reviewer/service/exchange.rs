@@ -21,7 +21,6 @@ use tokio::time::{Instant, timeout};
 const AROUND_BYTES: usize = 64 * 1024;
 /// Every few bytes of a reply come in an event of their own, which is many times longer.
 const STREAM_FACTOR: usize = 100;
-/// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 64 * 1024;
 /// After the last event the connection is free for the next question, if its end is seen.
 const LAST_BYTES: Duration = Duration::from_millis(100);
@@ -31,18 +30,15 @@ const LAST_BYTES: Duration = Duration::from_millis(100);
 pub struct Silence {
     /// Before its first byte: models that think and small machines with a long question are silent at first.
     pub at_first: Duration,
-    /// After that.
     pub between: Duration,
 }
 
 impl Silence {
-    /// As long as services usually need.
     pub fn usual() -> Self {
         Self { at_first: Duration::from_secs(120), between: Duration::from_secs(60) }
     }
 }
 
-/// One question to one service.
 pub struct Exchange<'a> {
     pub service: &'a Service,
     pub place: &'a Place,
@@ -209,7 +205,6 @@ impl Exchange<'_> {
     }
 }
 
-/// The request with its key.
 pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<RequestBuilder, String> {
     let secret = |text: &str| secret(text).ok_or_else(|| "its key cannot be sent".to_owned());
     let request = match api {

@@ -12,7 +12,6 @@ pub const RULINGS: (&str, &str) = ("rulings", "Gives the rulings.");
 /// The tool that other answers are given by.
 pub const ANSWER: (&str, &str) = ("answer", "Gives the answer.");
 
-/// The body of a question.
 pub fn body(question: &Question<'_>) -> Value {
     let (name, description) = question.tool;
     json!({
@@ -30,7 +29,6 @@ pub fn body(question: &Question<'_>) -> Value {
     })
 }
 
-/// A reply as far as it has come.
 #[derive(Debug, Default)]
 pub struct Reply {
     text: String,

@@ -126,11 +126,10 @@ impl Service {
         };
         let silence = Silence::usual();
         let exchange = Exchange { service: self, place: &place, key, question: &question, brief, silence };
-        let cancelled = || Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None };
         // Dropping the exchange closes its connection.
         let heard = tokio::select! {
             biased;
-            () = cancel.cancelled() => cancelled(),
+            () = cancel.cancelled() => Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None },
             heard = exchange.within_time() => heard,
         };
         told(without_key(heard, key), |problem| place.words(problem, key.is_some()))
@@ -138,14 +137,9 @@ impl Service {
 
     /// Where to ask and with which key; or why that cannot be.
     fn way(&self) -> Result<(Place, Option<&Key>), String> {
-        let Some(place) = Place::of(&self.base_url) else {
-            return Err(format!("`{}` is no address", self.base_url));
-        };
+        let place = Place::of(&self.base_url).ok_or_else(|| format!("`{}` is no address", self.base_url))?;
         let it = format!("the service at {}", place.host);
-        let key = match &self.key {
-            Ok(key) => key.as_ref(),
-            Err(why) => return Err(format!("{it} cannot be asked: {why}")),
-        };
+        let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
         if key.is_some() && place.is_open() {
             return Err(format!(
                 "{it} is not asked: its key would go over the network in the open; use an `https://` address"
@@ -160,16 +154,17 @@ impl Service {
 
     /// The schema of a reply; with bounds where no vendor refuses them.
     fn schema(&self, brief: &Brief) -> Value {
-        let schema = match self.api {
+        let mut schema = match self.api {
             Api::Anthropic => brief.shape().schema(),
             Api::OpenAi => brief.shape().strict_schema(),
         };
         let names: Vec<&str> = brief.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
         match brief.asks {
-            _ if self.is_own() => schema,
-            Asks::Rulings => schema::bounded(schema, &names),
-            Asks::Consultation(_) => schema::shortened(schema),
+            _ if self.is_own() => {}
+            Asks::Rulings => schema = schema::bounded(schema, &names),
+            Asks::Consultation(_) => schema::shorten(&mut schema),
         }
+        schema
     }
 }
 

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 /// A reply as far as it has come.
 pub trait Reading: Send {
-    /// Takes the next event.
     fn event(&mut self, event: &Value) -> Result<(), Problem>;
 
     /// Whether the last event was one that ends a reply.
@@ -13,7 +12,6 @@ pub trait Reading: Send {
         false
     }
 
-    /// How many bytes the model has written.
     fn bytes(&self) -> usize;
 
     /// What it comes to, now that the stream has ended.
@@ -40,7 +38,6 @@ pub fn take(reading: &mut dyn Reading, data: &str) -> Result<bool, Problem> {
     }
 }
 
-/// The problem of a stream without an end.
 pub fn broken_off() -> Problem {
     Problem::new(Kind::Connection, "its reply broke off")
 }

@@ -22,7 +22,6 @@ const TOO_LONG: [&str; 9] = [
 /// What services say that know no schema for a reply.
 const NO_SCHEMA: [&str; 4] = ["response_format", "json_schema", "unsupported", "not supported"];
 
-/// What a refusal means.
 pub fn problem(status: u16, body: &str) -> Problem {
     let words = words(body);
     Problem::new(kind(status, &words), &format!("{status} {words}"))

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 /// The longest text of a ruling. Longer repetitions are refused by servers that make a grammar of it.
 const TEXT_CHARACTERS: usize = 1000;
-/// The most findings of one ruling.
 const FINDINGS: usize = 20;
 
 /// The schema with bounds: one ruling for each criterion, by its name, none endless.
@@ -22,14 +21,8 @@ pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
     schema
 }
 
-/// The schema of something else: as many entries of a list as it takes, none of them endless.
-pub fn shortened(mut schema: Value) -> Value {
-    shorten(&mut schema);
-    schema
-}
-
 /// Bounds every text, but for those that are one of some words.
-fn shorten(schema: &mut Value) {
+pub fn shorten(schema: &mut Value) {
     if schema.get("enum").is_some() {
         return;
     }

@@ -14,7 +14,6 @@ pub struct Events {
 /// Why a stream is not read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// An event is longer than the limit.
     TooLong,
     /// A line is not valid UTF-8. With other characters in place of its bytes it could say something else.
     NotText,
