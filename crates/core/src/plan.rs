@@ -386,36 +386,28 @@ impl Batch {
 /// Checks and questions are separate, so that a cheap answer never waits for a dear one; so are checks that look beyond
 /// their file, because those are never reused.
 fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<Batch>, PlanError> {
-    let pick = |wanted: fn(&Criterion) -> bool| -> Vec<usize> {
-        (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect()
+    let batch = |judges: Vec<Reviewer>, pure: bool, wanted: fn(&Criterion) -> bool| Batch {
+        criteria: (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect(),
+        judges,
+        pure,
+        redaction: redaction.to_owned(),
     };
-    let checks = || {
-        vec![Reviewer {
-            name: CHECKS.to_owned(),
-            kind: ReviewerKind::Checks,
-            identity: CHECKS_IDENTITY.to_owned(),
-            sees_project: false,
-            room_bytes: None,
-            place: None,
-        }]
+    let checks = Reviewer {
+        name: CHECKS.to_owned(),
+        kind: ReviewerKind::Checks,
+        identity: CHECKS_IDENTITY.to_owned(),
+        sees_project: false,
+        room_bytes: None,
+        place: None,
     };
-    let pure = pick(|c| c.check.as_ref().is_some_and(|check| check.is_pure()));
-    let wide = pick(|c| c.check.as_ref().is_some_and(|check| !check.is_pure()));
-    let asked = pick(|c| c.check.is_none());
-    let mut batches = vec![];
-    let mut batch = |criteria, judges, pure| {
-        batches.push(Batch { criteria, judges, pure, redaction: redaction.to_owned() });
-    };
-    if !pure.is_empty() {
-        batch(pure, checks(), true);
+    let mut batches = vec![
+        batch(vec![checks.clone()], true, |c| c.check.as_ref().is_some_and(|check| check.is_pure())),
+        batch(vec![checks], false, |c| c.check.as_ref().is_some_and(|check| !check.is_pure())),
+    ];
+    if let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) {
+        batches.push(batch(judges(rule, first, reviewers)?, true, |c| c.check.is_none()));
     }
-    if !wide.is_empty() {
-        batch(wide, checks(), false);
-    }
-    if let Some(first) = asked.first() {
-        let judges = judges(rule, &rule.criteria[*first], reviewers)?;
-        batch(asked, judges, true);
-    }
+    batches.retain(|batch| !batch.criteria.is_empty());
     Ok(batches)
 }
 

@@ -36,11 +36,10 @@ pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
 
 /// The prefix of at most `max_bytes`, with a note of how much is missing.
 pub fn cut_noted(text: &str, max_bytes: usize) -> Cow<'_, str> {
-    let kept = cut(text, max_bytes);
-    if kept.len() == text.len() {
-        return Cow::Borrowed(text);
+    match cut(text, max_bytes) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        kept => Cow::Owned(format!("{kept} [cut: {} of {} bytes shown]", kept.len(), text.len())),
     }
-    Cow::Owned(format!("{kept} [cut: {} of {} bytes shown]", kept.len(), text.len()))
 }
 
 /// How much of a text was changed to make it harmless.
@@ -109,9 +108,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 }
 
 fn escape_characters(text: &str, keep: impl Fn(char) -> bool) -> (Cow<'_, str>, usize) {
-    let mut out = String::new();
-    let mut done = 0;
-    let mut count = 0;
+    let (mut out, mut done, mut count) = (String::new(), 0, 0);
     for (i, c) in text.char_indices() {
         // The carriage return of a line break is ordinary; alone it overwrites a line.
         let line_break = c == '\r' && keep('\n') && text[i + 1..].starts_with('\n');

@@ -89,15 +89,16 @@ impl Sections {
     /// The sections of a task run.
     pub fn of_run(context: &RunContext<'_>) -> Self {
         let lint = |said: &str| if said.trim().is_empty() { "Clean".to_owned() } else { lint_cut(said) };
-        let mut after = vec![];
-        after.extend(context.test_results.map(|said| Section::fenced("## Test Results", tests_cut(said))));
-        after.extend(context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))));
         let errors = context.previous_errors.filter(|said| !said.trim().is_empty());
-        after.extend(errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))));
+        let after = [
+            context.test_results.map(|said| Section::fenced("## Test Results", tests_cut(said))),
+            context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))),
+            errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))),
+        ];
         Self {
             before: vec![Section::plain("## Task Checklist", context.checklist)],
             heading: "## Code Changes (git diff)".to_owned(),
-            after,
+            after: after.into_iter().flatten().collect(),
         }
     }
 
@@ -166,11 +167,10 @@ pub fn lint_cut(said: &str) -> String {
 }
 
 fn cut_said(said: &str, bytes_max: usize) -> String {
-    let kept = text::cut(said, bytes_max);
-    if kept.len() == said.len() {
-        return said.to_owned();
+    match text::cut(said, bytes_max) {
+        whole if whole.len() == said.len() => said.to_owned(),
+        kept => format!("{kept}\n[cut: {} of {} bytes shown]", kept.len(), said.len()),
     }
-    format!("{kept}\n[cut: {} of {} bytes shown]", kept.len(), said.len())
 }
 
 fn end_of(said: &str, bytes_max: usize) -> String {

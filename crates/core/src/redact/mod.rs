@@ -100,8 +100,7 @@ impl Redaction {
 
     /// The text without its secrets, and how many there were.
     pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, Counts) {
-        let mut counts = Counts::default();
-        let mut text = Cow::Borrowed(text);
+        let (mut counts, mut text) = (Counts::default(), Cow::Borrowed(text));
         for _ in 0..MAX_PASSES {
             let found = self.find(&text);
             if found.is_empty() {
@@ -165,15 +164,9 @@ impl Redaction {
         for (range, pattern) in found {
             let mark = mark(self.name(*pattern));
             out.push_str(&text[done..range.start]);
-            for (i, line) in text[range.clone()].split('\n').enumerate() {
-                if i > 0 {
-                    out.push('\n');
-                }
-                out.push_str(&mark);
-                if line.ends_with('\r') {
-                    out.push('\r');
-                }
-            }
+            let end = |line: &str| if line.ends_with('\r') { "\r" } else { "" };
+            let marks = text[range.clone()].split('\n').map(|line| format!("{mark}{}", end(line)));
+            out.push_str(&marks.collect::<Vec<_>>().join("\n"));
             done = range.end;
         }
         out.push_str(&text[done..]);

@@ -320,12 +320,8 @@ fn place_of(round: &super::Round, key: &Key, by: &By) -> Option<Digest> {
 }
 
 fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refused> {
-    let (State::Judging, Some(round)) = (review.state, review.round()) else {
-        return Err(Refused::NotNow("no self-review is due"));
-    };
-    if !(due(review) == [Effect::AskSelf] || review.waits_for_self_review()) {
-        return Err(Refused::NotNow("no self-review is due"));
-    }
+    let is_due = due(review) == [Effect::AskSelf] || review.waits_for_self_review();
+    let round = review.round().filter(|_| is_due).ok_or(Refused::NotNow("no self-review is due"))?;
     // A token of an earlier round comes back with results, so the call does not count.
     let given_out = |round: &super::Round| round.token.as_ref() == Some(&token);
     let returned = round.token.is_none() && review.rounds.iter().any(given_out);
@@ -340,9 +336,8 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
     if let State::Settled(settlement) = review.state {
         return Err(Refused::Settled(settlement.into()));
     }
-    let Some(round) = review.round().filter(|_| review.waits_for_self_review()) else {
-        return Err(Refused::NotNow("no self-review is waited for"));
-    };
+    let round = review.round().filter(|_| review.waits_for_self_review());
+    let round = round.ok_or(Refused::NotNow("no self-review is waited for"))?;
     if round.token.as_ref() != Some(token) {
         return Err(Refused::WrongToken);
     }
@@ -372,9 +367,8 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
 fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
     // Other work may have been handed in while the files of the round before were read.
     let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
-    let Some(round) = review.round().filter(ready) else {
-        return Err(Refused::NotNow("the round is not ready to be judged"));
-    };
+    let round = review.round().filter(ready);
+    let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;
     let threshold = review.policy.threshold(review.attempts + 1);
     let judgement = judge(
         &review.rules,
@@ -390,9 +384,8 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
         Confirmation::Changed => RoundEnd::Stale,
         Confirmation::Same => judgement.end(round.assignments.len()),
     };
-    let ended = Event::RoundJudged { round: round.n, end, judgement, at_ms: now_ms };
+    let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
-    let n = round.n;
     let mut events = vec![ended];
     // A stale round needs no decision.
     let Submission { asks_person, steers_gate, .. } = round.submission;
