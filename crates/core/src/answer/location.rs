@@ -216,7 +216,7 @@ fn check_all(
 fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option<Source>) -> Basis {
     let Some(claim) = flaw.claim.take() else { return Basis::message(&asked.about, &flaw.message) };
     match locate(&claim, asked, source) {
-        Ok(Found { location, line_text, outside_change, end_dropped }) => {
+        Ok(CheckedLocation { location, line_text, outside_change, end_dropped }) => {
             let by_line = Basis::line(&location.file, &line_text);
             let basis = by_line.unwrap_or_else(|| Basis::message(&location.file, &flaw.message));
             (flaw.location, flaw.outside_change) = (Some(location), outside_change);
@@ -231,7 +231,7 @@ fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option
 }
 
 /// A place that holds.
-struct Found {
+struct CheckedLocation {
     location: Location,
     /// Empty where it is about the file as a whole.
     line_text: String,
@@ -244,14 +244,14 @@ fn locate(
     claim: &Claim,
     asked: &Asked,
     source: &mut impl FnMut(&str) -> Option<Source>,
-) -> Result<Found, String> {
+) -> Result<CheckedLocation, String> {
     let file = asked.file(claim.file.as_deref()).ok_or(match claim.file {
         Some(_) => "the question was not about this file",
         None => "the question was about several files",
     })?;
     let whole = Location { file: file.to_owned(), line: None, end_line: None };
     let Some(line) = claim.line.or(claim.end_line) else {
-        return Ok(Found {
+        return Ok(CheckedLocation {
             location: whole,
             line_text: String::new(),
             outside_change: false,
@@ -268,7 +268,7 @@ fn locate(
     let end_dropped = (claimed_end != end_line).then(|| format!("{}: {}", claim.words(), has(count)));
     let shows =
         |range: &RangeInclusive<u64>| *range.start() <= end_line.unwrap_or(line) && line <= *range.end();
-    Ok(Found {
+    Ok(CheckedLocation {
         outside_change: changed.is_some_and(|changed| !changed.iter().any(shows)),
         location: Location { line: Some(line), end_line, ..whole },
         line_text: found.to_owned(),

@@ -4,7 +4,7 @@
 //! it must also carry the random word of the question, which the judged work cannot know. A finding that has to be fixed,
 //! or another marker, before `REVIEW_PASSED` is a contradiction.
 
-use super::remark::{strip_prefix_in_any_case, undecorated};
+use super::remark::{strip_prefix_ignoring_case, without_decoration};
 use super::{Answer, Defect, Flaw, Ruling, cut, garbled, objection, remarks};
 use crate::criterion::{Criterion, Severity};
 use crate::markdown;
@@ -80,7 +80,7 @@ pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
 
 /// A marker that a line before the last one says, with the word of the question or without.
 fn any_marker(line: &str, word: Option<&str>) -> Option<Marker> {
-    let plain = undecorated(line).trim_end_matches(|c: char| !c.is_alphanumeric());
+    let plain = without_decoration(line).trim_end_matches(|c: char| !c.is_alphanumeric());
     let found = [line, plain].into_iter().find_map(|line| marker(line, word).or_else(|| marker(line, None)));
     found.map(|(marker, _)| marker)
 }
@@ -90,7 +90,7 @@ fn marker(line: &str, word: Option<&str>) -> Option<(Marker, Option<String>)> {
     let line = unwrap(line.trim());
     let (marker, mut rest) = Marker::ALL
         .into_iter()
-        .find_map(|marker| Some((marker, strip_prefix_in_any_case(line, marker.word())?)))?;
+        .find_map(|marker| Some((marker, strip_prefix_ignoring_case(line, marker.word())?)))?;
     if let Some(word) = word {
         rest = rest.trim_start_matches([' ', ':']).strip_prefix(word)?;
     }

@@ -135,8 +135,8 @@ impl Redaction {
     /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
     fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let mut found = vec![];
-        let due = if self.is_on { rows::due(text) } else { vec![] };
-        for row in due {
+        let needed = if self.is_on { rows::needed(text) } else { vec![] };
+        for row in needed {
             let is_one = Some(table::TABLE[row].is_one);
             match rows::regex(row) {
                 Ok(regex) => find(regex, is_one, text, |range| found.push((range, row))),
@@ -185,7 +185,7 @@ fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(
     while let Some(captures) = regex.captures_at(text, from) {
         let whole = captures.get(0).map_or(from..from, |whole| whole.range());
         let group = captures.get(1).filter(|_| is_one.is_some());
-        let range = group.map_or(whole.clone(), |group| kept_of(text, group.range()));
+        let range = group.map_or(whole.clone(), |group| without_backslash(text, group.range()));
         let after = text[range.end..].chars().next();
         let is_one = is_one.is_none_or(|is_one| is_one(&text[range.clone()], after));
         // What was no value may hold the word before the next one.
@@ -193,7 +193,7 @@ fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(
         from = if again { range.start } else { whole.end };
         from = text.ceil_char_boundary(from.max(whole.start + 1));
         if is_one {
-            let range = if group.is_some() { whole_value(text, range) } else { range };
+            let range = if group.is_some() { to_value_end(text, range) } else { range };
             from = from.max(range.end);
             found(range);
         }
@@ -230,12 +230,12 @@ pub fn stars(text: &str, range: Range<usize>) -> String {
 }
 
 /// Inside JSON a closing quote brings its backslash along, which is no part of the value.
-fn kept_of(text: &str, range: Range<usize>) -> Range<usize> {
+fn without_backslash(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..range.start + text[range.clone()].trim_end_matches('\\').len()
 }
 
 /// A long value to its end: expressions look at the beginning only, which keeps them linear.
-fn whole_value(text: &str, range: Range<usize>) -> Range<usize> {
+fn to_value_end(text: &str, range: Range<usize>) -> Range<usize> {
     if range.len() < table::LOOKED_AT_BYTES {
         return range;
     }

@@ -40,7 +40,7 @@ const BETWEEN: &str =
     r#"(?:[ \t\r]|\n-?|\\[nrt]|["'`,+>#*|\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[ -\[\]-~]{0,100})"#;
 
 /// The expression of a row with its pieces filled in.
-pub(super) fn spelled_out(expression: &str) -> String {
+pub(super) fn expanded(expression: &str) -> String {
     let pieces = [("BOUND", BOUND), ("ALONE", ALONE), ("NAMED", NAMED), ("BETWEEN", BETWEEN)];
     pieces.iter().fold(expression.to_owned(), |text, (name, piece)| text.replace(name, piece))
 }
@@ -69,9 +69,9 @@ pub(super) const TABLE: &[Row] = &[
         "aws-secret",
         &["akia", "asia"],
         r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}[^A-Za-z0-9/+\n]{1,8}([A-Za-z0-9/+]{40,})",
-        value::forty,
+        value::aws_secret,
     ),
-    row("aws-secret", &["aws"], r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::forty),
+    row("aws-secret", &["aws"], r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::aws_secret),
     row(
         "github-token",
         &["gho_", "ghp_", "ghs_", "ghr_", "ghu_", "github_pat_"],
@@ -122,7 +122,7 @@ pub(super) const TABLE: &[Row] = &[
         "url-password",
         &["://"],
         r#"://[!-~&&[^/:@"'`<>]]{0,64}:([!-~&&[^/@"'`<>]]{1,128})@"#,
-        value::of_url,
+        value::url_password,
     ),
     row("assigned-secret", NAMED_HINTS, r#"NAMED\\?["'`]([^\x00-\x20"'`]{8,64})"#, value::quoted),
     row("assigned-secret", NAMED_HINTS, "NAMED([A-Za-z0-9+/_=.~-]{16,64})", value::bare),

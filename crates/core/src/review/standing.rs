@@ -24,7 +24,7 @@ pub struct Known {
 }
 
 impl Known {
-    fn under(&self) -> Under {
+    fn key_and_place(&self) -> KeyAndPlace {
         (self.key.clone(), self.place.clone())
     }
 
@@ -40,12 +40,12 @@ impl Known {
 }
 
 /// What a ruling stands under: its key, and the mark of the place where it was asked.
-type Under = (Key, Option<Digest>);
+type KeyAndPlace = (Key, Option<Digest>);
 
 /// The rulings that stand.
 pub(super) struct Standing {
     /// All of them, by key and place.
-    all: BTreeMap<Under, Known>,
+    all: BTreeMap<KeyAndPlace, Known>,
     /// Failures, by key: each stands at every place.
     failures: BTreeMap<Key, Known>,
 }
@@ -53,9 +53,10 @@ pub(super) struct Standing {
 impl Standing {
     /// Rulings of other reviews and of this one: the latest, unless an earlier one is worse. `fresh` drops passes.
     pub(super) fn of(review: &Review, known: Vec<Known>, fresh: bool) -> Self {
-        let mut all: BTreeMap<Under, Known> = known.into_iter().map(|known| (known.under(), known)).collect();
+        let mut all: BTreeMap<KeyAndPlace, Known> =
+            known.into_iter().map(|known| (known.key_and_place(), known)).collect();
         for own in own_rulings(review) {
-            match all.entry(own.under()) {
+            match all.entry(own.key_and_place()) {
                 Entry::Vacant(entry) => drop(entry.insert(own)),
                 Entry::Occupied(mut other) if own.replaces(other.get()) => drop(other.insert(own)),
                 Entry::Occupied(_) => {}

@@ -27,7 +27,7 @@ pub(super) const KILL_AT_MOST: Duration = Duration::from_secs(5);
 pub(super) const NO_WATCHER: u64 = 0;
 
 /// What the guard waits for.
-pub(super) enum News {
+pub(super) enum GuardEvent {
     /// The lifeline has ended, or the watcher.
     Cut,
     Ended(WaitStatus),
@@ -80,7 +80,7 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
         return How::NotStarted { reason: format!("its guard cannot adopt what it starts: {error}") };
     }
-    let (sender, news) = mpsc::channel();
+    let (sender, events) = mpsc::channel();
     #[cfg(target_os = "linux")]
     if super::watcher::until_gone(watcher, sender.clone()).is_err() {
         return How::NotStarted { reason: "its guard has no watcher".to_owned() };
@@ -91,13 +91,13 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
         Err(error) => return How::NotStarted { reason: reason(&error) },
     };
     feed(&mut child, input);
-    watch_line(line, sender.clone());
+    watch_lifeline(line, sender.clone());
     reap(child.id(), sender);
-    let ended = match news.recv() {
-        Ok(News::Ended(status)) => how(status),
+    let ended = match events.recv() {
+        Ok(GuardEvent::Ended(status)) => how(status),
         _ => How::GuardLost,
     };
-    end_tree(&news, grace);
+    end_tree(&events, grace);
     ended
 }
 
@@ -141,57 +141,57 @@ fn feed(child: &mut Child, input: Vec<u8>) {
     }
 }
 
-fn watch_line(line: &UnixStream, news: Sender<News>) {
+fn watch_lifeline(line: &UnixStream, events: Sender<GuardEvent>) {
     let Ok(mut line) = line.try_clone() else { return };
     std::thread::spawn(move || {
         let mut byte = [0];
         while matches!(line.read(&mut byte), Ok(1..)) {}
-        news.send(News::Cut)
+        events.send(GuardEvent::Cut)
     });
 }
 
 /// Waits for every child, own or adopted. No child left means no descendant left.
-fn reap(program: u32, news: Sender<News>) {
+fn reap(program: u32, events: Sender<GuardEvent>) {
     std::thread::spawn(move || {
         loop {
             match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) if pid.as_raw_nonzero().get().cast_unsigned() == program => {
-                    let _ = news.send(News::Ended(status));
+                    let _ = events.send(GuardEvent::Ended(status));
                 }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(_) => break,
             }
         }
-        news.send(News::Alone)
+        events.send(GuardEvent::Alone)
     });
 }
 
 /// TERM, a while, then KILL until nothing is left.
-fn end_tree(news: &Receiver<News>, grace: Duration) {
+fn end_tree(events: &Receiver<GuardEvent>, grace: Duration) {
     // Often there is nothing to end: the program was the last to go.
-    if is_alone(news, Duration::from_millis(1)) {
+    if is_alone(events, Duration::from_millis(1)) {
         return;
     }
     tree::signal_below(getpid(), Signal::TERM);
-    if is_alone(news, grace) {
+    if is_alone(events, grace) {
         return;
     }
     let give_up = Instant::now() + KILL_AT_MOST;
     while Instant::now() < give_up {
         tree::signal_below(getpid(), Signal::KILL);
-        if is_alone(news, KILL_AGAIN) {
+        if is_alone(events, KILL_AGAIN) {
             return;
         }
     }
 }
 
 /// Whether the guard is alone within this time.
-fn is_alone(news: &Receiver<News>, within: Duration) -> bool {
+fn is_alone(events: &Receiver<GuardEvent>, within: Duration) -> bool {
     let deadline = Instant::now() + within;
     loop {
-        match news.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(News::Alone) => return true,
-            Ok(News::Ended(_) | News::Cut) => {}
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(GuardEvent::Alone) => return true,
+            Ok(GuardEvent::Ended(_) | GuardEvent::Cut) => {}
             Err(_) => return false,
         }
     }

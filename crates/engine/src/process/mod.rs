@@ -13,7 +13,6 @@
 mod ancestors;
 mod guard;
 mod guarded;
-mod output;
 mod own;
 mod report;
 mod run;

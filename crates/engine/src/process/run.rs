@@ -3,13 +3,13 @@
 use super::guard::NO_WATCHER;
 use super::guarded::{GUARD_MARGIN, Guarded};
 use super::own::{self, Own};
-use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus, output};
+use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus, Tap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, debug_span};
 
 const REPORT_BYTES: u64 = 4096;
+const PIECE_BYTES: usize = 64 * 1024;
 /// How long the rest of the output may take when nothing writes any more.
 const REST: Duration = Duration::from_secs(1);
 
@@ -138,14 +139,14 @@ async fn read_output(
     let tap = call.tap.as_ref();
     let read_out = async {
         let Some(out) = out else { return };
-        let is_cut = output::read(out, call.stdout_limit_bytes, call.surplus, tap, stdout).await;
+        let is_cut = read_bounded(out, call.stdout_limit_bytes, call.surplus, tap, stdout).await;
         if is_cut && call.surplus == Surplus::Ends {
             too_much.cancel();
         }
     };
     let read_err = async {
         if let Some(err) = err {
-            output::read(err, call.stderr_tail_bytes, Surplus::Forgets, tap, stderr).await;
+            read_bounded(err, call.stderr_tail_bytes, Surplus::Forgets, tap, stderr).await;
         }
     };
     tokio::join!(read_out, read_err);
@@ -155,4 +156,35 @@ async fn read_report(reports: OwnedReadHalf) -> Option<How> {
     let mut line = String::new();
     BufReader::new(reports.take(REPORT_BYTES)).read_line(&mut line).await.ok()?;
     How::parse(&line)
+}
+
+/// Reads to the end, or up to the limit where a surplus ends the program. True if `into` is not all of the output:
+/// more was written, or reading failed. An incomplete output is no reply, even where its beginning would be one.
+async fn read_bounded(
+    mut from: impl AsyncRead + Unpin,
+    limit_bytes: usize,
+    surplus: Surplus,
+    tap: Option<&Tap>,
+    into: &mut Vec<u8>,
+) -> bool {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let Ok(n) = from.read(&mut piece).await else { return true };
+        if n == 0 {
+            return false;
+        }
+        if let Some(tap) = tap {
+            tap.hear(&piece[..n]);
+        }
+        into.extend_from_slice(&piece[..n]);
+        let surplus_bytes = into.len().saturating_sub(limit_bytes);
+        match surplus {
+            Surplus::Forgets => drop(into.drain(..surplus_bytes)),
+            Surplus::Ends if surplus_bytes > 0 => {
+                into.truncate(limit_bytes);
+                return true;
+            }
+            Surplus::Ends => {}
+        }
+    }
 }

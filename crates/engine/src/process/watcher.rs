@@ -3,7 +3,7 @@
 //! The watcher resumes a stopped guard and ends what a killed one left. The guard ends its program if the watcher is gone,
 //! and the kernel resumes both if they are stopped when the process above them dies.
 
-use super::guard::{KILL_AGAIN, KILL_AT_MOST, News, remove_scratch};
+use super::guard::{GuardEvent, KILL_AGAIN, KILL_AT_MOST, remove_scratch};
 use super::{GUARD_ARG, tree};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
@@ -90,7 +90,7 @@ fn end_all() {
 }
 
 /// Tells a guard when its watcher is gone: without it a stopped guard is never resumed, so it ends its program.
-pub(super) fn until_gone(watcher: u64, news: Sender<News>) -> io::Result<()> {
+pub(super) fn until_gone(watcher: u64, events: Sender<GuardEvent>) -> io::Result<()> {
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
     let parent = || getppid().filter(|pid| u64::try_from(pid.as_raw_nonzero().get()) == Ok(watcher));
     let watcher = pidfd_open(parent().ok_or(io::ErrorKind::NotFound)?, PidfdFlags::empty())?;
@@ -98,7 +98,7 @@ pub(super) fn until_gone(watcher: u64, news: Sender<News>) -> io::Result<()> {
     parent().ok_or(io::ErrorKind::NotFound)?;
     std::thread::spawn(move || {
         while poll(&mut [PollFd::new(&watcher, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
-        news.send(News::Cut)
+        events.send(GuardEvent::Cut)
     });
     Ok(())
 }

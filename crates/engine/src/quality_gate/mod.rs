@@ -119,7 +119,7 @@ impl QualityGate {
         if rules.is_empty() {
             return Ok(vec![]);
         }
-        settle(self.judge(rules, work).await?)
+        failed_verdicts(self.judge(rules, work).await?)
     }
 
     /// What a reviewer is shown of all outputs together.
@@ -261,7 +261,7 @@ fn targets_of(rule: &Rule, submission: &Submission) -> Result<Vec<Target>, Quali
 }
 
 /// The failed verdicts if there is a verdict for everything, else all there is.
-fn settle(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGateError> {
+fn failed_verdicts(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGateError> {
     let (mut verdicts, mut unanswered) = (vec![], vec![]);
     for (review_run_each, target, ended) in ended {
         let target_file = match target {

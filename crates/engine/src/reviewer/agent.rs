@@ -93,7 +93,8 @@ impl Agent {
         match process::run(guard, call, cancel).await {
             Ok(ended) => {
                 let heard = (facts.hear)(&ended);
-                let said = heard.said.and_then(|said| holds(facts, &ended, record, brief).map(|()| said));
+                let said =
+                    heard.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
                 told(Heard { said, ..heard }, |problem| problem.words(&facts.called))
             }
             Err(error) => {
@@ -155,7 +156,7 @@ impl Agent {
         });
         let temporary = private.join("temporary");
         private::make_folder(&temporary)?;
-        lay_out(&setup, private)?;
+        write_setup(&setup, private)?;
         let around = if reads_files { READING_BYTES } else { AROUND_BYTES };
         let call = brief.call.as_str();
         Ok(Call {
@@ -182,7 +183,7 @@ fn begin_record(facts: &Facts, brief: &Brief) -> io::Result<Option<File>> {
 }
 
 /// Whether an answer may count: its bytes are UTF-8, the record says that it is whole, and the files were opened.
-fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
+fn check_answer(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
     if std::str::from_utf8(&ended.stdout).is_err() {
         return Err(Problem::new(Kind::Garbled, NOT_UTF_8));
     }
@@ -202,7 +203,7 @@ fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> R
 }
 
 /// Writes the program's own things.
-fn lay_out(setup: &Setup, folder: &Path) -> io::Result<()> {
+fn write_setup(setup: &Setup, folder: &Path) -> io::Result<()> {
     let place = |path: &Path| -> io::Result<PathBuf> {
         let path = folder.join(path);
         path.parent().map_or(Ok(()), private::make_folders)?;
@@ -245,7 +246,7 @@ mod tests {
     fn others_cannot_read_the_private_home_of_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let text = ("home/.codex/config.toml".into(), "x".to_owned());
-        lay_out(&Setup { files: vec![text], ..Setup::default() }, folder.path()).unwrap();
+        write_setup(&Setup { files: vec![text], ..Setup::default() }, folder.path()).unwrap();
         for (path, mode) in [("home", 0o700), ("home/.codex", 0o700), ("home/.codex/config.toml", 0o600)] {
             let found = std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
             assert_eq!(found & 0o777, mode, "{path}");

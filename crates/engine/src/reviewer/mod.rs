@@ -8,7 +8,6 @@ mod command;
 mod library;
 mod marked;
 pub mod replay;
-mod run_check;
 pub mod service;
 
 pub use agent::Agent;

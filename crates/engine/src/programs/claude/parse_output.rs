@@ -105,7 +105,7 @@ fn kind(report: &Value) -> Kind {
 
 /// Where nothing but the program's words tell the kind.
 fn kind_in_words(report: &Value) -> Kind {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Not logged in", Kind::NotSignedIn),
         ("Invalid API key", Kind::NotSignedIn),
         ("OAuth token", Kind::NotSignedIn),
@@ -120,7 +120,7 @@ fn kind_in_words(report: &Value) -> Kind {
         Some("max_output_tokens") => return Kind::ReplyTooLong,
         _ => {}
     }
-    kind_in(SAID, words(report)).unwrap_or(Kind::Crashed)
+    kind_in(KINDS_BY_WORDS, words(report)).unwrap_or(Kind::Crashed)
 }
 
 fn words(report: &Value) -> &str {

@@ -150,7 +150,7 @@ fn status(words: &str) -> Option<u64> {
 
 /// Where nothing but words tell the kind, from those that say most to those that say least.
 fn kind_in_words(words: &str) -> Kind {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Missing environment variable", Kind::NotSignedIn),
         ("sign in again", Kind::NotSignedIn),
         ("ot logged in", Kind::NotSignedIn),
@@ -171,7 +171,7 @@ fn kind_in_words(words: &str) -> Kind {
         ("timed out", Kind::Connection),
         ("does not exist or you do not have access", Kind::Rejected),
     ];
-    kind_in(SAID, words).unwrap_or(Kind::Crashed)
+    kind_in(KINDS_BY_WORDS, words).unwrap_or(Kind::Crashed)
 }
 
 #[cfg(test)]

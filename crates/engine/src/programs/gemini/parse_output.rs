@@ -15,7 +15,7 @@ const EXIT_TURNS: i32 = 53;
 const STATUS_REST: i32 = 256;
 
 /// Words that tell more than a status does.
-const SAID: &[(&str, Kind)] = &[
+const KINDS_BY_WORDS: &[(&str, Kind)] = &[
     ("API key not valid", Kind::NotSignedIn),
     ("API key expired", Kind::NotSignedIn),
     ("API_KEY_INVALID", Kind::NotSignedIn),
@@ -24,7 +24,7 @@ const SAID: &[(&str, Kind)] = &[
 ];
 
 /// Words where there is no status.
-const SAID_ALONE: &[(&str, Kind)] = &[
+const KINDS_WITHOUT_STATUS: &[(&str, Kind)] = &[
     ("is not found", Kind::Rejected),
     ("fetch failed", Kind::Connection),
     ("terminated", Kind::Connection),
@@ -36,7 +36,7 @@ const SAID_ALONE: &[(&str, Kind)] = &[
 ];
 
 /// Words beside an answer, or instead of one, where the program found nothing wrong with itself.
-const SAID_OF_REPLIES: &[(&str, Kind)] = &[
+const KINDS_OF_REPLIES: &[(&str, Kind)] = &[
     ("blocked due to", Kind::Refused),
     ("exceeded the token limit", Kind::ReplyTooLong),
     ("without a finish reason", Kind::Connection),
@@ -65,7 +65,7 @@ pub fn parse_output(ended: &Ended) -> Heard {
 
 fn read(report: &Value) -> Result<Said, Problem> {
     let of_reply = |words: &str, otherwise: Kind| {
-        Err(Problem::new(kind_in(SAID_OF_REPLIES, words).unwrap_or(otherwise), words))
+        Err(Problem::new(kind_in(KINDS_OF_REPLIES, words).unwrap_or(otherwise), words))
     };
     if !report["error"].is_null() {
         return of_reply(report["error"]["message"].as_str().unwrap_or_default(), Kind::Garbled);
@@ -99,11 +99,11 @@ fn failure(code: i32, stderr: &str) -> Problem {
     let message = report["error"]["message"].as_str();
     let unreported = format!("exit code {code} {}", stderr.lines().next_back().unwrap_or_default());
     let words = message.unwrap_or(&unreported);
-    let kind = kind_in(SAID, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
+    let kind = kind_in(KINDS_BY_WORDS, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
         (status @ 400..512, _) => Kind::of_status(u64::from(status.unsigned_abs())),
         (_, EXIT_SIGN_IN) => Kind::NotSignedIn,
         (_, EXIT_TURNS) => Kind::TurnsUsedUp,
-        _ => kind_in(SAID_ALONE, words).unwrap_or(Kind::Crashed),
+        _ => kind_in(KINDS_WITHOUT_STATUS, words).unwrap_or(Kind::Crashed),
     });
     Problem::new(kind, &of_service(words).unwrap_or_else(|| words.to_owned()))
 }

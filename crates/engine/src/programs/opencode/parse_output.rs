@@ -66,7 +66,7 @@ fn failure(error: &Value, log: &str) -> Problem {
 }
 
 fn kind_in_words(words: &str) -> Option<Kind> {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("providernoproviderserror", Kind::NotSignedIn),
         ("no providers are available", Kind::NotSignedIn),
         ("api key is missing", Kind::NotSignedIn),
@@ -83,7 +83,7 @@ fn kind_in_words(words: &str) -> Option<Kind> {
         ("socket", Kind::Connection),
         ("terminated", Kind::Connection),
     ];
-    kind_in(SAID, &words.to_lowercase())
+    kind_in(KINDS_BY_WORDS, &words.to_lowercase())
 }
 
 /// Our clock, or what it wrote without end, cut it off: what it was at is the better reason.

@@ -7,15 +7,13 @@
 mod conflicts;
 mod defect;
 mod headings;
-mod json;
 mod lines;
 mod links;
 mod pattern;
 mod placeholders;
 mod quote;
+mod syntax;
 mod target;
-mod toml;
-mod yaml;
 
 pub use defect::{Defect, MAX_DEFECTS, feedback};
 
@@ -49,9 +47,9 @@ pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> 
         Check::NotEmpty => not_empty(file),
         Check::NoConflictMarkers => text(&conflicts::look),
         Check::NoPlaceholders => text(&placeholders::look),
-        Check::ValidJson => text(&json::look),
-        Check::ValidYaml => text(&yaml::look),
-        Check::ValidToml => text(&toml::look),
+        Check::ValidJson => text(&syntax::json),
+        Check::ValidYaml => text(&syntax::yaml),
+        Check::ValidToml => text(&syntax::toml),
         Check::RequiredHeadings(wanted) => text(&|text| headings::look(wanted, text)),
         Check::RequiredPattern(wanted) => text(&|text| pattern::look_required(wanted, text)),
         Check::ForbiddenPattern(unwanted) => text(&|text| pattern::look_forbidden(unwanted, text)),

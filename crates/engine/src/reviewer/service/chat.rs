@@ -1,8 +1,8 @@
 //! OpenAI-compatible chat completions: the body of a question and the parsing of its stream. Pure.
 
 use super::Question;
-use super::reading::{Reading, broken_off};
 use super::refusal;
+use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub struct Reply {
     model: Option<String>,
 }
 
-impl Reading for Reply {
+impl StreamReply for Reply {
     fn event(&mut self, event: &Value) -> Result<(), Problem> {
         if !event["error"].is_null() {
             return Err(refusal::in_stream(&event["error"]));

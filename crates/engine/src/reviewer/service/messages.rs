@@ -2,8 +2,8 @@
 //! the model must use, which works with every server of this API; a server that ignores tools answers with a text.
 
 use super::Question;
-use super::reading::{Reading, broken_off};
 use super::refusal;
+use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub struct Reply {
     usage: Option<Usage>,
 }
 
-impl Reading for Reply {
+impl StreamReply for Reply {
     fn event(&mut self, event: &Value) -> Result<(), Problem> {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => {

@@ -6,10 +6,10 @@ mod exchange;
 mod messages;
 mod place;
 mod probe;
-mod reading;
 mod refusal;
 mod schema;
 mod sse;
+mod stream;
 
 use super::agent::told;
 use super::{Asks, Brief, Failed, Told};
@@ -55,7 +55,7 @@ impl Key {
     }
 
     /// A text without it.
-    fn hidden_in(&self, text: &str) -> String {
+    fn hide_in(&self, text: &str) -> String {
         if self.0.len() < SECRET_BYTES { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
     }
 }
@@ -106,8 +106,8 @@ impl Service {
 
     /// Asks the service, and comes back with what it said.
     pub async fn hear(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
-        let (place, key) = match self.way() {
-            Ok(way) => way,
+        let (place, key) = match self.place_and_key() {
+            Ok(found) => found,
             Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),
         };
         let schema = self.schema(brief);
@@ -136,7 +136,7 @@ impl Service {
     }
 
     /// Where to ask and with which key; or why that cannot be.
-    fn way(&self) -> Result<(Place, Option<&Key>), String> {
+    fn place_and_key(&self) -> Result<(Place, Option<&Key>), String> {
         let place = Place::of(&self.base_url).ok_or_else(|| format!("`{}` is no address", self.base_url))?;
         let it = format!("the service at {}", place.host);
         let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
@@ -170,7 +170,7 @@ impl Service {
 
 /// A service may repeat the key in its reply; it is never shown.
 fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
-    let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
+    let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hide_in(text));
     let said = match heard.said {
         Ok(said) => Ok(Said::Text(hide(&said.text()))),
         Err(problem) => Err(Problem { quoted: hide(&problem.quoted), ..problem }),

@@ -29,7 +29,7 @@ impl Service {
     }
 
     async fn try_probe(&self) -> Result<Probed, String> {
-        let (place, key) = self.way()?;
+        let (place, key) = self.place_and_key()?;
         let request = client(&place)?.get(format!("{}/models", self.base_url));
         let request = signed(request, self.api, key)?;
         let words = |kind, said: &str| place.words(&Problem::new(kind, said), key.is_some());

@@ -4,7 +4,7 @@ use crate::programs::{Kind, Problem, Usage};
 use serde_json::Value;
 
 /// A reply as far as it has come.
-pub trait Reading: Send {
+pub trait StreamReply: Send {
     fn event(&mut self, event: &Value) -> Result<(), Problem>;
 
     /// Whether the last event was one that ends a reply.
@@ -22,7 +22,7 @@ pub trait Reading: Send {
 }
 
 /// Takes the data of an event. True where it ends the stream.
-pub fn take(reading: &mut dyn Reading, data: &str) -> Result<bool, Problem> {
+pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> {
     // This is how chat completions end, and no event.
     if data.trim() == "[DONE]" {
         return Ok(true);
