@@ -22,3 +22,8 @@ pub mod rule;
 pub mod strict_json;
 pub mod submission;
 pub mod text;
+
+/// Whether serde may leave a field out because it has its default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

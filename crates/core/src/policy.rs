@@ -92,12 +92,6 @@ pub enum GateFiles {
     Tell,
 }
 
-impl GateFiles {
-    fn is_person(&self) -> bool {
-        *self == Self::Person
-    }
-}
-
 /// What a review was opened under. It is in the ledger, so edits of the configuration cannot loosen a running loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
@@ -120,7 +114,7 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
     /// What becomes of changes to the gate itself.
-    #[serde(default, skip_serializing_if = "GateFiles::is_person")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub gate_files: GateFiles,
 }
 

@@ -2,7 +2,6 @@
 //! is dropped with a mark (see [`super::location`]), and the ruling stands.
 
 use super::location::{Claim, Fingerprint, Location};
-use super::remark::Remark;
 use super::{Answer, Defect, Ruling, cut, garbled};
 use crate::text::visible_line;
 use schemars::JsonSchema;
@@ -66,11 +65,6 @@ impl Flaw {
         Self { message: cut(message.trim()), claim, ..Self::default() }
     }
 
-    /// What the line of a free text says.
-    pub(super) fn of_remark(remark: &Remark) -> Self {
-        Self::new(&remark.text, remark.place.as_deref().map(Claim::of_words))
-    }
-
     /// In words: where, what, and what is to be known about the place.
     pub fn words(&self) -> String {
         let message = &self.message;
@@ -118,18 +112,14 @@ impl Answer {
 
     /// The flaws of a failed ruling; its whole feedback is one where it states none. `about` is the file or output judged.
     pub fn flaws_on(&self, ruling: Option<&Ruling>, about: &str) -> Vec<Flaw> {
-        let stated = self.stated(ruling);
+        let stated = ruling.map_or(&self.flaws, |ruling| &ruling.flaws);
         if !stated.is_empty() {
-            return stated.to_vec();
+            return stated.clone();
         }
         let message = self.feedback_on(ruling).trim().to_owned();
         let criterion = ruling.map_or("", |ruling| ruling.criterion.as_str());
         let fingerprint = Fingerprint::of_message(criterion, about, &message);
         vec![Flaw { message, fingerprint, ..Flaw::default() }]
-    }
-
-    fn stated<'a>(&'a self, ruling: Option<&'a Ruling>) -> &'a [Flaw] {
-        ruling.map_or(&self.flaws, |ruling| &ruling.flaws)
     }
 }
 

@@ -5,7 +5,7 @@
 //! or another marker, before `REVIEW_PASSED` is a contradiction.
 
 use super::remark::{strip_prefix_ignoring_case, without_decoration};
-use super::{Answer, Defect, Flaw, Ruling, cut, garbled, objection, remarks};
+use super::{Answer, Claim, Defect, Flaw, Remark, Ruling, cut, garbled, objection, remarks};
 use crate::criterion::{Criterion, Severity};
 use crate::markdown;
 use crate::text;
@@ -135,7 +135,8 @@ pub fn rule_marked(
     match marked.marker {
         Marker::Failed => {
             let found = remarks(&said).into_iter().filter(|remark| remark.severity != Severity::May);
-            let flaws = found.map(|remark| Flaw::of_remark(&remark)).collect();
+            let claim = |remark: &Remark| remark.place.as_deref().map(Claim::of_words);
+            let flaws = found.map(|remark| Flaw::new(&remark.text, claim(&remark))).collect();
             let answer = Answer { feedback, bare: Some(false), flaws, ..Answer::default() };
             return Ok(MarkedRuling::Answer(answer));
         }

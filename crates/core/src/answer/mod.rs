@@ -87,7 +87,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bare: Option<bool>,
     /// How many secrets were replaced in the question and in the answer.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: usize,
     /// What a review of a task says beyond pass and fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,11 +95,6 @@ pub struct Answer {
     /// What a failure without rulings found, one by one, as far as the reviewer said so.
     #[serde(default, rename = "findings", skip_serializing_if = "Vec::is_empty")]
     pub flaws: Vec<Flaw>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// What is wrong with a reply.

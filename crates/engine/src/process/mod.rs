@@ -16,7 +16,6 @@ mod guarded;
 mod own;
 mod report;
 mod run;
-mod tap;
 mod tree;
 #[cfg(target_os = "linux")]
 mod watcher;
@@ -26,10 +25,11 @@ pub use guard::guard_main;
 pub use guarded::all_ended;
 pub use own::{adopt_orphans, spawn};
 pub use run::run;
-pub use tap::Tap;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The first argument that makes our binary a guard.
@@ -139,4 +139,26 @@ pub struct Ended {
     pub stderr_tail: String,
     /// How long it took.
     pub elapsed: Duration,
+}
+
+/// Gets every piece of a program's output and error output while it runs, so it must be quick.
+#[derive(Clone)]
+pub struct Tap(Arc<dyn Fn(&[u8]) + Send + Sync>);
+
+impl Tap {
+    /// Calls a function with each piece.
+    pub fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    /// Hands a piece on.
+    pub fn hear(&self, piece: &[u8]) {
+        (self.0)(piece);
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
+    }
 }

@@ -10,26 +10,22 @@ mod copilot;
 mod environment;
 mod facts;
 pub mod gemini;
-mod hook;
 #[cfg(test)]
 pub(crate) mod made_up;
-mod marks;
 pub mod opencode;
 mod program;
 mod qwen;
 mod reply;
-mod settings;
 pub mod stop;
 mod working;
 
 pub use environment::{environment, kept};
 pub use facts::{Api, Credentials, Facts, Form, Record, Setup, Vendor};
-pub use hook::{HOOK_SECONDS, Hook};
-pub use marks::Mark;
-pub use program::{Program, Programs, listed};
+pub use program::{
+    Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, Program, Programs, ServerEntry, ServerForm, listed,
+};
 pub use reply::{Called, Heard, Kind, Problem, Said, Usage, not_exited};
 pub(crate) use reply::{events, kind_in, microusd, sum_known};
-pub use settings::{Dialect, FileFormat, ServerEntry, ServerForm};
 pub use working::{ModelArgument, Working};
 
 /// Every program there is. A new one is a folder and a row here.

@@ -55,11 +55,6 @@ pub(super) fn used(tool: &str, input: &Value) -> String {
     format!("→ {tool} {}", argument.unwrap_or_default()).trim_end().to_owned()
 }
 
-pub(super) fn lines(said: impl Iterator<Item = String>) -> Option<String> {
-    let said: Vec<_> = said.collect();
-    (!said.is_empty()).then(|| said.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use crate::programs::{Facts, claude, codex, gemini, opencode};

@@ -2,7 +2,7 @@
 
 use crate::process::{Ended, How};
 use crate::programs;
-use crate::programs::working::{lines, used};
+use crate::programs::working::used;
 use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
 use serde_json::Value;
 
@@ -52,7 +52,8 @@ fn live(event: &Value) -> Option<String> {
         "tool_use" => Some(used(block["name"].as_str()?, &block["input"])),
         _ => None,
     };
-    lines(event["message"]["content"].as_array()?.iter().filter_map(said))
+    let said: Vec<_> = event["message"]["content"].as_array()?.iter().filter_map(said).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
 }
 
 #[cfg(test)]
