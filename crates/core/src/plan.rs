@@ -74,13 +74,8 @@ pub struct Reviewer {
     pub place: Option<Digest>,
 }
 
-/// The look of a reviewer that looks once.
+/// The look of a reviewer that looks once; as the default it is not written to the ledger.
 pub const FIRST_LOOK: u32 = 0;
-
-/// Whether it is the first look, which is not written down.
-pub(crate) fn is_first_look(look: &u32) -> bool {
-    *look == FIRST_LOOK
-}
 
 /// A reviewer that may be asked, with the key its ruling would stand under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +85,7 @@ pub struct Candidate {
     /// How it rules.
     pub kind: ReviewerKind,
     /// Which look at the work it is, from [`FIRST_LOOK`].
-    #[serde(default, skip_serializing_if = "is_first_look")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub look: u32,
     /// Everything it could see and was asked, and which look it is.
     pub key: Key,

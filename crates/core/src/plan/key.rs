@@ -1,6 +1,6 @@
 //! The key of a question: what its ruling stands under.
 
-use super::{Batch, Reviewer, ReviewerKind, is_first_look};
+use super::{Batch, FIRST_LOOK, Reviewer, ReviewerKind};
 use crate::digest::{Key, Parts};
 use crate::prompt::PROMPT_VERSION;
 use crate::rule::Rule;
@@ -37,7 +37,7 @@ pub(super) fn key(
         parts.text("context").text(context.as_str());
     }
     // The same for the first look.
-    if !is_first_look(&look) {
+    if look != FIRST_LOOK {
         parts.text("look").count(look as usize);
     }
     parts.key()

@@ -8,7 +8,7 @@ mod self_review;
 mod system;
 
 pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
-pub use schema::{Field, Kind, RESPONSE, Shape, response_schema, strict_response_schema};
+pub use schema::{Field, Kind, RESPONSE, Shape, response_schema};
 pub use sections::{
     DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
     TaskContext, change_payload, errors_cut, lint_cut, tests_cut,

@@ -122,11 +122,6 @@ pub fn response_schema() -> Value {
     Shape::RULINGS.schema()
 }
 
-/// The schema for services that refuse optional keys: every key required and nullable, nothing else allowed.
-pub fn strict_response_schema() -> Value {
-    Shape::RULINGS.strict_schema()
-}
-
 fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
     let Value::Object(object) = value else {
         let what = if within.is_empty() { "the reply" } else { within.trim_end_matches('.') };
@@ -228,7 +223,7 @@ mod tests {
 
     #[test]
     fn req_004_2_5_passed_and_feedback_are_required_criteria_results_optional() {
-        let schema = response_schema();
+        let schema = Shape::RULINGS.schema();
         assert_eq!(schema["required"], json!(["passed", "feedback"]));
         assert_eq!(schema["properties"]["passed"]["type"], "boolean");
         assert_eq!(schema["properties"]["feedback"]["type"], "string");
@@ -239,7 +234,7 @@ mod tests {
 
     #[test]
     fn req_004_2_6_each_result_requires_criterion_and_passed() {
-        let schema = response_schema();
+        let schema = Shape::RULINGS.schema();
         let reply = |result: Value| json!({ "passed": true, "feedback": "", "criteria_results": [result] });
         assert!(accepts(&schema, reply(json!({ "criterion": "A", "passed": true }))));
         assert!(accepts(&schema, reply(json!({ "criterion": "A", "passed": true, "feedback": null }))));
@@ -263,7 +258,7 @@ mod tests {
                 walk(items);
             }
         }
-        let strict = strict_response_schema();
+        let strict = Shape::RULINGS.strict_schema();
         walk(&strict);
         assert!(accepts(&strict, json!({ "passed": true, "feedback": "x", "criteria_results": null })));
         assert!(!accepts(&strict, json!({ "passed": true, "feedback": "x" })));
@@ -281,7 +276,7 @@ mod tests {
             }
         }
         let mut all = vec![];
-        names(&response_schema(), &mut all);
+        names(&Shape::RULINGS.schema(), &mut all);
         assert_eq!(all.len(), 11);
         for name in all {
             assert!(Shape::RULINGS.in_words().contains(&format!("`{name}`")), "{name}");

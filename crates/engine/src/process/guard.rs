@@ -90,7 +90,10 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
         Ok(child) => child,
         Err(error) => return How::NotStarted { reason: reason(&error) },
     };
-    feed(&mut child, input);
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program need not read its input, so an error says nothing.
+        std::thread::spawn(move || stdin.write_all(&input));
+    }
     watch_lifeline(line, sender.clone());
     reap(child.id(), sender);
     let ended = match events.recv() {
@@ -131,13 +134,6 @@ fn reason(error: &std::io::Error) -> String {
         std::io::ErrorKind::NotFound => "no such program".to_owned(),
         std::io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
         _ => error.to_string(),
-    }
-}
-
-fn feed(child: &mut Child, input: Vec<u8>) {
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input is free to do so; the error says nothing.
-        std::thread::spawn(move || stdin.write_all(&input));
     }
 }
 

@@ -31,11 +31,10 @@ impl Usage {
 
     /// The same where the question was turned away: what is not counted was nothing.
     pub fn of_refusal(self) -> Self {
-        let nothing = Self::nothing();
         Self {
-            tokens_in: self.tokens_in.or(nothing.tokens_in),
-            tokens_out: self.tokens_out.or(nothing.tokens_out),
-            cost_microusd: self.cost_microusd.or(nothing.cost_microusd),
+            tokens_in: self.tokens_in.or(Some(0)),
+            tokens_out: self.tokens_out.or(Some(0)),
+            cost_microusd: self.cost_microusd.or(Some(0)),
             ..self
         }
     }

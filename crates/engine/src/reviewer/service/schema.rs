@@ -42,7 +42,7 @@ pub fn shorten(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_core::prompt::{response_schema, strict_response_schema};
+    use countersign_core::prompt::Shape;
 
     #[test]
     fn a_bounded_schema_takes_one_ruling_for_each_criterion() {
@@ -65,7 +65,7 @@ mod tests {
             (json!([a, finding_many(FINDINGS + 1)]), false),
             (json!(null), false),
         ];
-        for schema in [response_schema(), strict_response_schema()] {
+        for schema in [Shape::RULINGS.schema(), Shape::RULINGS.strict_schema()] {
             let schema = bounded(schema, &["A", "B"]);
             let validator = jsonschema::validator_for(&schema).unwrap();
             for (results, expected) in &table {
