@@ -143,7 +143,9 @@ pub struct Ended {
 
 /// Gets every piece of a program's output and error output while it runs, so it must be quick.
 #[derive(Clone)]
-pub struct Tap(Arc<dyn Fn(&[u8]) + Send + Sync>);
+pub struct Tap(Arc<Listener>);
+
+type Listener = dyn Fn(&[u8]) + Send + Sync;
 
 impl Tap {
     /// Calls a function with each piece.
