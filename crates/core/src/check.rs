@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How long a `run` check may take unless it says otherwise.
 pub const DEFAULT_RUN_TIMEOUT_SECONDS: u64 = 120;
 
-/// A question that Countersign answers itself. Text, lists and commands know their places where a check is read from a
-/// file of people's.
+/// A question that Countersign answers itself. The parameters carry positions while a check is read from a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Check", description = "A question that Countersign answers itself.")]
 #[serde(rename_all = "snake_case")]
@@ -48,9 +47,7 @@ pub struct RunCheck {
 }
 
 impl Check {
-    /// Whether the answer depends on nothing but the bytes of the judged file.
-    ///
-    /// Only such answers stand for unchanged bytes; a command or a link looks further.
+    /// Whether the answer depends on the bytes of the judged file alone. Only such answers are reused.
     pub fn is_pure(&self) -> bool {
         !matches!(self, Self::LinksResolve | Self::Run(_))
     }

@@ -1,6 +1,4 @@
-//! What questions cost: prices, and how much may be spent.
-//!
-//! Money is counted in millionths of a dollar. What nobody said is unknown, and never taken for nothing.
+//! Prices, spending and budgets, in millionths of a dollar. An unknown cost is never taken for 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +105,7 @@ impl Budget {
 
 /// An amount as people read it.
 pub fn dollars(microusd: u64) -> String {
-    // A tenth of a cent is as fine as anybody looks, unless there is nothing else to see.
+    // A hundredth of a cent is fine enough, unless the amount is smaller.
     match microusd {
         0 => "$0".to_owned(),
         1..100 => format!("${}.{:06}", microusd / MICRO, microusd % MICRO),
@@ -134,8 +132,7 @@ impl Size {
         }
     }
 
-    /// What a question is likely to need. Whether it fits is for the reviewer to say; this is to find out
-    /// early.
+    /// What a question is likely to need: an early estimate, the reviewer decides whether it fits.
     pub fn likely_tokens(&self) -> u64 {
         self.bytes.div_ceil(BYTES_PER_TOKEN).saturating_add(self.reply_tokens)
     }

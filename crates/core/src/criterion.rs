@@ -49,8 +49,7 @@ impl Criterion {
     }
 }
 
-/// The form in which criterion names compare: trimmed, case-folded, without Markdown emphasis or a final
-/// colon. Reviewers decorate names; they never change them.
+/// The form in which criterion names compare: trimmed, lower case, without Markdown emphasis or a final colon.
 pub fn fold_name(name: &str) -> String {
     let mut rest = name.trim();
     loop {

@@ -1,24 +1,18 @@
 //! Digests and keys: what a verdict is tied to.
 //!
-//! A [`Digest`] names exact bytes. A [`Key`] names everything a reviewer could see and was asked; a ruling
-//! stands for as long as its key does. Both are blake3, over parts that are length-prefixed, so that
-//! `{"xy", "z"}` and `{"x", "yz"}` can never meet.
+//! A [`Digest`] names exact bytes. A [`Key`] names everything a reviewer could see and was asked; a ruling stands while its
+//! key stays the same. Both are blake3 over length-prefixed parts, so `{"xy", "z"}` and `{"x", "yz"}` differ.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::ids::text_type;
 
-/// The blake3 digest of exact bytes, as 64 hex digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Digest(String);
-
-/// The blake3 digest of a question: criteria, guidance, notes, reviewer, files, context.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Key(String);
+text_type!(
+    /// The blake3 digest of exact bytes, as 64 hex digits.
+    Digest
+);
+text_type!(
+    /// The blake3 digest of a question: criteria, guidance, notes, reviewer, files, context.
+    Key
+);
 
 impl Digest {
     /// The digest of these bytes.
@@ -31,33 +25,9 @@ impl Digest {
         Self(hash.to_hex().to_string())
     }
 
-    /// The 64 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The first 12 hex digits, for people.
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
-    }
-}
-
-impl Key {
-    /// The 64 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -67,9 +37,7 @@ impl From<String> for Key {
     }
 }
 
-/// Hashes a sequence of parts so that no two different sequences give the same digest.
-///
-/// Every part carries its own length, and a list carries its count.
+/// Hashes a sequence of parts: every part carries its length and a list its count, so different sequences differ.
 #[derive(Default)]
 pub struct Parts(blake3::Hasher);
 

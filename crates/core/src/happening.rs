@@ -1,4 +1,4 @@
-//! What happens while reviewers and runs work: one stream, for whoever shows it, tells of it or logs it.
+//! What happens while reviewers and runs work: one stream for screens, notifications and logs.
 
 use crate::criterion::Severity;
 use crate::ids::ReviewId;
@@ -13,7 +13,7 @@ pub enum Stage {
     Tests,
     /// Lint runs.
     Lint,
-    /// It is judged.
+    /// Reviewers judge.
     Review,
     /// A person has the last word.
     Person,
@@ -69,7 +69,7 @@ pub enum Happening {
         /// How many of them are answered already.
         answered: usize,
     },
-    /// Somebody else performs the same round; its end is waited for.
+    /// Another process performs the same round; its end is waited for.
     Waiting {
         /// The review.
         review: ReviewId,

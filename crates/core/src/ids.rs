@@ -1,10 +1,4 @@
-//! Names of things: reviews, calls, findings, tokens, subjects.
-//!
-//! Random letters come from outside; this file only knows what an id looks like.
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::fmt;
+//! Ids of reviews, calls, tokens and subjects. Random bytes come from outside.
 
 /// How many random letters an id carries.
 pub const ID_LETTERS: usize = 12;
@@ -16,13 +10,39 @@ pub fn letters(random: [u8; ID_LETTERS]) -> String {
     random.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect()
 }
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// A type for texts of one kind, which compares, sorts and serializes as its text.
+macro_rules! text_type {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(transparent)]
         #[schemars(inline)]
         pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+pub(crate) use text_type;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        text_type!(
+            $(#[$doc])*
+            #[derive(Default)]
+            $name
+        );
 
         impl $name {
             /// What every id of this kind begins with.
@@ -36,17 +56,6 @@ macro_rules! id {
             /// An id that was stored or typed.
             pub fn from_text(text: impl Into<String>) -> Self {
                 Self(text.into())
-            }
-
-            /// The id as text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
     };
@@ -68,31 +77,21 @@ id!(
     "sr-"
 );
 
-/// What stays the same over retries: `door/part/part`, each part percent-encoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Subject(String);
+text_type!(
+    /// What stays the same over retries: `door/part/part`, each part percent-encoded.
+    #[derive(Default)]
+    Subject
+);
 
 impl Subject {
     /// Builds a subject from its door and parts.
-    pub fn new<'a>(door: &str, parts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut text = encode(door);
-        for part in parts {
-            text.push('/');
-            text.push_str(&encode(part));
-        }
-        Self(text)
+    pub fn new<'a>(door: &'a str, parts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(std::iter::once(door).chain(parts).map(encode).collect::<Vec<_>>().join("/"))
     }
 
     /// A subject that was stored.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
-    }
-
-    /// The subject as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 
     /// The part before the first slash.
@@ -101,23 +100,11 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// Percent-encodes everything but letters, digits and `-._~`.
 fn encode(part: &str) -> String {
-    let mut out = String::with_capacity(part.len());
-    for byte in part.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encode = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    part.bytes().map(encode).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! The judge: from the answers of a round to its verdict.
-//!
-//! A round passes only if every assignment has a valid answer and no criterion fails that blocks in this
-//! attempt. Nothing a reviewer says about the whole counts beside its rulings.
+//! The judge: from the answers of a round to its verdict. A round passes only if every assignment has a valid answer and
+//! no criterion fails that blocks in this attempt. The overall result of a reply does not count beside its rulings.
 
 use crate::answer::{Answer, Flaw, Location, with_flaws};
 use crate::criterion::Severity;
@@ -21,7 +19,7 @@ pub struct FindingRef {
     pub ruling: Option<usize>,
 }
 
-/// An assignment nobody ruled on.
+/// An assignment without a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
     /// Index of the assignment in its round.
@@ -38,7 +36,7 @@ pub enum RoundEnd {
     Pass,
     /// Something that blocks failed.
     NeedsWork,
-    /// Nothing that blocks failed, and somebody did not rule.
+    /// Nothing that blocks failed, and a ruling is missing.
     NoVerdict(NoVerdict),
     /// Other work was handed in meanwhile.
     Superseded,
@@ -82,12 +80,12 @@ pub fn judge<'a>(
     let mut judgement = Judgement::default();
     for (index, assignment) in assignments.iter().enumerate() {
         let criteria: Vec<_> = assignment.asks(rules).collect();
-        let answer = match answer(assignment) {
-            Ok(answer) if answer.fits(&criteria, accept_bare) => answer,
-            Ok(_) => {
-                judgement.unanswered.push(Unanswered { assignment: index, why: NoVerdict::Garbled });
-                continue;
-            }
+        let fitting = |answer: &'a Answer| match answer.fits(&criteria, accept_bare) {
+            true => Ok(answer),
+            false => Err(NoVerdict::Garbled),
+        };
+        let answer = match answer(assignment).and_then(fitting) {
+            Ok(answer) => answer,
             Err(why) => {
                 judgement.unanswered.push(Unanswered { assignment: index, why });
                 continue;
@@ -114,24 +112,18 @@ pub fn judge<'a>(
 impl Judgement {
     /// How the round ends: a blocking failure wins over a missing ruling, a missing ruling over a pass.
     pub fn end(&self, assignments: usize) -> RoundEnd {
+        // The first reason. A budget only if there is no other: more money would not be enough then.
+        let mut reasons = self.unanswered.iter().map(|unanswered| unanswered.why);
+        let why = reasons.clone().find(|why| *why != NoVerdict::Budget).or_else(|| reasons.next());
         if !self.blocking.is_empty() {
             RoundEnd::NeedsWork
-        } else if let Some(why) = self.why_unanswered() {
+        } else if let Some(why) = why {
             RoundEnd::NoVerdict(why)
         } else if assignments == 0 {
             RoundEnd::NoVerdict(NoVerdict::EmptyChange)
         } else {
             RoundEnd::Pass
         }
-    }
-}
-
-impl Judgement {
-    /// Why there is no verdict: the first reason, and a budget only if there is no other, since more money
-    /// would not be enough then.
-    fn why_unanswered(&self) -> Option<NoVerdict> {
-        let mut reasons = self.unanswered.iter().map(|unanswered| unanswered.why);
-        reasons.clone().find(|why| *why != NoVerdict::Budget).or_else(|| reasons.next())
     }
 }
 

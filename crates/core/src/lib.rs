@@ -1,8 +1,5 @@
-//! The law of Countersign, and nothing else.
-//!
-//! Everything here is a plain function from values to values: no clock, no files, no environment, no
-//! processes. What comes from outside (time, random ids, bytes, replies) is an argument, so every rule can be
-//! tested as a table and gives the same answer for ever.
+//! The rules of Countersign as pure functions: no clock, files, environment or processes. Time, random ids, bytes and
+//! replies are arguments, so every rule can be tested as a table and stays the same for ever.
 
 pub mod answer;
 pub mod check;
@@ -25,3 +22,8 @@ pub mod rule;
 pub mod strict_json;
 pub mod submission;
 pub mod text;
+
+/// Whether serde may leave a field out because it has its default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,6 +1,5 @@
-//! Markdown by lines, for files that are read and edited by line: which lines are code, headings, entries of lists.
-//!
-//! Lists are not followed, so a fence may be indented by any amount, as it is inside of an entry. Spans are bytes.
+//! Markdown by lines, for files that are edited by line: which lines are code, headings, list entries. Lists are not
+//! followed, so a fence may be indented by any amount. Spans are bytes.
 
 use std::ops::Range;
 
@@ -137,8 +136,7 @@ pub fn entry(line: &str) -> Option<usize> {
     rest.starts_with([' ', '\t']).then(|| line.len() - rest.trim_start().len())
 }
 
-/// How many bytes the front matter has that a text begins with: the block between lines of `---`. One that is
-/// not closed is none, and a rule with an empty line below it is just a rule.
+/// The length of the front matter between lines of `---`; 0 where it is not closed or begins with an empty line.
 pub fn front_matter(text: &str) -> usize {
     let mut end = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {

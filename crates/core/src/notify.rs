@@ -1,4 +1,4 @@
-//! Who is told by which way: what people have switched on, what happened, and the time of the day.
+//! Which notifications are sent by which way: the switches of people, the event, and the time of day.
 
 use std::fmt;
 

@@ -23,7 +23,7 @@ pub enum NoVerdict {
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
-    /// Nobody has been asked yet.
+    /// No reviewer has been asked yet.
     Unverified,
     /// It was not asked, because a budget would not have covered it. An outcome of its own.
     Budget,
@@ -41,7 +41,7 @@ pub enum Stop {
     Rejected,
     /// A reviewer says that a person has to look at the work before it goes on.
     RejectedByReviewer,
-    /// Whoever handed it in took it back.
+    /// The author withdrew it.
     Withdrawn,
 }
 
@@ -59,9 +59,9 @@ pub enum Outcome {
     NeedsWork,
     /// The command or the configuration is wrong.
     Usage,
-    /// Somebody has to answer first.
+    /// A person has to answer first.
     AwaitingPerson,
-    /// Nobody ruled; see why.
+    /// There is no ruling; see why.
     NoVerdict(NoVerdict),
     /// A budget is used up.
     BudgetReached,
@@ -87,7 +87,7 @@ pub enum Settlement {
     Skipped,
     /// There are blocking findings, and there is one round only.
     NeedsWork,
-    /// Nobody ruled, and there is one round only.
+    /// There is no ruling, and there is one round only.
     NoVerdict(NoVerdict),
     /// A budget is used up, and there is one round only.
     BudgetReached,
@@ -148,35 +148,28 @@ impl Outcome {
 
     /// The exit code.
     pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Passed | Self::Overridden | Self::Skipped => 0,
-            Self::NeedsWork => 1,
-            Self::Usage => 2,
-            Self::AwaitingPerson => 3,
-            Self::NoVerdict(_) => 4,
-            Self::BudgetReached => 5,
-            Self::Stopped(_) => 6,
-            Self::Integrity => 7,
-            Self::Internal => 8,
-            Self::Interrupted => 130,
-        }
+        self.row().0
     }
 
     /// The name for programs.
     pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(self) -> (u8, &'static str) {
         match self {
-            Self::Passed => "passed",
-            Self::Overridden => "overridden",
-            Self::Skipped => "skipped",
-            Self::NeedsWork => "needs_work",
-            Self::Usage => "usage",
-            Self::AwaitingPerson => "awaiting_person",
-            Self::NoVerdict(_) => "no_verdict",
-            Self::BudgetReached => "budget_reached",
-            Self::Stopped(_) => "stopped",
-            Self::Integrity => "integrity",
-            Self::Internal => "internal",
-            Self::Interrupted => "interrupted",
+            Self::Passed => (0, "passed"),
+            Self::Overridden => (0, "overridden"),
+            Self::Skipped => (0, "skipped"),
+            Self::NeedsWork => (1, "needs_work"),
+            Self::Usage => (2, "usage"),
+            Self::AwaitingPerson => (3, "awaiting_person"),
+            Self::NoVerdict(_) => (4, "no_verdict"),
+            Self::BudgetReached => (5, "budget_reached"),
+            Self::Stopped(_) => (6, "stopped"),
+            Self::Integrity => (7, "integrity"),
+            Self::Internal => (8, "internal"),
+            Self::Interrupted => (130, "interrupted"),
         }
     }
 
@@ -189,8 +182,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a command that held several reviews: the worst wins, an unanswered one over a failed
-    /// one, because a caller that reads "needs work" would fix what was found and believe that was all.
+    /// The worst of several outcomes. No verdict is worse than needs work: the findings may not be all there are.
     pub fn worst(outcomes: impl IntoIterator<Item = Self>) -> Option<Self> {
         const ORDER: [u8; 10] = [130, 8, 7, 2, 4, 5, 6, 3, 1, 0];
         let rank = |outcome: &Self| ORDER.iter().position(|code| *code == outcome.exit_code());
@@ -201,33 +193,26 @@ impl Outcome {
 impl NoVerdict {
     /// The name for programs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Unavailable => "unavailable",
-            Self::Timeout => "timeout",
-            Self::Garbled => "garbled",
-            Self::Contradictory => "contradictory",
-            Self::Refused => "refused",
-            Self::TooLong => "too_long",
-            Self::EmptyChange => "empty_change",
-            Self::Stale => "stale",
-            Self::Unverified => "unverified",
-            Self::Budget => "budget",
-        }
+        self.row().0
     }
 
     /// The reason in words.
     pub fn words(self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
         match self {
-            Self::Unavailable => "the reviewer was not available",
-            Self::Timeout => "the reviewer took too long",
-            Self::Garbled => "the reply could not be used",
-            Self::Contradictory => "the reply contradicted itself",
-            Self::Refused => "the reviewer declined to answer",
-            Self::TooLong => "the question or the reply was too long",
-            Self::EmptyChange => "there was nothing to judge",
-            Self::Stale => "the work changed while it was judged",
-            Self::Unverified => "not everything has been ruled on",
-            Self::Budget => "the budget does not cover the question",
+            Self::Unavailable => ("unavailable", "the reviewer was not available"),
+            Self::Timeout => ("timeout", "the reviewer took too long"),
+            Self::Garbled => ("garbled", "the reply could not be used"),
+            Self::Contradictory => ("contradictory", "the reply contradicted itself"),
+            Self::Refused => ("refused", "the reviewer declined to answer"),
+            Self::TooLong => ("too_long", "the question or the reply was too long"),
+            Self::EmptyChange => ("empty_change", "there was nothing to judge"),
+            Self::Stale => ("stale", "the work changed while it was judged"),
+            Self::Unverified => ("unverified", "not everything has been ruled on"),
+            Self::Budget => ("budget", "the budget does not cover the question"),
         }
     }
 

@@ -1,6 +1,5 @@
-//! Where a reviewer is asked: the program as it is found, the address of its service, and the variables that
-//! steer it. It is no part of a question's key, so an update of a program asks nothing again. A ruling is
-//! reused only where the reviewer would be asked at the same place now.
+//! Where a reviewer is asked: program, service address and the variables that steer it. It is no part of a question's key,
+//! so an update of a program asks nothing again; a ruling is reused only where the place is the same now.
 
 use crate::digest::{Digest, Parts};
 use serde::{Deserialize, Serialize};
@@ -43,9 +42,9 @@ impl Place {
         let mut parts = Parts::new("place/1");
         for list in [&self.programs, &self.services] {
             parts.count(list.len());
-            list.iter().for_each(|word| {
+            for word in list {
                 parts.text(word);
-            });
+            }
         }
         parts.count(self.variables.len());
         for (name, value) in &self.variables {

@@ -1,8 +1,7 @@
-//! The plan: rules × outputs → assignments.
+//! The plan: rules × outputs → assignments. An assignment is one rule on one target.
 //!
-//! An assignment is one rule on one target. The unit that is asked, reused and retried is an assignment, a reviewer
-//! and a look, and each has a key of its own: a second look of the same reviewer at the same work is another question.
-//! A scope that names no output is an error; work that no rule looks at is named, never silently passed.
+//! An assignment, a reviewer and a look have one key: a second look of the same reviewer is another question. A scope that
+//! names no output is an error; files that no rule looks at are named, never silently passed.
 
 mod key;
 
@@ -34,7 +33,7 @@ pub enum Target {
     File(String),
 }
 
-/// How a reviewer rules: by being asked, or by a later call of somebody else.
+/// How a reviewer rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewerKind {
@@ -75,13 +74,8 @@ pub struct Reviewer {
     pub place: Option<Digest>,
 }
 
-/// The look of a reviewer that looks once.
+/// The look of a reviewer that looks once; as the default it is not written to the ledger.
 pub const FIRST_LOOK: u32 = 0;
-
-/// Whether it is the first look, which is not written down.
-pub(crate) fn is_first_look(look: &u32) -> bool {
-    *look == FIRST_LOOK
-}
 
 /// A reviewer that may be asked, with the key its ruling would stand under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +85,7 @@ pub struct Candidate {
     /// How it rules.
     pub kind: ReviewerKind,
     /// Which look at the work it is, from [`FIRST_LOOK`].
-    #[serde(default, skip_serializing_if = "is_first_look")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub look: u32,
     /// Everything it could see and was asked, and which look it is.
     pub key: Key,
@@ -179,7 +173,7 @@ pub enum PlanError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A criterion has no check and there is nobody to ask.
+    /// A criterion has no check, and no reviewer is configured.
     #[error("criterion '{criterion}' of rule '{rule}' needs a reviewer, and none is configured")]
     NoReviewer {
         /// The rule.
@@ -206,8 +200,7 @@ pub enum PlanError {
     NothingToJudge,
 }
 
-/// Makes the plan. `redaction` is the identity of what is kept from reviewers; with another one they see
-/// other texts, so it is part of every key.
+/// Makes the plan. `redaction` is the identity of the redaction: it changes what reviewers see, so it is in every key.
 pub fn plan(
     rules: &[Rule],
     submission: &Submission,
@@ -246,7 +239,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Files nobody looks at. A file and its patch are one work, whichever of them is looked at.
+/// Files that no rule looks at. A file and its patch are one work, whichever of them is looked at.
 fn unjudged(assignments: &[Assignment], submission: &Submission) -> Vec<usize> {
     let looked_at: HashSet<usize> =
         assignments.iter().flat_map(|assignment| assignment.files.clone()).collect();
@@ -261,8 +254,7 @@ fn unjudged(assignments: &[Assignment], submission: &Submission) -> Vec<usize> {
     }
 }
 
-/// What a rule looks at, with the files of each target. None where its output has no files.
-/// `room` is how many bytes of files fit into a question.
+/// The targets of a rule with their files; `room` is how many bytes of files fit into a question.
 pub fn targets(
     rule: &Rule,
     submission: &Submission,
@@ -271,8 +263,7 @@ pub fn targets(
     targets_of(rule, submission, room, true)
 }
 
-/// The same for those who are asked, or for our checks: in a change, questions are about patches, and checks look
-/// at the files as they are now.
+/// The same for questions or for checks: in a change, questions are about patches, checks about the files.
 fn targets_of(
     rule: &Rule,
     submission: &Submission,
@@ -347,7 +338,7 @@ fn fits(files: &[usize], submission: &Submission, room: Option<u64>) -> bool {
     room.is_none_or(|room| bytes <= room)
 }
 
-/// How many bytes fit into a question to whoever is asked first. The author is asked nothing, and reads it all.
+/// How many bytes fit into a question to the first reviewer. The author of a self-review reads everything.
 fn room(batches: &[&Batch], submission: &Submission) -> Option<u64> {
     let first = |batch: &&Batch| {
         let judges = &batch.judges;
@@ -387,55 +378,43 @@ impl Batch {
     }
 }
 
-/// Checks and questions are apart, so that a cheap answer never has to wait for or be repeated with a dear
-/// one; checks that look beyond their file are apart again, because those are never reused.
+/// Checks and questions are separate, so that a cheap answer never waits for a dear one; so are checks that look beyond
+/// their file, because those are never reused.
 fn batches(rule: &Rule, reviewers: &[Reviewer], redaction: &str) -> Result<Vec<Batch>, PlanError> {
-    let pick = |wanted: fn(&Criterion) -> bool| -> Vec<usize> {
-        (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect()
+    let batch = |judges: Vec<Reviewer>, pure: bool, wanted: fn(&Criterion) -> bool| Batch {
+        criteria: (0..rule.criteria.len()).filter(|i| wanted(&rule.criteria[*i])).collect(),
+        judges,
+        pure,
+        redaction: redaction.to_owned(),
     };
-    let checks = || {
-        vec![Reviewer {
-            name: CHECKS.to_owned(),
-            kind: ReviewerKind::Checks,
-            identity: CHECKS_IDENTITY.to_owned(),
-            sees_project: false,
-            room_bytes: None,
-            place: None,
-        }]
+    let checks = Reviewer {
+        name: CHECKS.to_owned(),
+        kind: ReviewerKind::Checks,
+        identity: CHECKS_IDENTITY.to_owned(),
+        sees_project: false,
+        room_bytes: None,
+        place: None,
     };
-    let pure = pick(|c| c.check.as_ref().is_some_and(|check| check.is_pure()));
-    let wide = pick(|c| c.check.as_ref().is_some_and(|check| !check.is_pure()));
-    let asked = pick(|c| c.check.is_none());
-    let mut batches = vec![];
-    let mut batch = |criteria, judges, pure| {
-        batches.push(Batch { criteria, judges, pure, redaction: redaction.to_owned() });
-    };
-    if !pure.is_empty() {
-        batch(pure, checks(), true);
+    let mut batches = vec![
+        batch(vec![checks.clone()], true, |c| c.check.as_ref().is_some_and(|check| check.is_pure())),
+        batch(vec![checks], false, |c| c.check.as_ref().is_some_and(|check| !check.is_pure())),
+    ];
+    if let Some(first) = rule.criteria.iter().find(|criterion| criterion.check.is_none()) {
+        batches.push(batch(judges(rule, first, reviewers)?, true, |c| c.check.is_none()));
     }
-    if !wide.is_empty() {
-        batch(wide, checks(), false);
-    }
-    if let Some(first) = asked.first() {
-        let judges = judges(rule, &rule.criteria[*first], reviewers)?;
-        batch(asked, judges, true);
-    }
+    batches.retain(|batch| !batch.criteria.is_empty());
     Ok(batches)
 }
 
 fn judges(rule: &Rule, first: &Criterion, reviewers: &[Reviewer]) -> Result<Vec<Reviewer>, PlanError> {
     let can_ask = |reviewer: &&Reviewer| reviewer.kind != ReviewerKind::Checks;
-    let judges: Vec<Reviewer> = match &rule.reviewer {
-        None => reviewers.iter().filter(can_ask).cloned().collect(),
-        Some(name) => {
-            let found = reviewers.iter().filter(|reviewer| reviewer.name == *name);
-            let found: Vec<_> = found.cloned().collect();
-            if found.is_empty() {
-                return Err(PlanError::UnknownReviewer { rule: rule.name.clone(), reviewer: name.clone() });
-            }
-            found.iter().filter(can_ask).cloned().collect()
-        }
-    };
+    if let Some(name) = &rule.reviewer
+        && !reviewers.iter().any(|reviewer| reviewer.name == *name)
+    {
+        return Err(PlanError::UnknownReviewer { rule: rule.name.clone(), reviewer: name.clone() });
+    }
+    let wanted = |reviewer: &&Reviewer| rule.reviewer.as_ref().is_none_or(|name| reviewer.name == *name);
+    let judges: Vec<_> = reviewers.iter().filter(can_ask).filter(wanted).cloned().collect();
     if judges.is_empty() {
         return Err(PlanError::NoReviewer { rule: rule.name.clone(), criterion: first.name.clone() });
     }

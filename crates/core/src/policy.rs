@@ -25,9 +25,9 @@ pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 pub const DEFAULT_MAX_STALLED_ROUNDS: u32 = 3;
 /// How long a ruling stands for unchanged bytes.
 pub const DEFAULT_REUSE_DAYS: u32 = 30;
-/// Rounds in a row without a verdict before nobody is asked for a while.
+/// Rounds in a row without a verdict before a cool-off.
 pub const MAX_EMPTY_ROUNDS: u32 = 3;
-/// How long nobody is asked then.
+/// How long the cool-off lasts: no reviewer is asked.
 pub const COOL_OFF_MS: i64 = 5 * 60 * 1000;
 /// How often a self-review may be asked for before the review is stopped.
 pub const MAX_SELF_REVIEW_CALLS: u32 = 5;
@@ -92,14 +92,7 @@ pub enum GateFiles {
     Tell,
 }
 
-impl GateFiles {
-    fn is_person(&self) -> bool {
-        *self == Self::Person
-    }
-}
-
-/// What a review was opened under. Copied into the ledger, so later edits of the configuration cannot
-/// lengthen or loosen a loop that is under way.
+/// What a review was opened under. It is in the ledger, so edits of the configuration cannot loosen a running loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// How often the work may come back.
@@ -108,8 +101,7 @@ pub struct Policy {
     pub blocking: Vec<Blocking>,
     /// Rounds in a row with the same findings before it stops.
     pub max_stalled_rounds: u32,
-    /// Whether work that fails and comes back unchanged stops it at once: whoever hands in the same again was told what
-    /// to mend, and did not.
+    /// Whether failed work that comes back unchanged stops it at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged_stops: bool,
     /// How long a ruling stands.
@@ -122,7 +114,7 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
     /// What becomes of changes to the gate itself.
-    #[serde(default, skip_serializing_if = "GateFiles::is_person")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub gate_files: GateFiles,
 }
 
@@ -143,8 +135,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The lightest severity that blocks in this attempt. Without a matching line `Must` blocks: a policy can
-    /// relax what blocks, never switch the gate off.
+    /// The lightest severity that blocks in this attempt; without a matching line `Must`: the gate is never off.
     pub fn threshold(&self, attempt: u32) -> Severity {
         threshold(&self.blocking, attempt)
     }

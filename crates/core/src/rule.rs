@@ -2,6 +2,7 @@
 
 use crate::criterion::Criterion;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What a rule applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,9 +21,9 @@ pub enum Scope {
     },
 }
 
-/// How files are put into questions. In the ledger, where there were two of them once, `true` and `false`.
+/// How files are put into questions. The ledger has `true`, `false` and `"fit"`: at first there were two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenEach", into = "WrittenEach")]
+#[serde(try_from = "Value", into = "Value")]
 pub enum Each {
     /// One question per file.
     File,
@@ -32,36 +33,22 @@ pub enum Each {
     Fit,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum WrittenEach {
-    File(bool),
-    Other(OtherEach),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum OtherEach {
-    Fit,
-}
-
-impl From<WrittenEach> for Each {
-    fn from(written: WrittenEach) -> Self {
-        match written {
-            WrittenEach::File(true) => Self::File,
-            WrittenEach::File(false) => Self::Together,
-            WrittenEach::Other(OtherEach::Fit) => Self::Fit,
+impl From<Each> for Value {
+    fn from(each: Each) -> Self {
+        match each {
+            Each::File => true.into(),
+            Each::Together => false.into(),
+            Each::Fit => "fit".into(),
         }
     }
 }
 
-impl From<Each> for WrittenEach {
-    fn from(each: Each) -> Self {
-        match each {
-            Each::File => Self::File(true),
-            Each::Together => Self::File(false),
-            Each::Fit => Self::Other(OtherEach::Fit),
-        }
+impl TryFrom<Value> for Each {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let all = [Self::File, Self::Together, Self::Fit];
+        all.into_iter().find(|each| Value::from(*each) == value).ok_or("neither true, false nor \"fit\"")
     }
 }
 
@@ -74,7 +61,7 @@ pub struct Rule {
     pub scope: Scope,
     /// What is asked; at least one where it comes from a file.
     pub criteria: Vec<Criterion>,
-    /// Context for the reviewer, from whoever wrote the rule.
+    /// Context for the reviewer, from the author of the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guidance: Option<String>,
     /// Ask this reviewer rather than the first configured one.

@@ -75,8 +75,7 @@ pub struct ChangeOf {
     pub left_out: Vec<String>,
 }
 
-/// One file of a submission: where it is and exactly which bytes were seen. The bytes themselves are not
-/// kept; they are read again when a question is asked, and must then still have this digest.
+/// One file of a submission, by digest. Its bytes are read again for each question and must still have this digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Material {
     /// Relative to the project root, with `/`.

@@ -1,8 +1,7 @@
-//! Text that others wrote: cutting it at character boundaries, and showing it so that it can be read but
-//! never act.
+//! Foreign text: cut at character boundaries, and made harmless before it is shown.
 //!
-//! What is reviewed is data. A line of it that reads as one of our markers gets a leading `\`, and
-//! characters that steer a terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
+//! Reviewed work is data. A line of it that reads as one of our markers gets a leading `\`, and characters that steer a
+//! terminal or reorder text become `\u{…}`. Everything else stays byte for byte.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -26,8 +25,8 @@ pub fn cut_front(text: &str, max_bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max_bytes))..]
 }
 
-/// The end of a text of at most `max_bytes`, from a whole word on: half a word may be half a secret, which
-/// nothing recognises any more. A text that has just this length is taken for one that was cut before.
+/// The end of a text of at most `max_bytes`, from a whole word on: half a secret is not recognised any more. A text of
+/// exactly this length is taken for one that was cut before.
 pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
     match cut_front(text, max_bytes) {
         whole if text.len() < max_bytes => whole,
@@ -37,11 +36,10 @@ pub fn cut_front_words(text: &str, max_bytes: usize) -> &str {
 
 /// The prefix of at most `max_bytes`, with a note of how much is missing.
 pub fn cut_noted(text: &str, max_bytes: usize) -> Cow<'_, str> {
-    let kept = cut(text, max_bytes);
-    if kept.len() == text.len() {
-        return Cow::Borrowed(text);
+    match cut(text, max_bytes) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        kept => Cow::Owned(format!("{kept} [cut: {} of {} bytes shown]", kept.len(), text.len())),
     }
-    Cow::Owned(format!("{kept} [cut: {} of {} bytes shown]", kept.len(), text.len()))
 }
 
 /// How much of a text was changed to make it harmless.
@@ -71,21 +69,23 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str, several:
 pub fn neutralise(text: &str) -> (Cow<'_, str>, Changes) {
     let (text, characters) = escape_characters(text, |c| c == '\n' || c == '\t');
     let mut changes = Changes { lines: 0, characters };
-    if !text.split('\n').any(reads_as_marker) {
-        return (text, changes);
+    let text = escape_lines(text, reads_as_marker, &mut changes);
+    (text, changes)
+}
+
+/// Puts a `\` before every line that is one, and counts them.
+pub(crate) fn escape_lines<'t>(
+    text: Cow<'t, str>,
+    is_one: impl Fn(&str) -> bool,
+    changes: &mut Changes,
+) -> Cow<'t, str> {
+    let count = text.split('\n').filter(|line| is_one(line)).count();
+    if count == 0 {
+        return text;
     }
-    let mut out = String::with_capacity(text.len() + 8);
-    for (i, line) in text.split('\n').enumerate() {
-        if i > 0 {
-            out.push('\n');
-        }
-        if reads_as_marker(line) {
-            out.push('\\');
-            changes.lines += 1;
-        }
-        out.push_str(line);
-    }
-    (Cow::Owned(out), changes)
+    changes.lines += count;
+    let shown = |line: &str| if is_one(line) { format!("\\{line}") } else { line.to_owned() };
+    Cow::Owned(text.split('\n').map(shown).collect::<Vec<_>>().join("\n"))
 }
 
 /// Makes a name harmless that stands within one of our lines: it cannot break the line.
@@ -108,9 +108,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 }
 
 fn escape_characters(text: &str, keep: impl Fn(char) -> bool) -> (Cow<'_, str>, usize) {
-    let mut out = String::new();
-    let mut done = 0;
-    let mut count = 0;
+    let (mut out, mut done, mut count) = (String::new(), 0, 0);
     for (i, c) in text.char_indices() {
         // The carriage return of a line break is ordinary; alone it overwrites a line.
         let line_break = c == '\r' && keep('\n') && text[i + 1..].starts_with('\n');
@@ -129,8 +127,7 @@ fn escape_characters(text: &str, keep: impl Fn(char) -> bool) -> (Cow<'_, str>, 
     (Cow::Owned(out), count)
 }
 
-/// Characters that steer rather than say: controls, line and paragraph separators, bidi marks, invisible
-/// operators and the tag characters that spell hidden ASCII.
+/// Controls, line and paragraph separators, bidi marks, invisible operators and tag characters (hidden ASCII).
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -139,8 +136,7 @@ fn steers(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Characters that steer or take no place. In a name or a short quotation none of them has business; in
-/// running text the joiners among them are ordinary, as in many scripts and emoji.
+/// Characters that steer or take no place: none belongs in a name; in running text the joiners among them are ordinary.
 pub fn hides(c: char) -> bool {
     steers(c) || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200c}' | '\u{200d}')
 }

@@ -1,10 +1,7 @@
-//! Flaws: what a failed ruling found, one by one, each with its place where the reviewer named one that holds.
-//!
-//! In JSON they are the `findings` of a ruling. A place is no part of the verdict: one that is wrong is dropped with a
-//! mark (see [`super::location`]), and the ruling stands.
+//! Flaws: the single defects of a failed ruling, in JSON its `findings`. A location is no part of the verdict: a wrong one
+//! is dropped with a mark (see [`super::location`]), and the ruling stands.
 
 use super::location::{Claim, Fingerprint, Location};
-use super::remark::Remark;
 use super::{Answer, Defect, Ruling, cut, garbled};
 use crate::text::visible_line;
 use schemars::JsonSchema;
@@ -68,11 +65,6 @@ impl Flaw {
         Self { message: cut(message.trim()), claim, ..Self::default() }
     }
 
-    /// What the line of a free text says.
-    pub(super) fn of_remark(remark: &Remark) -> Self {
-        Self::new(&remark.text, remark.place.as_deref().map(Claim::of_words))
-    }
-
     /// In words: where, what, and what is to be known about the place.
     pub fn words(&self) -> String {
         let message = &self.message;
@@ -118,26 +110,20 @@ impl Answer {
         }
     }
 
-    /// The flaws of a failed ruling, at least one: where the reviewer states none, what it says is one as a whole.
-    /// `about` is the file or the output, where the ruling is about one.
+    /// The flaws of a failed ruling; its whole feedback is one where it states none. `about` is the file or output judged.
     pub fn flaws_on(&self, ruling: Option<&Ruling>, about: &str) -> Vec<Flaw> {
-        let stated = self.stated(ruling);
+        let stated = ruling.map_or(&self.flaws, |ruling| &ruling.flaws);
         if !stated.is_empty() {
-            return stated.to_vec();
+            return stated.clone();
         }
         let message = self.feedback_on(ruling).trim().to_owned();
         let criterion = ruling.map_or("", |ruling| ruling.criterion.as_str());
         let fingerprint = Fingerprint::of_message(criterion, about, &message);
         vec![Flaw { message, fingerprint, ..Flaw::default() }]
     }
-
-    fn stated<'a>(&'a self, ruling: Option<&'a Ruling>) -> &'a [Flaw] {
-        ruling.map_or(&self.flaws, |ruling| &ruling.flaws)
-    }
 }
 
-/// Reads the `findings` of a ruling. A message that is none is a defect; a place that is none is dropped, because it
-/// is no part of the verdict.
+/// Reads the `findings` of a ruling. A missing message is a defect; a location that cannot be read is dropped.
 pub(super) fn read_flaws(value: Option<&Value>) -> Result<Vec<Flaw>, Defect> {
     let list = match value {
         None | Some(Value::Null) => return Ok(vec![]),

@@ -1,10 +1,10 @@
-//! Places in files: what a reviewer claims, held against the files it was asked about, and a fingerprint that stays
-//! when lines move.
+//! Locations of flaws: the reviewer's claim is checked against the files, and the fingerprint survives moved lines.
 
 use super::flaw::Flaw;
 use super::{Answer, Ruling};
 use crate::criterion::fold_name;
 use crate::digest::Parts;
+use crate::ids::text_type;
 use crate::plan::{Assignment, Target};
 use crate::submission::{Form, Material};
 use schemars::JsonSchema;
@@ -67,19 +67,14 @@ fn claimed_words(file: Option<&str>, line: Option<u64>, end_line: Option<u64>) -
     file.map_or_else(|| format!("line {lines}"), |file| format!("{file}:{lines}"))
 }
 
-/// Names a flaw beyond the review it was found in: hex digits of a digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Fingerprint(String);
+text_type!(
+    /// Names a flaw beyond the review it was found in: hex digits of a digest.
+    #[derive(Default)]
+    Fingerprint
+);
 
 impl Fingerprint {
     const HEX_DIGITS: usize = 32;
-
-    /// The 32 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 
     /// Of a flaw that is known by its words alone.
     pub(super) fn of_message(criterion: &str, about: &str, message: &str) -> Self {
@@ -103,8 +98,7 @@ struct Basis {
 }
 
 impl Basis {
-    /// Where the line is known: neither its number and indentation nor the reviewer's words matter. An empty line
-    /// tells nothing.
+    /// Where the line is known: neither its number and indentation nor the message count. None for an empty line.
     fn line(file: &str, line: &str) -> Option<Self> {
         let text = collapsed(line);
         (!text.is_empty()).then(|| Self { kind: "line", about: file.to_owned(), text })
@@ -193,8 +187,8 @@ impl Assignment {
 }
 
 impl Answer {
-    /// Holds every place that is claimed against the files: one that does not hold is dropped and marked, one outside
-    /// the change is kept and marked. Every flaw gets its fingerprint. `source` reads one of the files.
+    /// Checks every claimed location against the files, read by `source`: a wrong one is dropped and marked, one outside
+    /// the change is kept and marked. Every flaw gets its fingerprint.
     pub fn check_locations(&mut self, asked: &Asked, mut source: impl FnMut(&str) -> Option<Source>) {
         check_all(&mut self.flaws, "", asked, &mut source);
         for Ruling { criterion, flaws, .. } in &mut self.rulings {
@@ -222,7 +216,7 @@ fn check_all(
 fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option<Source>) -> Basis {
     let Some(claim) = flaw.claim.take() else { return Basis::message(&asked.about, &flaw.message) };
     match locate(&claim, asked, source) {
-        Ok(Found { location, line_text, outside_change, end_dropped }) => {
+        Ok(CheckedLocation { location, line_text, outside_change, end_dropped }) => {
             let by_line = Basis::line(&location.file, &line_text);
             let basis = by_line.unwrap_or_else(|| Basis::message(&location.file, &flaw.message));
             (flaw.location, flaw.outside_change) = (Some(location), outside_change);
@@ -237,7 +231,7 @@ fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option
 }
 
 /// A place that holds.
-struct Found {
+struct CheckedLocation {
     location: Location,
     /// Empty where it is about the file as a whole.
     line_text: String,
@@ -250,14 +244,14 @@ fn locate(
     claim: &Claim,
     asked: &Asked,
     source: &mut impl FnMut(&str) -> Option<Source>,
-) -> Result<Found, String> {
+) -> Result<CheckedLocation, String> {
     let file = asked.file(claim.file.as_deref()).ok_or(match claim.file {
         Some(_) => "the question was not about this file",
         None => "the question was about several files",
     })?;
     let whole = Location { file: file.to_owned(), line: None, end_line: None };
     let Some(line) = claim.line.or(claim.end_line) else {
-        return Ok(Found {
+        return Ok(CheckedLocation {
             location: whole,
             line_text: String::new(),
             outside_change: false,
@@ -274,7 +268,7 @@ fn locate(
     let end_dropped = (claimed_end != end_line).then(|| format!("{}: {}", claim.words(), has(count)));
     let shows =
         |range: &RangeInclusive<u64>| *range.start() <= end_line.unwrap_or(line) && line <= *range.end();
-    Ok(Found {
+    Ok(CheckedLocation {
         outside_change: changed.is_some_and(|changed| !changed.iter().any(shows)),
         location: Location { line: Some(line), end_line, ..whole },
         line_text: found.to_owned(),

@@ -1,16 +1,13 @@
-//! Reviews in free text that end with a marker: `REVIEW_PASSED`, `REVIEW_FIXED` or `REVIEW_FAILED` on the last
-//! line.
+//! Reviews in free text with a marker on the last line: `REVIEW_PASSED`, `REVIEW_FIXED` or `REVIEW_FAILED`.
 //!
-//! The marker must be the last line, because anything before it may be a quotation of what was judged. Where we
-//! wrote the prompt, it must also carry the word that was made up for this question, which nothing that is judged
-//! can know.
-//!
-//! A text that passes the work must not object to it: a finding that has to be fixed, or another marker, before
-//! `REVIEW_PASSED` is a contradiction.
+//! Any line before the last may quote the judged work, so a marker counts only on the last line. Where the prompt is ours,
+//! it must also carry the random word of the question, which the judged work cannot know. A finding that has to be fixed,
+//! or another marker, before `REVIEW_PASSED` is a contradiction.
 
-use super::remark::undecorated;
-use super::{Answer, Defect, Flaw, Ruling, cut, garbled, objection, remarks};
+use super::remark::{strip_prefix_ignoring_case, without_decoration};
+use super::{Answer, Claim, Defect, Flaw, Remark, Ruling, cut, garbled, objection, remarks};
 use crate::criterion::{Criterion, Severity};
+use crate::markdown;
 use crate::text;
 
 /// How much of a line is quoted in a defect.
@@ -28,8 +25,7 @@ pub enum Marker {
 }
 
 impl Marker {
-    const ALL: [(&'static str, Self); 3] =
-        [("REVIEW_PASSED", Self::Passed), ("REVIEW_FIXED", Self::Fixed), ("REVIEW_FAILED", Self::Failed)];
+    const ALL: [Self; 3] = [Self::Passed, Self::Fixed, Self::Failed];
 
     /// The word.
     pub fn word(self) -> &'static str {
@@ -65,7 +61,9 @@ pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
             false => garbled("the last line is none of REVIEW_PASSED, REVIEW_FIXED and REVIEW_FAILED"),
         };
     };
-    if ends_in_a_code_block(before) {
+    let mut lines = markdown::lines(before);
+    lines.by_ref().for_each(drop);
+    if lines.open_fence().is_some() {
         return garbled("the marker on the last line stands in a code block that is not closed");
     }
     let other = before.lines().filter_map(|line| any_marker(line, word)).find(|other| *other != marker);
@@ -82,39 +80,17 @@ pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
 
 /// A marker that a line before the last one says, with the word of the question or without.
 fn any_marker(line: &str, word: Option<&str>) -> Option<Marker> {
-    let plain = undecorated(line).trim_end_matches(|c: char| !c.is_alphanumeric());
+    let plain = without_decoration(line).trim_end_matches(|c: char| !c.is_alphanumeric());
     let found = [line, plain].into_iter().find_map(|line| marker(line, word).or_else(|| marker(line, None)));
     found.map(|(marker, _)| marker)
-}
-
-/// Whether a code block is open at the end of a text: what follows would be a part of it.
-fn ends_in_a_code_block(text: &str) -> bool {
-    let fence = |line: &str| {
-        let line = line.trim_start();
-        let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-        let rest = line.trim_start_matches(sign);
-        let length = line.len() - rest.len();
-        (length >= 3).then(|| (sign, length, rest.trim().is_empty(), rest.contains('`')))
-    };
-    let mut open: Option<(char, usize)> = None;
-    for (sign, length, is_bare, has_ticks) in text.lines().filter_map(fence) {
-        open = match open {
-            // Three ticks and more ticks in one line are code within a sentence.
-            None => (sign != '`' || !has_ticks).then_some((sign, length)),
-            Some((opened, least)) if sign == opened && length >= least && is_bare => None,
-            still => still,
-        };
-    }
-    open.is_some()
 }
 
 /// A marker on a line of its own, in any case, in emphasis or quotes or not, with a reason or not.
 fn marker(line: &str, word: Option<&str>) -> Option<(Marker, Option<String>)> {
     let line = unwrap(line.trim());
-    let (name, marker) = Marker::ALL
+    let (marker, mut rest) = Marker::ALL
         .into_iter()
-        .find(|(name, _)| line.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name)))?;
-    let mut rest = &line[name.len()..];
+        .find_map(|marker| Some((marker, strip_prefix_ignoring_case(line, marker.word())?)))?;
     if let Some(word) = word {
         rest = rest.trim_start_matches([' ', ':']).strip_prefix(word)?;
     }
@@ -140,13 +116,11 @@ fn unwrap(line: &str) -> &str {
 pub enum MarkedRuling {
     /// It answers the question.
     Answer(Answer),
-    /// The reviewer changed the files itself: what it found, in its own words. This rules on nothing that was asked,
-    /// because the files it speaks of are others now.
+    /// The reviewer changed the files itself: its own words. They rule on nothing, since the files have changed.
     Fixed(String),
 }
 
-/// What a free text comes to for the criteria it was asked about. Its marker is for all of them together.
-/// `has_changed_files` says whether the files are others than before the question.
+/// The ruling of a free text on its criteria, all together. `has_changed_files`: the files differ from those asked about.
 pub fn rule_marked(
     marked: &Marked,
     criteria: &[&Criterion],
@@ -161,7 +135,8 @@ pub fn rule_marked(
     match marked.marker {
         Marker::Failed => {
             let found = remarks(&said).into_iter().filter(|remark| remark.severity != Severity::May);
-            let flaws = found.map(|remark| Flaw::of_remark(&remark)).collect();
+            let claim = |remark: &Remark| remark.place.as_deref().map(Claim::of_words);
+            let flaws = found.map(|remark| Flaw::new(&remark.text, claim(&remark))).collect();
             let answer = Answer { feedback, bare: Some(false), flaws, ..Answer::default() };
             return Ok(MarkedRuling::Answer(answer));
         }

@@ -1,8 +1,7 @@
-//! Answers: from a reply, through what it says, to rulings that hold.
+//! Answers: from the bytes of a reply to rulings that hold. Whether a round passes is decided in `judge`.
 //!
-//! Reading is lenient only where the source document says so (missing keys have defaults). Ruling is strict:
-//! every criterion that was asked must be answered exactly once, by name, and the whole must agree with its
-//! parts. A reply is evidence; whether it passes is computed elsewhere.
+//! Reading is lenient only where the source document says so (missing keys have defaults). Ruling is strict: every
+//! criterion must be answered exactly once, by name, and the overall result must agree with the rulings.
 
 mod flaw;
 mod location;
@@ -66,14 +65,14 @@ impl Ruling {
     }
 }
 
-/// What a reply says, read and not yet believed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a reply says, read and not yet compared with the criteria.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reply {
     /// Its overall result; false where it names none.
     pub passed: bool,
     /// Its overall feedback.
     pub feedback: String,
-    /// Its answers by criterion.
+    /// Its rulings by criterion; empty where it gave none.
     pub criteria_results: Vec<Ruling>,
 }
 
@@ -88,7 +87,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bare: Option<bool>,
     /// How many secrets were replaced in the question and in the answer.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub redacted: usize,
     /// What a review of a task says beyond pass and fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,11 +95,6 @@ pub struct Answer {
     /// What a failure without rulings found, one by one, as far as the reviewer said so.
     #[serde(default, rename = "findings", skip_serializing_if = "Vec::is_empty")]
     pub flaws: Vec<Flaw>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// What is wrong with a reply.
@@ -135,9 +129,7 @@ pub fn read(reply: &[u8]) -> Result<Reply, Defect> {
 
 /// Reads a reply as JSON, alone or in one code fence, whatever it should be.
 pub fn read_value(reply: &[u8]) -> Result<Value, Defect> {
-    let Ok(reply) = std::str::from_utf8(reply) else {
-        return garbled("the reply is not UTF-8");
-    };
+    let Ok(reply) = std::str::from_utf8(reply) else { return garbled("the reply is not UTF-8") };
     let reply = unfence(reply.trim());
     if reply.is_empty() {
         return garbled("the reply is empty");
@@ -157,25 +149,30 @@ pub(crate) fn unfence(reply: &str) -> &str {
 
 /// Interprets structured data as a reply (004.9): missing keys have defaults, wrong types are errors.
 pub fn interpret(value: &Value) -> Result<Reply, Defect> {
-    let Value::Object(object) = value else {
+    if !value.is_object() {
         return garbled("the reply is not a JSON object");
-    };
-    let passed = match object.get("passed") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(passed)) => *passed,
-        Some(_) => return garbled("`passed` is neither true nor false"),
-    };
-    let feedback = match object.get("feedback") {
-        None | Some(Value::Null) => NO_FEEDBACK.to_owned(),
-        Some(Value::String(feedback)) => cut(feedback),
-        Some(_) => return garbled("`feedback` is not text"),
-    };
-    let criteria_results = match object.get("criteria_results") {
-        None | Some(Value::Null) => vec![],
-        Some(Value::Array(results)) => results.iter().map(ruling).collect::<Result<_, _>>()?,
-        Some(_) => return garbled("`criteria_results` is not a list"),
-    };
-    Ok(Reply { passed, feedback, criteria_results })
+    }
+    let passed = optional(value, "passed", Value::as_bool, "`passed` is neither true nor false")?;
+    let feedback = optional(value, "feedback", Value::as_str, "`feedback` is not text")?;
+    let results = optional(value, "criteria_results", Value::as_array, "`criteria_results` is not a list")?;
+    Ok(Reply {
+        passed: passed.unwrap_or(false),
+        feedback: cut(feedback.unwrap_or(NO_FEEDBACK)),
+        criteria_results: results.into_iter().flatten().map(ruling).collect::<Result<_, _>>()?,
+    })
+}
+
+/// A key that may be missing or null; `defect` says what is wrong with a value of another type.
+fn optional<'v, T>(
+    object: &'v Value,
+    name: &str,
+    read: impl Fn(&'v Value) -> Option<T>,
+    defect: &str,
+) -> Result<Option<T>, Defect> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => read(value).map_or_else(|| garbled(defect), |value| Ok(Some(value))),
+    }
 }
 
 fn ruling(value: &Value) -> Result<Ruling, Defect> {
@@ -184,23 +181,18 @@ fn ruling(value: &Value) -> Result<Ruling, Defect> {
     else {
         return garbled("an entry of `criteria_results` lacks its criterion or its result");
     };
-    let feedback = match value.get("feedback") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(feedback)) => Some(cut(feedback)),
-        Some(_) => return garbled("the `feedback` of a criterion is neither text nor null"),
-    };
+    let defect = "the `feedback` of a criterion is neither text nor null";
+    let feedback = optional(value, "feedback", Value::as_str, defect)?;
     let flaws = flaw::read_flaws(value.get("findings"))?;
-    Ok(Ruling { flaws, ..Ruling::new(criterion, *passed, feedback) })
+    Ok(Ruling { flaws, ..Ruling::new(criterion, *passed, feedback.map(cut)) })
 }
 
 fn cut(feedback: &str) -> String {
     text::cut_noted(feedback, MAX_FEEDBACK_BYTES).into_owned()
 }
 
-/// Holds a reply against the criteria that were asked.
-///
-/// A reply that fails without rulings is a failure with its feedback; one that passes without rulings is a
-/// pass only where `accept_bare` says so.
+/// Compares a reply with the criteria that were asked. A reply that fails without rulings is a failure with its feedback;
+/// one that passes without rulings is a pass only where `accept_bare` says so.
 pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<Answer, Defect> {
     let Reply { passed, feedback, criteria_results } = reply;
     if criteria_results.is_empty() && (!passed || accept_bare) {
@@ -217,8 +209,7 @@ pub fn rule(reply: Reply, criteria: &[&Criterion], accept_bare: bool) -> Result<
     }))
 }
 
-/// Puts rulings in the order of the criteria: every one answered exactly once, by name, and none that passes with
-/// something found.
+/// Puts rulings in the order of the criteria: each answered exactly once, by name, and none passed with findings.
 pub fn match_rulings(results: Vec<Ruling>, criteria: &[&Criterion]) -> Result<Vec<Ruling>, Defect> {
     let places: HashMap<String, usize> =
         criteria.iter().enumerate().map(|(i, criterion)| (fold_name(&criterion.name), i)).collect();
@@ -268,13 +259,8 @@ impl Answer {
         match self.bare {
             Some(passed) => self.rulings.is_empty() && (!passed || accept_bare),
             None => {
-                !criteria.is_empty()
-                    && self.rulings.len() == criteria.len()
-                    && self
-                        .rulings
-                        .iter()
-                        .zip(criteria)
-                        .all(|(r, c)| fold_name(&r.criterion) == fold_name(&c.name))
+                let ruled = self.rulings.iter().map(|ruling| fold_name(&ruling.criterion));
+                !criteria.is_empty() && ruled.eq(criteria.iter().map(|criterion| fold_name(&criterion.name)))
             }
         }
     }

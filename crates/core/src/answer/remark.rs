@@ -1,7 +1,5 @@
-//! Findings in a free text: lines that name a severity, such as `MAJOR: No error handling (api.py:45)`.
-//!
-//! Reviewers write them in many forms: in a list, a table, a heading, in emphasis or brackets, behind a place. Reading
-//! is generous here, because a finding that is not recognised is a finding that is lost.
+//! Findings in a free text: lines that name a severity, such as `MAJOR: No error handling (api.py:45)`, in lists, tables,
+//! headings, emphasis or brackets. Reading is generous: a finding that is not recognised is lost.
 
 use super::cut;
 use crate::criterion::Severity;
@@ -51,10 +49,10 @@ pub fn remarks(text: &str) -> Vec<Remark> {
     for (at, line) in lines.iter().enumerate() {
         let Some(named) = named(line) else { continue };
         // A severity alone is the heading of what follows it.
-        let below = lines[at + 1..].iter().map(|line| undecorated(line)).find(|line| !line.is_empty());
+        let below = lines[at + 1..].iter().map(|line| without_decoration(line)).find(|line| !line.is_empty());
         let below = below.filter(|line| self::named(line).is_none());
         let said = if named.said.is_empty() { below.unwrap_or_default() } else { named.said };
-        if !said.is_empty() && !is_nothing(said) {
+        if !said.is_empty() && !says_none(said) {
             remarks.push(remark(named.severity, said, named.place));
         }
     }
@@ -64,8 +62,8 @@ pub fn remarks(text: &str) -> Vec<Remark> {
 /// The first line that says that something has to change, where there is one.
 pub fn objection(text: &str) -> Option<&str> {
     let objects = |line: &&str| match named(line) {
-        Some(named) => named.severity != Severity::May && !is_nothing(named.said),
-        None => begins_with_a_blocking_word(line),
+        Some(named) => named.severity != Severity::May && !says_none(named.said),
+        None => begins_with_blocking_severity(line),
     };
     // A severity alone objects only if something follows it.
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -79,44 +77,44 @@ pub fn objection(text: &str) -> Option<&str> {
 }
 
 /// A severity that a line names, and what the line says with it.
-struct Named<'t> {
+struct SeverityLine<'t> {
     severity: Severity,
     said: &'t str,
     place: Option<&'t str>,
 }
 
-fn named(line: &str) -> Option<Named<'_>> {
-    at_the_beginning(undecorated(line)).or_else(|| further_on(line))
+fn named(line: &str) -> Option<SeverityLine<'_>> {
+    leading_severity(without_decoration(line)).or_else(|| inner_severity(line))
 }
 
 /// `MAJOR: …`, `[Major] …`, `**MAJOR** …`, `MAJOR (api.py:45): …`, `MAJOR | …`, `Major issue – …`.
-fn at_the_beginning(line: &str) -> Option<Named<'_>> {
+fn leading_severity(line: &str) -> Option<SeverityLine<'_>> {
     let (severity, rest) = SEVERITIES.into_iter().find_map(|(name, severity)| {
-        let rest = strip_prefix_in_any_case(line, name)?;
+        let rest = strip_prefix_ignoring_case(line, name)?;
         (!rest.trim_start_matches('_').starts_with(char::is_alphanumeric)).then_some((severity, rest))
     })?;
-    if let Some((place, said)) = place_before(rest) {
-        return Some(Named { severity, said, place: Some(place) });
+    if let Some((place, said)) = leading_location(rest) {
+        return Some(SeverityLine { severity, said, place: Some(place) });
     }
     let after =
-        NOUNS.iter().find_map(|noun| strip_prefix_in_any_case(rest.trim_start(), noun)).unwrap_or(rest);
+        NOUNS.iter().find_map(|noun| strip_prefix_ignoring_case(rest.trim_start(), noun)).unwrap_or(rest);
     let closed = after.trim_start_matches(|c: char| c == ' ' || CLOSERS.contains(&c));
     let was_closed = after[..after.len() - closed.len()].contains(CLOSERS);
     match after_separator(closed) {
-        Some(said) => Some(Named { severity, said: emphasised(said), place: None }),
+        Some(said) => Some(SeverityLine { severity, said: without_emphasis(said), place: None }),
         // Alone on its line it is a heading.
         None if was_closed || closed.is_empty() => {
-            Some(Named { severity, said: emphasised(closed), place: None })
+            Some(SeverityLine { severity, said: without_emphasis(closed), place: None })
         }
         None => None,
     }
 }
 
 /// ` (api.py:45): what` as place and what.
-fn place_before(rest: &str) -> Option<(&str, &str)> {
+fn leading_location(rest: &str) -> Option<(&str, &str)> {
     let (place, rest) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
     let said = after_separator(rest.trim_start_matches(|c: char| c == ' ' || CLOSERS.contains(&c)))?;
-    looks_like_a_place(place).then_some((place, emphasised(said)))
+    looks_like_location(place).then_some((place, without_emphasis(said)))
 }
 
 /// What stands behind the sign between a severity and what is wrong.
@@ -125,13 +123,13 @@ fn after_separator(text: &str) -> Option<&str> {
     SIGNS.iter().find_map(|sign| text.strip_prefix(sign)).map(str::trim)
 }
 
-/// What somebody wrote without the signs of emphasis around it.
-fn emphasised(text: &str) -> &str {
+/// A text without the signs of emphasis around it.
+fn without_emphasis(text: &str) -> &str {
     text.trim().trim_start_matches(['*', '_']).trim()
 }
 
 /// In capitals within a line: `api.py:45: MAJOR: …`, `1 | MAJOR | …`, `… [MAJOR] …`.
-fn further_on(line: &str) -> Option<Named<'_>> {
+fn inner_severity(line: &str) -> Option<SeverityLine<'_>> {
     let found = SEVERITIES.into_iter().find_map(|(name, severity)| {
         line.match_indices(name).find_map(|(at, _)| {
             let (before, after) = (&line[..at], &line[at + name.len()..]);
@@ -147,18 +145,22 @@ fn further_on(line: &str) -> Option<Named<'_>> {
     let (severity, before, said) = found?;
     let place = before.trim().trim_end_matches(':').trim_start_matches(|c: char| !c.is_alphanumeric());
     let said = after_separator(said.trim_start()).unwrap_or(said.trim());
-    Some(Named { severity, said: emphasised(said), place: Some(place).filter(|it| looks_like_a_place(it)) })
+    Some(SeverityLine {
+        severity,
+        said: without_emphasis(said),
+        place: Some(place).filter(|it| looks_like_location(it)),
+    })
 }
 
 /// `MAJOR no error handling`: no form that is told apart from prose, so it counts against a pass and is no remark.
-fn begins_with_a_blocking_word(line: &str) -> bool {
-    let line = undecorated(line);
+fn begins_with_blocking_severity(line: &str) -> bool {
+    let line = without_decoration(line);
     let blocking = SEVERITIES.iter().filter(|(_, severity)| *severity != Severity::May);
     blocking.filter_map(|(name, _)| line.strip_prefix(name)).any(|rest| rest.starts_with(char::is_whitespace))
 }
 
 /// A line without what stands before its first word: signs of lists, tables, headings and emphasis, numbers, labels.
-pub(super) fn undecorated(line: &str) -> &str {
+pub(super) fn without_decoration(line: &str) -> &str {
     let mut line = line.trim();
     loop {
         let before = line;
@@ -171,7 +173,7 @@ pub(super) fn undecorated(line: &str) -> &str {
             line = digits;
         }
         for label in LABELS {
-            let rest = strip_prefix_in_any_case(line, label).map(|rest| rest.trim_start_matches(CLOSERS));
+            let rest = strip_prefix_ignoring_case(line, label).map(|rest| rest.trim_start_matches(CLOSERS));
             line = rest.and_then(after_separator).unwrap_or(line);
         }
         if line == before {
@@ -180,12 +182,12 @@ pub(super) fn undecorated(line: &str) -> &str {
     }
 }
 
-fn strip_prefix_in_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+pub(super) fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let begins = text.get(..prefix.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix));
     begins.then(|| &text[prefix.len()..])
 }
 
-fn is_nothing(said: &str) -> bool {
+fn says_none(said: &str) -> bool {
     let said = said
         .trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '*' | '_' | '`' | '|' | '(' | ')'));
     NOTHING.iter().any(|nothing| nothing.eq_ignore_ascii_case(said))
@@ -193,17 +195,13 @@ fn is_nothing(said: &str) -> bool {
 
 fn remark(severity: Severity, said: &str, place: Option<&str>) -> Remark {
     let behind = said.strip_suffix(')').and_then(|said| said.rsplit_once(" ("));
-    match (place, behind.filter(|(_, place)| looks_like_a_place(place))) {
-        (Some(place), _) => Remark { severity, text: cut(said), place: Some(place.to_owned()) },
-        (None, Some((said, place))) => {
-            Remark { severity, text: cut(said.trim()), place: Some(place.to_owned()) }
-        }
-        (None, None) => Remark { severity, text: cut(said), place: None },
-    }
+    let behind = behind.filter(|(_, path)| place.is_none() && looks_like_location(path));
+    let (said, place) = behind.map_or((said, place), |(said, path)| (said.trim(), Some(path)));
+    Remark { severity, text: cut(said), place: place.map(str::to_owned) }
 }
 
 /// A path, with a line or without.
-fn looks_like_a_place(text: &str) -> bool {
+fn looks_like_location(text: &str) -> bool {
     let path = text.rsplit_once(':').filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()));
     let path = path.map_or(text, |(path, _)| path);
     !path.is_empty() && !path.contains(char::is_whitespace) && (path.contains('.') || path.contains('/'))

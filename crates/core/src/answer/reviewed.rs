@@ -1,8 +1,6 @@
-//! The review of a task: what a parser read out of a free text, and what that means as an answer.
-//!
-//! There is no search for words anywhere: the parser gives data, and data that is not as it must be is no answer.
+//! The review of a task: data that a parser read out of a free text, as an answer. Words are not searched for anywhere.
 
-use super::{Answer, Defect, Flaw, Ruling, cut, garbled};
+use super::{Answer, Defect, Flaw, Ruling, cut, garbled, optional};
 use crate::criterion::Criterion;
 use crate::prompt::{Field, Kind, Shape};
 use schemars::JsonSchema;
@@ -14,37 +12,26 @@ pub const REVIEW_CRITERION: &str = "review";
 /// The most issues that are taken from a review; more are counted.
 pub const MAX_ISSUES: usize = 100;
 
-/// The free text of a review, for whoever can only answer in a form.
-pub const REVIEW_TEXT: Shape = Shape(&[Field {
-    name: "review",
-    kind: Kind::Text,
-    required: true,
-    says: "your whole review, in your own words",
-}]);
+/// The free text of a review, for a reviewer that can only answer in a form.
+pub const REVIEW_TEXT: Shape =
+    Shape(&[Field::required("review", Kind::Text, "your whole review, in your own words")]);
 
 /// What a parser makes of it.
 pub const PARSED_REVIEW: Shape = Shape(&[
-    Field {
-        name: "result",
-        kind: Kind::OneOf(&["APPROVED", "NEEDS_REVISION", "REJECTED"]),
-        required: true,
-        says: "what the review concludes: APPROVED only if it lets the work pass as it is, without any condition; \
-               REJECTED if it says that a person has to step in; NEEDS_REVISION for everything else, also where it \
-               does not conclude or cannot be understood",
-    },
-    Field {
-        name: "issues",
-        kind: Kind::Texts,
-        required: false,
-        says: "each specific issue the review found",
-    },
-    Field { name: "summary", kind: Kind::Text, required: false, says: "the review in one or two sentences" },
-    Field {
-        name: "blocking",
-        kind: Kind::Bool,
-        required: false,
-        says: "true only if the review says that a person is needed before anybody works on",
-    },
+    Field::required(
+        "result",
+        Kind::OneOf(&["APPROVED", "NEEDS_REVISION", "REJECTED"]),
+        "what the review concludes: APPROVED only if it lets the work pass as it is, without any condition; \
+         REJECTED if it says that a person has to step in; NEEDS_REVISION for everything else, also where it \
+         does not conclude or cannot be understood",
+    ),
+    Field::optional("issues", Kind::Texts, "each specific issue the review found"),
+    Field::optional("summary", Kind::Text, "the review in one or two sentences"),
+    Field::optional(
+        "blocking",
+        Kind::Bool,
+        "true only if the review says that a person is needed before anybody works on",
+    ),
 ]);
 
 /// How a review of a task ended.
@@ -104,7 +91,7 @@ impl Reviewed {
         self.result == ReviewResult::Approved && !self.blocking
     }
 
-    /// Whether nobody may work on before a person has looked at it.
+    /// Whether a person must look at it before work goes on.
     pub fn needs_person(&self) -> bool {
         self.result == ReviewResult::Rejected || self.blocking
     }
@@ -121,36 +108,24 @@ impl Reviewed {
     }
 }
 
-/// Reads what the parser gives. Keys that are missing have the defaults of the source document; anything else that
-/// is not as it must be is a defect, and never an approval.
+/// Reads the data of the parser: missing keys have the defaults of the source document, any other defect is an error.
 pub fn read_reviewed(value: &Value) -> Result<Reviewed, Defect> {
-    let Value::Object(object) = value else {
+    if !value.is_object() {
         return garbled("the reply is not a JSON object");
-    };
-    let given = |name: &str| object.get(name).filter(|value| !value.is_null());
-    let result = match given("result") {
+    }
+    let result = match optional(value, "result", Value::as_str, "`result` is not text")? {
         None => ReviewResult::NeedsRevision,
-        Some(Value::String(word)) => match ReviewResult::of(word.trim()) {
+        Some(word) => match ReviewResult::of(word.trim()) {
             Some(result) if ReviewResult::SAID.contains(&result) => result,
             _ => return garbled("`result` is none of APPROVED, NEEDS_REVISION, REJECTED"),
         },
-        Some(_) => return garbled("`result` is not text"),
     };
-    let summary = match given("summary") {
-        None => String::new(),
-        Some(Value::String(text)) => cut(text),
-        Some(_) => return garbled("`summary` is not text"),
-    };
-    let blocking = match given("blocking") {
-        None => false,
-        Some(Value::Bool(blocking)) => *blocking,
-        Some(_) => return garbled("`blocking` is neither true nor false"),
-    };
-    let issues = match given("issues") {
-        None => vec![],
-        Some(Value::Array(list)) => issues(list)?,
-        Some(_) => return garbled("`issues` is not a list"),
-    };
+    let summary = optional(value, "summary", Value::as_str, "`summary` is not text")?;
+    let summary = summary.map(cut).unwrap_or_default();
+    let blocking = optional(value, "blocking", Value::as_bool, "`blocking` is neither true nor false")?;
+    let blocking = blocking.unwrap_or(false);
+    let list = optional(value, "issues", Value::as_array, "`issues` is not a list")?;
+    let issues = issues(list.map_or(&[], Vec::as_slice))?;
     if result == ReviewResult::Approved && blocking {
         return Err(Defect::Contradictory("`result` is APPROVED, and `blocking` is true".to_owned()));
     }

@@ -1,6 +1,6 @@
 //! Rulings by row rather than by reply: a replay file's lines, a self-review's results.
 
-use super::{Answer, Defect, Ruling, StatedFlaw, bounded_flaws, cut, match_rulings};
+use super::{Answer, Defect, Ruling, StatedFlaw, bounded_flaws, cut, garbled, match_rulings};
 use crate::criterion::fold_name;
 use crate::digest::Key;
 use crate::plan::{Assignment, Target};
@@ -45,8 +45,7 @@ impl Row {
     }
 }
 
-/// Answers every self-review assignment from rows: each row must speak of exactly one of them, and each of
-/// them must be answered in full.
+/// Answers every self-review assignment from rows: each row belongs to exactly one, and each is answered in full.
 pub fn self_rulings(
     rows: &[Row],
     assignments: &[Assignment],
@@ -58,21 +57,14 @@ pub fn self_rulings(
         let spoken_of: Vec<usize> = (0..own.len()).filter(|n| speaks_of(row, own[*n], rules)).collect();
         match spoken_of.as_slice() {
             [only] => results[*only].push(row.ruling()),
-            [] => {
-                return Err(Defect::Garbled(format!(
-                    "result {}: '{}' was not asked",
-                    i + 1,
-                    cut(&row.criterion)
-                )));
-            }
+            [] => return garbled(format!("result {}: '{}' was not asked", i + 1, cut(&row.criterion))),
             several => {
-                let words = "which? name its `rule` and `file`";
-                let count = several.len();
-                return Err(Defect::Garbled(format!(
-                    "result {}: '{}' was asked {count} times; {words}",
+                return garbled(format!(
+                    "result {}: '{}' was asked {} times; which? name its `rule` and `file`",
                     i + 1,
-                    row.criterion
-                )));
+                    row.criterion,
+                    several.len()
+                ));
             }
         }
     }

@@ -1,13 +1,12 @@
 //! The key of a question: what its ruling stands under.
 
-use super::{Batch, Reviewer, ReviewerKind, is_first_look};
+use super::{Batch, FIRST_LOOK, Reviewer, ReviewerKind};
 use crate::digest::{Key, Parts};
 use crate::prompt::PROMPT_VERSION;
 use crate::rule::Rule;
 use crate::submission::Submission;
 
-/// Everything the reviewer could see and was asked, and which look it is. Not in it: severity, round, time, anything
-/// random.
+/// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
 pub(super) fn key(
     rule: &Rule,
     batch: &Batch,
@@ -38,7 +37,7 @@ pub(super) fn key(
         parts.text("context").text(context.as_str());
     }
     // The same for the first look.
-    if !is_first_look(&look) {
+    if look != FIRST_LOOK {
         parts.text("look").count(look as usize);
     }
     parts.key()

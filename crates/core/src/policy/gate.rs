@@ -12,7 +12,7 @@ pub const DEFAULT_ITEM_FAILURES_MAX: u32 = 5;
 /// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody has ruled on it in this round.
+    /// There is no ruling on it in this round.
     Open,
     /// It passed.
     Passed,
@@ -72,7 +72,7 @@ pub enum GateEnd {
     Pass,
     /// Something that blocks failed.
     Fail,
-    /// Nobody has ruled yet on something that blocks.
+    /// There is no ruling yet on something that blocks.
     Todo,
     /// There is no item.
     Empty,

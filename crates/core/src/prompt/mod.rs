@@ -1,7 +1,5 @@
-//! What a reviewer is told: the system prompt, the payload, the response schema, and the instructions of a
-//! self-review.
-//!
-//! Prompts are deterministic: the same question gives the same bytes, so a ruling can stand for it.
+//! What a reviewer is told: system prompt, payload, response schema, instructions of a self-review. Prompts are
+//! deterministic: the same question gives the same bytes, so a ruling can stand for it.
 
 mod payload;
 mod schema;
@@ -10,7 +8,7 @@ mod self_review;
 mod system;
 
 pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
-pub use schema::{Field, Kind, RESPONSE, Shape, response_schema, strict_response_schema};
+pub use schema::{Field, Kind, RESPONSE, Shape, response_schema};
 pub use sections::{
     DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
     TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
@@ -23,8 +21,7 @@ pub use system::{
 /// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.
 pub const PROMPT_VERSION: u32 = 3;
 
-/// Criteria as Markdown: a bold name and its question. Further lines are indented, so that no criterion can
-/// pose as a heading of ours.
+/// Criteria as Markdown: a bold name and its question, further lines indented so that none reads as a heading.
 fn criteria_list<'a>(criteria: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let item = |(name, question): (&str, &str)| {
         let name = crate::text::neutralise_name(name).0.into_owned();

@@ -1,5 +1,5 @@
-//! The shape of a reply: one table, from which the two schemas and the words that describe them are made, and
-//! by which a reply is checked.
+//! The shape of a reply: one table of fields, from which the JSON schemas and their description in the prompt are made,
+//! and by which a reply is checked.
 
 use serde_json::{Map, Value, json};
 
@@ -35,65 +35,57 @@ pub struct Field {
     pub says: &'static str,
 }
 
+impl Field {
+    /// A field without which a reply is incomplete.
+    pub const fn required(name: &'static str, kind: Kind, says: &'static str) -> Self {
+        Self { name, kind, required: true, says }
+    }
+
+    /// A field that may be left out.
+    pub const fn optional(name: &'static str, kind: Kind, says: &'static str) -> Self {
+        Self { name, kind, required: false, says }
+    }
+}
+
 /// The reply to a review.
 pub const RESPONSE: &[Field] = &[
-    Field { name: "passed", kind: Kind::Bool, required: true, says: "true only if every criterion passed" },
-    Field {
-        name: "feedback",
-        kind: Kind::Text,
-        required: true,
-        says: "a short summary; where something failed, what must change",
-    },
-    Field {
-        name: "criteria_results",
-        kind: Kind::List(RULING),
-        required: false,
-        says: "one entry for each criterion, none left out, none twice",
-    },
+    Field::required("passed", Kind::Bool, "true only if every criterion passed"),
+    Field::required("feedback", Kind::Text, "a short summary; where something failed, what must change"),
+    Field::optional(
+        "criteria_results",
+        Kind::List(RULING),
+        "one entry for each criterion, none left out, none twice",
+    ),
 ];
 
 const RULING: &[Field] = &[
-    Field {
-        name: "criterion",
-        kind: Kind::Text,
-        required: true,
-        says: "the criterion's name, copied exactly",
-    },
-    Field { name: "passed", kind: Kind::Bool, required: true, says: "whether this criterion is met" },
-    Field {
-        name: "feedback",
-        kind: Kind::MaybeText,
-        required: false,
-        says: "where it failed: the place, the defect and how to mend it; otherwise null",
-    },
-    Field {
-        name: "findings",
-        kind: Kind::List(FINDING),
-        required: false,
-        says: "where it failed: one entry for each defect, with its file and line; otherwise empty",
-    },
+    Field::required("criterion", Kind::Text, "the criterion's name, copied exactly"),
+    Field::required("passed", Kind::Bool, "whether this criterion is met"),
+    Field::optional(
+        "feedback",
+        Kind::MaybeText,
+        "where it failed: the place, the defect and how to mend it; otherwise null",
+    ),
+    Field::optional(
+        "findings",
+        Kind::List(FINDING),
+        "where it failed: one entry for each defect, with its file and line; otherwise empty",
+    ),
 ];
 
 const FINDING: &[Field] = &[
-    Field { name: "message", kind: Kind::Text, required: true, says: "what is wrong, and how to fix it" },
-    Field {
-        name: "file",
-        kind: Kind::MaybeText,
-        required: false,
-        says: "the file's path, copied exactly; null where it is about no single file",
-    },
-    Field {
-        name: "line",
-        kind: Kind::MaybeNumber,
-        required: false,
-        says: "the line in the file as it is now, from 1; null where you do not know it",
-    },
-    Field {
-        name: "end_line",
-        kind: Kind::MaybeNumber,
-        required: false,
-        says: "the last line, where there are several; otherwise null",
-    },
+    Field::required("message", Kind::Text, "what is wrong, and how to fix it"),
+    Field::optional(
+        "file",
+        Kind::MaybeText,
+        "the file's path, copied exactly; null where it is about no single file",
+    ),
+    Field::optional(
+        "line",
+        Kind::MaybeNumber,
+        "the line in the file as it is now, from 1; null where you do not know it",
+    ),
+    Field::optional("end_line", Kind::MaybeNumber, "the last line, where there are several; otherwise null"),
 ];
 
 /// The shape of a whole reply: an object with these fields.
@@ -106,23 +98,20 @@ impl Shape {
 
     /// The schema as documents have it: optional keys may be left out.
     pub fn schema(self) -> Value {
-        object(self.0, Rendering::Document)
+        object(self.0, false)
     }
 
-    /// The schema for services that refuse optional keys: every key required and nullable, nothing else
-    /// allowed.
+    /// The schema for services that refuse optional keys: every key required and nullable, nothing else allowed.
     pub fn strict_schema(self) -> Value {
-        object(self.0, Rendering::Strict)
+        object(self.0, true)
     }
 
     /// The fields in words, for the prompt.
     pub fn in_words(self) -> String {
-        let mut out = String::new();
-        describe(self.0, "", &mut out);
-        out
+        describe(self.0, "")
     }
 
-    /// Whether a value has this shape; if not, what is wrong first. Keys beyond it are nobody's business.
+    /// Whether a value has this shape; if not, the first defect. Other keys are ignored.
     pub fn check(self, value: &Value) -> Result<(), String> {
         check(self.0, value, "")
     }
@@ -131,11 +120,6 @@ impl Shape {
 /// The schema as the source document has it.
 pub fn response_schema() -> Value {
     Shape::RULINGS.schema()
-}
-
-/// The schema for services that refuse optional keys: every key required and nullable, nothing else allowed.
-pub fn strict_response_schema() -> Value {
-    Shape::RULINGS.strict_schema()
 }
 
 fn check(fields: &[Field], value: &Value, within: &str) -> Result<(), String> {
@@ -186,26 +170,21 @@ impl Kind {
     }
 }
 
-fn describe(fields: &[Field], indent: &str, out: &mut String) {
-    for field in fields {
-        let kind = field.kind.in_words();
-        out.push_str(&format!("{indent}- `{}` ({kind}): {}\n", field.name, field.says));
-        if let Kind::List(inner) = field.kind {
-            describe(inner, &format!("{indent}  "), out);
-        }
-    }
+fn describe(fields: &[Field], indent: &str) -> String {
+    let line = |field: &Field| {
+        let inner = match field.kind {
+            Kind::List(inner) => describe(inner, &format!("{indent}  ")),
+            _ => String::new(),
+        };
+        format!("{indent}- `{}` ({}): {}\n{inner}", field.name, field.kind.in_words(), field.says)
+    };
+    fields.iter().map(line).collect()
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Rendering {
-    Document,
-    Strict,
-}
-
-fn object(fields: &[Field], rendering: Rendering) -> Value {
-    let strict = rendering == Rendering::Strict;
+/// The schema of an object; a strict one requires every key and allows no other.
+fn object(fields: &[Field], strict: bool) -> Value {
     let properties: Map<String, Value> =
-        fields.iter().map(|field| (field.name.to_owned(), property(field, rendering))).collect();
+        fields.iter().map(|field| (field.name.to_owned(), property(field, strict))).collect();
     let required: Vec<&str> =
         fields.iter().filter(|field| strict || field.required).map(|field| field.name).collect();
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });
@@ -215,8 +194,8 @@ fn object(fields: &[Field], rendering: Rendering) -> Value {
     schema
 }
 
-fn property(field: &Field, rendering: Rendering) -> Value {
-    let nullable = rendering == Rendering::Strict && !field.required;
+fn property(field: &Field, strict: bool) -> Value {
+    let nullable = strict && !field.required;
     let kind = |name: &str| if nullable { json!([name, "null"]) } else { json!(name) };
     let mut schema = match field.kind {
         Kind::Bool => json!({ "type": kind("boolean") }),
@@ -224,12 +203,11 @@ fn property(field: &Field, rendering: Rendering) -> Value {
         Kind::MaybeText => json!({ "type": ["string", "null"] }),
         Kind::MaybeNumber => json!({ "type": ["integer", "null"] }),
         Kind::OneOf(words) => {
-            let words = words.iter().map(|word| json!(word));
-            let words: Vec<Value> = words.chain(nullable.then_some(Value::Null)).collect();
+            let words: Vec<_> = words.iter().map(Some).chain(nullable.then_some(None)).collect();
             json!({ "type": kind("string"), "enum": words })
         }
         Kind::Texts => json!({ "type": kind("array"), "items": { "type": "string" } }),
-        Kind::List(inner) => json!({ "type": kind("array"), "items": object(inner, rendering) }),
+        Kind::List(inner) => json!({ "type": kind("array"), "items": object(inner, strict) }),
     };
     schema["description"] = json!(field.says);
     schema
@@ -245,7 +223,7 @@ mod tests {
 
     #[test]
     fn req_004_2_5_passed_and_feedback_are_required_criteria_results_optional() {
-        let schema = response_schema();
+        let schema = Shape::RULINGS.schema();
         assert_eq!(schema["required"], json!(["passed", "feedback"]));
         assert_eq!(schema["properties"]["passed"]["type"], "boolean");
         assert_eq!(schema["properties"]["feedback"]["type"], "string");
@@ -256,7 +234,7 @@ mod tests {
 
     #[test]
     fn req_004_2_6_each_result_requires_criterion_and_passed() {
-        let schema = response_schema();
+        let schema = Shape::RULINGS.schema();
         let reply = |result: Value| json!({ "passed": true, "feedback": "", "criteria_results": [result] });
         assert!(accepts(&schema, reply(json!({ "criterion": "A", "passed": true }))));
         assert!(accepts(&schema, reply(json!({ "criterion": "A", "passed": true, "feedback": null }))));
@@ -280,7 +258,7 @@ mod tests {
                 walk(items);
             }
         }
-        let strict = strict_response_schema();
+        let strict = Shape::RULINGS.strict_schema();
         walk(&strict);
         assert!(accepts(&strict, json!({ "passed": true, "feedback": "x", "criteria_results": null })));
         assert!(!accepts(&strict, json!({ "passed": true, "feedback": "x" })));
@@ -298,7 +276,7 @@ mod tests {
             }
         }
         let mut all = vec![];
-        names(&response_schema(), &mut all);
+        names(&Shape::RULINGS.schema(), &mut all);
         assert_eq!(all.len(), 11);
         for name in all {
             assert!(Shape::RULINGS.in_words().contains(&format!("`{name}`")), "{name}");

@@ -1,7 +1,5 @@
-//! A question about a change: sections with the caller's headings, the diff between them.
-//!
-//! Headings are those of the documents. A line of foreign text that reads like one of them, or like one of our
-//! markers, gets a leading `\`; fences are longer than any run of signs inside.
+//! A question about a change: sections with the caller's headings, the diff between them. A line of foreign text that
+//! reads like a heading or like one of our markers gets a leading `\`; fences are longer than any run of signs inside.
 
 use super::payload::{harmless, notice, section};
 use crate::digest::{Digest, Parts};
@@ -91,15 +89,16 @@ impl Sections {
     /// The sections of a task run.
     pub fn of_run(context: &RunContext<'_>) -> Self {
         let lint = |said: &str| if said.trim().is_empty() { "Clean".to_owned() } else { lint_cut(said) };
-        let mut after = vec![];
-        after.extend(context.test_results.map(|said| Section::fenced("## Test Results", tests_cut(said))));
-        after.extend(context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))));
         let errors = context.previous_errors.filter(|said| !said.trim().is_empty());
-        after.extend(errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))));
+        let after = [
+            context.test_results.map(|said| Section::fenced("## Test Results", tests_cut(said))),
+            context.lint_status.map(|said| Section::plain("## Lint Status", lint(said))),
+            errors.map(|said| Section::fenced(PREVIOUS_ERRORS, errors_cut(said))),
+        ];
         Self {
             before: vec![Section::plain("## Task Checklist", context.checklist)],
             heading: "## Code Changes (git diff)".to_owned(),
-            after,
+            after: after.into_iter().flatten().collect(),
         }
     }
 
@@ -125,8 +124,8 @@ impl Sections {
         Self { before, heading: "## Git Diff".to_owned(), after }
     }
 
-    /// Names exactly these sections, but for what went wrong before: that is our own answer to the same work, and with it
-    /// every failure would make a new question of the same bytes.
+    /// Names these sections without the previous errors: with our own answer in it, every failure would make a new
+    /// question of the same bytes.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("sections/1");
         parts.text(&self.heading);
@@ -168,11 +167,10 @@ pub fn lint_cut(said: &str) -> String {
 }
 
 fn cut_said(said: &str, bytes_max: usize) -> String {
-    let kept = text::cut(said, bytes_max);
-    if kept.len() == said.len() {
-        return said.to_owned();
+    match text::cut(said, bytes_max) {
+        whole if whole.len() == said.len() => said.to_owned(),
+        kept => format!("{kept}\n[cut: {} of {} bytes shown]", kept.len(), said.len()),
     }
-    format!("{kept}\n[cut: {} of {} bytes shown]", kept.len(), said.len())
 }
 
 fn end_of(said: &str, bytes_max: usize) -> String {
@@ -223,32 +221,20 @@ impl Headings {
 
     fn harmless(&self, foreign: &str, changes: &mut Changes) -> String {
         let shown = harmless(foreign, changes);
-        if !shown.split('\n').any(|line| self.has(line)) {
-            return shown;
-        }
-        let mut lines = vec![];
-        for line in shown.split('\n') {
-            let own = self.has(line);
-            changes.lines += usize::from(own);
-            lines.push(if own { format!("\\{line}") } else { line.to_owned() });
-        }
-        lines.join("\n")
+        text::escape_lines(shown.into(), |line| self.has(line), changes).into_owned()
     }
 
     fn word(&self, section: &Section, info: &str, changes: &mut Changes) -> String {
         let (heading, changed) = text::neutralise_name(&section.heading);
         changes.add(changed);
-        let mut text = self.harmless(section.text.trim_end_matches('\n'), changes);
-        if !section.is_fenced {
-            text = close_fences(text, changes);
+        let text = self.harmless(section.text.trim_end_matches('\n'), changes);
+        if section.is_fenced {
+            let fence = fence(&text);
+            return format!("{heading}\n{fence}{info}\n{text}\n{fence}");
         }
-        match section.is_fenced {
-            true => {
-                let fence = fence(&text);
-                format!("{heading}\n{fence}{info}\n{text}\n{fence}")
-            }
-            false if text.is_empty() => heading.into_owned(),
-            false => format!("{heading}\n{text}"),
+        match close_fences(text, changes).as_str() {
+            "" => heading.into_owned(),
+            text => format!("{heading}\n{text}"),
         }
     }
 }
@@ -265,14 +251,12 @@ const KNOWN: [&str; 8] = [
     "## Acceptance Criteria",
 ];
 
-/// The words of a line that a reader would take for a heading: signs, whatever stands before them in a diff or a
-/// list, and case make no difference.
+/// The words of a line that reads like a heading, whatever its case and the signs of a diff or list before it.
 fn heading_words(line: &str) -> Option<String> {
     let line =
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\\' | '+' | '-' | '>' | '*'));
     let inner = line.strip_prefix('#')?.trim_matches('#');
-    let joiner = |c: &char| text::hides(*c);
-    let inner: String = inner.chars().filter(|c| !joiner(c)).collect();
+    let inner: String = inner.chars().filter(|c| !text::hides(*c)).collect();
     let words = inner.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     (!words.is_empty()).then_some(words)
 }
@@ -281,22 +265,15 @@ fn heading_words(line: &str) -> Option<String> {
 fn close_fences(text: String, changes: &mut Changes) -> String {
     let opens = |line: &str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
     let fences = text.split('\n').filter(|line| opens(line)).count();
-    if fences % 2 == 0 {
-        return text;
+    match fences % 2 {
+        0 => text,
+        _ => text::escape_lines(text.into(), opens, changes).into_owned(),
     }
-    changes.lines += fences;
-    let shown = |line: &str| if opens(line) { format!("\\{line}") } else { line.to_owned() };
-    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// A fence longer than any run of its sign inside.
 fn fence(text: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }
 

@@ -12,7 +12,7 @@ pub struct ReviewSection {
     pub scope: String,
     /// Names and questions.
     pub criteria: Vec<(String, String)>,
-    /// Context from whoever wrote the rule.
+    /// Context from the author of the rule.
     pub guidance: Option<String>,
     /// For a review of single files: each of them.
     pub each_file: Vec<String>,

@@ -10,7 +10,7 @@ pub struct Question<'a> {
     pub criteria: Vec<(&'a str, &'a str)>,
     /// What the author says about the work.
     pub notes: Option<&'a str>,
-    /// Context from whoever wrote the rule.
+    /// Context from the author of the rule.
     pub guidance: Option<&'a str>,
 }
 
@@ -37,7 +37,7 @@ pub fn system_prompt(question: &Question<'_>) -> String {
     out
 }
 
-/// The system prompt without how to answer, for whoever answers in free text.
+/// The system prompt without how to answer, for a reviewer that answers in free text.
 pub fn question_prompt(question: &Question<'_>) -> String {
     let mut out = String::from(
         "You are an independent quality reviewer. You judge work that somebody else made against the criteria \
@@ -62,8 +62,7 @@ pub fn question_prompt(question: &Question<'_>) -> String {
     out
 }
 
-/// The whole prompt of a reviewer that answers in free text. The marker on its last line must carry `word`, which
-/// nothing that is judged can know.
+/// The whole prompt of a reviewer that answers in free text. `word` is random: the judged work cannot know it.
 pub fn marked_prompt(question: &str, payload: &str, word: &str) -> String {
     format!(
         "{question}\n{payload}\n\n## Your Answer\n\nWrite what you found, a line each, such as \
@@ -77,8 +76,7 @@ pub fn marked_prompt(question: &str, payload: &str, word: &str) -> String {
     )
 }
 
-/// Builds the system prompt of a question that is no review: `task` says what is wanted, in our own words,
-/// and the shape how to answer.
+/// Builds the system prompt of a question that is no review: the task in our own words, and the shape of the answer.
 pub fn consultation_prompt(task: &str, shape: Shape) -> String {
     let mut out = format!("{}\n\n## Guidelines\n\n", task.trim_end());
     out.push_str(MATERIAL);

@@ -1,9 +1,7 @@
 //! Redaction: keys, tokens and private keys in a text are replaced by `[redacted: NAME]` and counted.
 //!
-//! Every line stays a line, so line numbers hold. A text without secrets stays byte for byte the same.
-//! Redacting twice is redacting once. Time is linear in the length of the text.
-//!
-//! This finds what looks like a secret. It is a net, not a wall: a password that is a word stays.
+//! Line numbers hold, a text without secrets stays byte for byte the same, redacting twice is redacting once, and time is
+//! linear. It finds what looks like a secret; a password that is a word stays.
 
 mod reply;
 mod rows;
@@ -102,8 +100,7 @@ impl Redaction {
 
     /// The text without its secrets, and how many there were.
     pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, Counts) {
-        let mut counts = Counts::default();
-        let mut text = Cow::Borrowed(text);
+        let (mut counts, mut text) = (Counts::default(), Cow::Borrowed(text));
         for _ in 0..MAX_PASSES {
             let found = self.find(&text);
             if found.is_empty() {
@@ -117,12 +114,12 @@ impl Redaction {
         (text, counts)
     }
 
-    /// The text without its secrets, where nobody counts.
+    /// The text without its secrets, without a count.
     pub fn hide(&self, text: &str) -> String {
         self.redact(text).0.into_owned()
     }
 
-    /// The text with stars for its secrets: every place in it stays where it was, for those who point at one.
+    /// The text with stars for its secrets: every offset in it stays valid.
     pub fn mask(&self, text: &str) -> String {
         self.find(text).into_iter().fold(text.to_owned(), |text, (range, _)| stars(&text, range))
     }
@@ -138,12 +135,12 @@ impl Redaction {
     /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
     fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let mut found = vec![];
-        let due = if self.is_on { rows::due(text) } else { vec![] };
-        for row in due {
+        let needed = if self.is_on { rows::needed(text) } else { vec![] };
+        for row in needed {
             let is_one = Some(table::TABLE[row].is_one);
             match rows::regex(row) {
                 Ok(regex) => find(regex, is_one, text, |range| found.push((range, row))),
-                // Not with this table, as a test shows. Where nobody can look, nothing is let through.
+                // A test shows that this table compiles. Otherwise the whole text is redacted.
                 Err(_) => found.push((0..text.len(), row)),
             }
         }
@@ -167,15 +164,9 @@ impl Redaction {
         for (range, pattern) in found {
             let mark = mark(self.name(*pattern));
             out.push_str(&text[done..range.start]);
-            for (i, line) in text[range.clone()].split('\n').enumerate() {
-                if i > 0 {
-                    out.push('\n');
-                }
-                out.push_str(&mark);
-                if line.ends_with('\r') {
-                    out.push('\r');
-                }
-            }
+            let end = |line: &str| if line.ends_with('\r') { "\r" } else { "" };
+            let marks = text[range.clone()].split('\n').map(|line| format!("{mark}{}", end(line)));
+            out.push_str(&marks.collect::<Vec<_>>().join("\n"));
             done = range.end;
         }
         out.push_str(&text[done..]);
@@ -194,7 +185,7 @@ fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(
     while let Some(captures) = regex.captures_at(text, from) {
         let whole = captures.get(0).map_or(from..from, |whole| whole.range());
         let group = captures.get(1).filter(|_| is_one.is_some());
-        let range = group.map_or(whole.clone(), |group| kept_of(text, group.range()));
+        let range = group.map_or(whole.clone(), |group| without_backslash(text, group.range()));
         let after = text[range.end..].chars().next();
         let is_one = is_one.is_none_or(|is_one| is_one(&text[range.clone()], after));
         // What was no value may hold the word before the next one.
@@ -202,7 +193,7 @@ fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(
         from = if again { range.start } else { whole.end };
         from = text.ceil_char_boundary(from.max(whole.start + 1));
         if is_one {
-            let range = if group.is_some() { whole_value(text, range) } else { range };
+            let range = if group.is_some() { to_value_end(text, range) } else { range };
             from = from.max(range.end);
             found(range);
         }
@@ -231,8 +222,7 @@ impl Counts {
     }
 }
 
-/// The text with a star for every byte of a range that is no end of a line. The range is one of whole
-/// characters.
+/// The text with a star for every byte of a range of whole characters, line ends left out.
 pub fn stars(text: &str, range: Range<usize>) -> String {
     let star = |byte: u8| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' };
     let hidden: String = text[range.clone()].bytes().map(star).collect();
@@ -240,12 +230,12 @@ pub fn stars(text: &str, range: Range<usize>) -> String {
 }
 
 /// Inside JSON a closing quote brings its backslash along, which is no part of the value.
-fn kept_of(text: &str, range: Range<usize>) -> Range<usize> {
+fn without_backslash(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..range.start + text[range.clone()].trim_end_matches('\\').len()
 }
 
 /// A long value to its end: expressions look at the beginning only, which keeps them linear.
-fn whole_value(text: &str, range: Range<usize>) -> Range<usize> {
+fn to_value_end(text: &str, range: Range<usize>) -> Range<usize> {
     if range.len() < table::LOOKED_AT_BYTES {
         return range;
     }

@@ -1,5 +1,5 @@
-//! The rows of the table at work: which of them a text has to be looked at by, and their expressions, each made when it
-//! is first needed and then kept. Making all of them takes milliseconds and megabytes, and most texts need none.
+//! Which rows of the table a text needs, and their expressions, each compiled when first needed: compiling all takes
+//! milliseconds and megabytes, and most texts need none.
 
 use super::table::{self, TABLE};
 use super::{Problem, compile};
@@ -10,7 +10,7 @@ use std::sync::{LazyLock, OnceLock};
 const ROWS: usize = TABLE.len();
 
 /// The rows that may find something in a text, in order.
-pub(super) fn due(text: &str) -> Vec<usize> {
+pub(super) fn needed(text: &str) -> Vec<usize> {
     let Some((searcher, rows)) = &*HINTS else { return (0..ROWS).collect() };
     let mut is_due = [false; ROWS];
     let mut left = ROWS;
@@ -46,6 +46,6 @@ static HINTS: LazyLock<Option<(AhoCorasick, Vec<Vec<usize>>)>> = LazyLock::new(|
 /// The expression of a row.
 pub(super) fn regex(row: usize) -> Result<&'static Regex, Problem> {
     static MADE: [OnceLock<Result<Regex, Problem>>; ROWS] = [const { OnceLock::new() }; ROWS];
-    let made = MADE[row].get_or_init(|| compile(&table::spelled_out(TABLE[row].expression)));
+    let made = MADE[row].get_or_init(|| compile(&table::expanded(TABLE[row].expression)));
     made.as_ref().map_err(Clone::clone)
 }

@@ -1,7 +1,5 @@
-//! What a secret looks like: one row each, the specific ones before those that go by what stands around.
-//!
-//! A row's expression has one group: what is replaced. It never matches across lines, but for a private key.
-//! `BOUND` is a place where a word may begin, also right behind the `\n` of a text inside JSON.
+//! What a secret looks like: one row each, specific ones first. The one group of a row's expression is what is replaced;
+//! only a private key matches across lines. `BOUND` is where a word may begin, also right behind the `\n` of a JSON text.
 
 use super::value;
 
@@ -9,8 +7,7 @@ use super::value;
 pub(super) struct Row {
     /// What stands in the mark, and in the count.
     pub name: &'static str,
-    /// What stands in every text it is found in, one of these at least; capitals do not count. Most texts have none, and
-    /// need not be looked at by the expression.
+    /// A text without any of these, in any case, has no such secret and is not searched.
     pub hints: &'static [&'static str],
     /// How it is found.
     pub expression: &'static str,
@@ -43,7 +40,7 @@ const BETWEEN: &str =
     r#"(?:[ \t\r]|\n-?|\\[nrt]|["'`,+>#*|\\]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[ -\[\]-~]{0,100})"#;
 
 /// The expression of a row with its pieces filled in.
-pub(super) fn spelled_out(expression: &str) -> String {
+pub(super) fn expanded(expression: &str) -> String {
     let pieces = [("BOUND", BOUND), ("ALONE", ALONE), ("NAMED", NAMED), ("BETWEEN", BETWEEN)];
     pieces.iter().fold(expression.to_owned(), |text, (name, piece)| text.replace(name, piece))
 }
@@ -72,9 +69,9 @@ pub(super) const TABLE: &[Row] = &[
         "aws-secret",
         &["akia", "asia"],
         r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}[^A-Za-z0-9/+\n]{1,8}([A-Za-z0-9/+]{40,})",
-        value::forty,
+        value::aws_secret,
     ),
-    row("aws-secret", &["aws"], r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::forty),
+    row("aws-secret", &["aws"], r#"(?i-u:aws)[ -~\t]{0,40}?["':= ]([A-Za-z0-9/+]{40,})"#, value::aws_secret),
     row(
         "github-token",
         &["gho_", "ghp_", "ghs_", "ghr_", "ghu_", "github_pat_"],
@@ -125,7 +122,7 @@ pub(super) const TABLE: &[Row] = &[
         "url-password",
         &["://"],
         r#"://[!-~&&[^/:@"'`<>]]{0,64}:([!-~&&[^/@"'`<>]]{1,128})@"#,
-        value::of_url,
+        value::url_password,
     ),
     row("assigned-secret", NAMED_HINTS, r#"NAMED\\?["'`]([^\x00-\x20"'`]{8,64})"#, value::quoted),
     row("assigned-secret", NAMED_HINTS, "NAMED([A-Za-z0-9+/_=.~-]{16,64})", value::bare),

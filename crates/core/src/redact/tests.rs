@@ -295,20 +295,20 @@ fn every_row_can_be_looked_for() {
 
 #[test]
 fn a_text_without_hints_needs_no_expression() {
-    assert!(rows::due("A page about nothing in particular, with 40 words.\n").is_empty());
+    assert!(rows::needed("A page about nothing in particular, with 40 words.\n").is_empty());
     let of = |name: &str| {
         (0..table::TABLE.len()).filter(|row| table::TABLE[*row].name == name).collect::<Vec<_>>()
     };
-    assert_eq!(rows::due("the TokenS of a"), of("assigned-secret"));
+    assert_eq!(rows::needed("the TokenS of a"), of("assigned-secret"));
     // One hint is a part of the other.
-    assert_eq!(rows::due("sk-ant-"), [of("anthropic-key"), of("openai-key")].concat());
+    assert_eq!(rows::needed("sk-ant-"), [of("anthropic-key"), of("openai-key")].concat());
 }
 
 /// Texts made to be matched by a row, so that its hints are those of its expression.
 fn matched() -> impl Strategy<Value = (usize, String)> {
     let made = |row: usize| {
         // The generator knows no places between characters, and those say nothing about the text.
-        let expression = table::spelled_out(table::TABLE[row].expression);
+        let expression = table::expanded(table::TABLE[row].expression);
         let expression = expression.replace(r"(?-u:\b)", "").replace("(?i-u:", "(?i:").replace('^', "");
         proptest::string::string_regex(&expression).unwrap().prop_map(move |text| (row, text))
     };
@@ -319,6 +319,6 @@ proptest! {
     #[test]
     fn what_a_row_finds_has_one_of_its_hints((row, text) in matched()) {
         prop_assume!(rows::regex(row).unwrap().is_match(&text));
-        prop_assert!(rows::due(&text).contains(&row), "{}: {text}", table::TABLE[row].name);
+        prop_assert!(rows::needed(&text).contains(&row), "{}: {text}", table::TABLE[row].name);
     }
 }

@@ -5,22 +5,21 @@ pub(super) fn any(_: &str, _: Option<char>) -> bool {
     true
 }
 
-/// A secret access key has exactly forty signs; longer runs are base64 of something else, forty hex digits
-/// are a commit.
-pub(super) fn forty(value: &str, after: Option<char>) -> bool {
+/// A secret access key has exactly aws_secret signs; longer runs are other base64, aws_secret hex digits are a commit.
+pub(super) fn aws_secret(value: &str, after: Option<char>) -> bool {
     value.len() == 40 && after != Some('=') && !value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A token behind its prefix: `sk-learn-based-pipeline` is none.
 pub(super) fn token(value: &str, _: Option<char>) -> bool {
-    has_letter_and_digit(value) && !reads_as_name(value)
+    has_letter_and_digit(value) && !is_name(value)
 }
 
 /// A password in an address, unless it is one for show.
-pub(super) fn of_url(value: &str, _: Option<char>) -> bool {
+pub(super) fn url_password(value: &str, _: Option<char>) -> bool {
     let for_show = ["password", "passwd", "pass", "pw", "pwd", "secret", "token"];
     let lower = value.to_ascii_lowercase();
-    !for_show.contains(&lower.as_str()) && !stands_in(value) && !value.starts_with(['$', '%'])
+    !for_show.contains(&lower.as_str()) && !is_placeholder(value) && !value.starts_with(['$', '%'])
 }
 
 /// A value in quotes behind a word like `password`.
@@ -39,8 +38,8 @@ fn is_mixed(value: &str) -> bool {
     long && has_letter_and_digit(value)
         && !value.contains("://")
         && !value.starts_with(['/', '.', '~'])
-        && !stands_in(value)
-        && !reads_as_name(value)
+        && !is_placeholder(value)
+        && !is_name(value)
         && bits_per_byte(value) >= MIN_BITS_PER_BYTE
 }
 
@@ -54,7 +53,7 @@ fn has_letter_and_digit(value: &str) -> bool {
 }
 
 /// Words that people write where a secret would stand.
-fn stands_in(value: &str) -> bool {
+fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 16] = [
         "example",
         "changeme",
@@ -78,7 +77,7 @@ fn stands_in(value: &str) -> bool {
 }
 
 /// `my-cluster-secret-2024`, `primaryApiKeyV2`, `auth.sha256`: words, each with a number at most.
-fn reads_as_name(value: &str) -> bool {
+fn is_name(value: &str) -> bool {
     let is_word = |part: &[u8]| {
         let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let digits = &part[letters..];

@@ -68,16 +68,6 @@ impl ActorKind {
             Self::Unknown => "a caller without a terminal",
         }
     }
-
-    fn is_agent(&self) -> bool {
-        *self == Self::Agent
-    }
-}
-
-impl Channel {
-    fn is_unknown(&self) -> bool {
-        *self == Self::Unknown
-    }
 }
 
 impl Actor {
@@ -118,9 +108,9 @@ struct Recorded {
     person: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     deputy: bool,
-    #[serde(default, skip_serializing_if = "ActorKind::is_agent")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     no_person: ActorKind,
-    #[serde(default, skip_serializing_if = "Channel::is_unknown")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     channel: Channel,
 }
 

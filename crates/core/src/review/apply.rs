@@ -1,6 +1,6 @@
 //! The fold: events become a review. It records and never decides.
 
-use super::{By, Event, Failure, Given, Review, Round, State};
+use super::{Actor, By, Event, Failure, Given, Review, Round, State};
 use crate::digest::Key;
 use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
@@ -9,7 +9,6 @@ use crate::outcome::NoVerdict;
 /// Folds one event into a review.
 pub fn apply(mut review: Review, event: &Event) -> Review {
     review.events += 1;
-    let n = review.events;
     match event {
         Event::ReviewOpened { subject, rules, policy } => {
             review.subject = subject.clone();
@@ -30,19 +29,10 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
                 round.asked_at.insert(call.clone(), mark);
             }
         }
-        // What was given stays as it was given; this stands in its place from now on.
-        Event::Answered { key, answer, by: by @ By::Disputed { .. }, place, .. } => {
-            let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
-            review.amended.insert(key.clone(), given);
-        }
         Event::Answered { key, answer, by, place, .. } => {
-            if matches!(by, By::SelfReview { .. }) {
-                review.self_review_calls = 0;
-            }
-            if let Some(round) = latest_round_asking(&mut review, key) {
-                let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
-                record_answer(round, key, given);
-            }
+            let n = review.events;
+            let given = Given { answer: answer.clone(), by: by.clone(), n, place: place.clone() };
+            answered(&mut review, key, given);
         }
         Event::AskFailed { key, why, detail, fixed, budget, .. } => {
             if let Some(round) = latest_round_asking(&mut review, key) {
@@ -70,18 +60,7 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
             }
         }
         Event::Disputed { dispute } => review.disputes.push(dispute.clone()),
-        Event::Lifted { by, reason } => {
-            review.lifts.push((by.clone(), reason.clone()));
-            review.decided = None;
-            review.session_lifts = if by.may_decide() { 0 } else { review.session_lifts + 1 };
-            if matches!(review.state, State::Settled(_)) {
-                review.state = State::NeedsWork;
-            }
-            review.attempts = 0;
-            review.empty_rounds = 0;
-            review.self_review_calls = 0;
-            review.budget_from_round = review.round().map_or(0, |round| round.n + 1);
-        }
+        Event::Lifted { by, reason } => lifted(&mut review, by, reason),
         Event::Settled { outcome } => review.state = State::Settled(*outcome),
         Event::Notified { round } => {
             if let Some(round) = review.rounds.iter_mut().find(|known| known.n == *round) {
@@ -97,13 +76,34 @@ pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Re
     events.into_iter().fold(Review::unopened(id), apply)
 }
 
-/// Of two answers to one question the worse one holds.
-fn record_answer(round: &mut Round, key: &Key, given: Given) {
-    match round.answers.get_mut(key) {
-        Some(known) if given.answer.is_worse_than(&known.answer) => *known = given,
-        Some(_) => {}
-        None => drop(round.answers.insert(key.clone(), given)),
+fn answered(review: &mut Review, key: &Key, given: Given) {
+    match given.by {
+        // The disputed answer stays on record; this one stands in its place from now on.
+        By::Disputed { .. } => {
+            review.amended.insert(key.clone(), given);
+            return;
+        }
+        By::SelfReview { .. } => review.self_review_calls = 0,
+        By::Call { .. } | By::Reused { .. } => {}
     }
+    let Some(round) = latest_round_asking(review, key) else { return };
+    // Of two answers to one question the worse one holds.
+    if round.answers.get(key).is_none_or(|known| given.answer.is_worse_than(&known.answer)) {
+        round.answers.insert(key.clone(), given);
+    }
+}
+
+fn lifted(review: &mut Review, by: &Actor, reason: &str) {
+    review.lifts.push((by.clone(), reason.to_owned()));
+    review.decided = None;
+    review.session_lifts = if by.may_decide() { 0 } else { review.session_lifts + 1 };
+    if matches!(review.state, State::Settled(_)) {
+        review.state = State::NeedsWork;
+    }
+    review.attempts = 0;
+    review.empty_rounds = 0;
+    review.self_review_calls = 0;
+    review.budget_from_round = review.round().map_or(0, |round| round.n + 1);
 }
 
 fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut Round> {
@@ -111,7 +111,7 @@ fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut 
 }
 
 fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {
-    // An author who mends the work before a self-review wasted nobody's time.
+    // An author who fixes the work before a self-review cost no reviewer any time.
     let mut own_pace = false;
     if let Some(round) = review.rounds.last_mut() {
         own_pace = end == RoundEnd::Superseded && round.token.is_some();
@@ -126,7 +126,7 @@ fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64)
             review.state = State::NeedsWork;
         }
         RoundEnd::NoVerdict(_) | RoundEnd::Stale | RoundEnd::Superseded => {
-            // Whom nobody asked nobody has to be spared from.
+            // No reviewer was called, so there is no cool-off.
             let unasked = end == RoundEnd::NoVerdict(NoVerdict::Budget);
             review.empty_rounds += u32::from(!own_pace && !unasked);
             review.empty_at_ms = at_ms;

@@ -1,5 +1,4 @@
-//! A finding that is disputed: it is judged again with the evidence, in a review of its own, and what came of that is
-//! recorded where the finding was made.
+//! Disputes: a finding is judged again with the evidence, in a review of its own; the result is recorded in the first.
 
 use super::{Actor, By, Event, Refused, Review, State};
 use crate::answer::{Answer, ReviewResult};
@@ -41,8 +40,8 @@ impl Dispute {
     }
 }
 
-/// Takes down what came of a dispute. A finding that is withdrawn is answered anew, under the same key: so it does not
-/// come back on unchanged bytes, here or in any other review.
+/// Records the result of a dispute. A withdrawn finding gets a new answer under the same key, so that it does not come
+/// back on unchanged bytes, here or in any other review.
 pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, Refused> {
     if let State::Settled(Settlement::Stopped(_)) = review.state
         && !dispute.by.may_decide()

@@ -72,16 +72,15 @@ pub(super) fn is_due(review: &Review, key: &Key) -> bool {
 
 /// What an assignment still needs.
 enum Wanted<'a> {
-    /// It is answered, or nobody is asked about it any more.
+    /// It is answered, or no reviewer is left to ask.
     Nothing,
     /// The author's own review.
     SelfReview,
-    /// To ask somebody, with what was wrong with the first reply.
+    /// To ask a reviewer, with the defect of the first reply.
     Asking(&'a Candidate, Option<String>),
 }
 
-/// Only a reviewer that is not there makes room for the next one; what a reviewer says never does, and the
-/// author never stands in for a reviewer.
+/// Only an unavailable reviewer is followed by the next one, and a self-review never takes the place of a reviewer.
 fn wanted<'a>(round: &Round, assignment: &'a Assignment) -> Wanted<'a> {
     if round.answer_to(assignment).is_some() {
         return Wanted::Nothing;

@@ -8,7 +8,7 @@ use crate::ids::{CallId, ReviewId, Subject, Token};
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::{NoVerdict, Settlement};
 use crate::place::Place;
-use crate::plan::{Assignment, is_first_look};
+use crate::plan::Assignment;
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::submission::Submission;
@@ -51,7 +51,7 @@ pub enum Event {
         /// Who is asked.
         reviewer: String,
         /// Which look at the work it is.
-        #[serde(default, skip_serializing_if = "is_first_look")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         look: u32,
         /// Where.
         #[serde(default, skip_serializing_if = "Place::is_empty")]
@@ -113,7 +113,7 @@ pub enum Event {
         /// The round.
         round: u32,
     },
-    /// A person, or somebody the policy allows to, decided.
+    /// A person decided, or another actor that the policy allows to.
     Decided {
         /// What and who.
         decision: Decision,

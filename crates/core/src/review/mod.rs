@@ -1,10 +1,8 @@
-//! The law of a review, in three pure functions over one state.
+//! The state machine of a review, in three pure functions.
 //!
-//! - [`apply`] folds an event into a [`Review`]. It records and never decides, so an old ledger folds the
-//!   same for ever.
-//! - [`step`] decides: from the state and an input to the events that follow. Verdicts and outcomes are
-//!   events; nobody computes them again later.
-//! - [`due`] says what must be done now, from the state alone. After a crash one asks it again.
+//! - [`apply`] folds an event into a [`Review`]. It never decides, so an old ledger folds the same for ever.
+//! - [`step`] decides: from the state and an input to events. Verdicts and outcomes are events, never computed again.
+//! - [`due`] says what must be done now, from the state alone; also after a crash.
 
 mod actor;
 mod apply;
@@ -54,7 +52,7 @@ pub struct Review {
     pub state: State,
     /// Rounds that ended in needs work since it was opened or lifted.
     pub attempts: u32,
-    /// Rounds in a row that cost no attempt because nobody ruled.
+    /// Rounds in a row without a ruling, which cost no attempt.
     pub empty_rounds: u32,
     /// When the last of those ended.
     pub empty_at_ms: i64,
@@ -185,8 +183,7 @@ impl Review {
         self.round().is_some_and(|round| round.submission.is_same_work(work))
     }
 
-    /// Whether this work failed in the last round under these rules, and nothing of that was withdrawn: judging it again
-    /// would be asking until it passes.
+    /// Whether this work failed in the last round under these rules and nothing was withdrawn: it is not judged again.
     pub fn has_failed(&self, work: &Submission, rules: &[Rule]) -> bool {
         self.state == State::NeedsWork
             && self.round().is_some_and(|round| round.end == Some(RoundEnd::NeedsWork))
@@ -212,8 +209,7 @@ impl Review {
         self.spelled_out(|judgement| &judgement.waived)
     }
 
-    /// What reviewers found that then changed the files themselves, with the round, in order. Their words are about
-    /// files that were judged again afterwards.
+    /// The words of reviewers that changed the files themselves, with their rounds; such files were judged again.
     pub fn fixes(&self) -> impl Iterator<Item = (&Round, &str)> {
         self.rounds.iter().flat_map(|round| {
             let failures = round.failures.values().flatten();
@@ -244,14 +240,8 @@ impl Review {
                 // It was withdrawn since the round was judged.
                 return None;
             }
-            Some(judge::finding(
-                &self.rules,
-                &round.submission.files,
-                assignment,
-                key,
-                &given.answer,
-                place.ruling,
-            ))
+            let files = &round.submission.files;
+            Some(judge::finding(&self.rules, files, assignment, key, &given.answer, place.ruling))
         };
         list(&round.judgement).iter().filter_map(spell).collect()
     }
@@ -297,8 +287,7 @@ impl Round {
         assignment.candidates.iter().find_map(given)
     }
 
-    /// Whether everything that would be asked now was answered here: by the same reviewers, at the same places, to
-    /// the same words.
+    /// Whether every question of these assignments was answered here, by the same reviewers at the same places.
     pub(crate) fn answers_all(&self, assignments: &[Assignment]) -> bool {
         let answered = |candidate: &Candidate| {
             self.answers.get(&candidate.key).is_some_and(|given| given.place == candidate.place)
@@ -311,7 +300,7 @@ impl Round {
         self.failures_of(assignment).last().map(|(_, failure)| failure)
     }
 
-    /// Everybody who was asked about an assignment and did not answer, in order, with the last reason of each.
+    /// The candidates of an assignment that were asked and did not answer, with the last reason of each.
     pub fn failures_of<'a>(
         &'a self,
         assignment: &'a Assignment,

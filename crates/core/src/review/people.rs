@@ -1,5 +1,5 @@
-//! What people may do with a review: decide in place of its verdict, let it go on, take it back. And the little that the
-//! session of an agent may do when it was written to.
+//! What people may do with a review: decide in place of its verdict, lift it, withdraw it. And the little that the session
+//! of an agent may do after its user wrote to it.
 
 use super::{Actor, Decision, Event, Refused, Review, State, Verb};
 use crate::judge::RoundEnd;
@@ -68,15 +68,14 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
     if !by.may_decide() {
         return Err(forbidden(&by));
     }
-    match review.state {
-        State::Settled(Settlement::Stopped(why)) if why != Stop::Withdrawn => {
-            Ok(vec![Event::Lifted { by, reason }])
-        }
-        State::NoVerdict(NoVerdict::Budget) => Ok(vec![Event::Lifted { by, reason }]),
-        State::NoVerdict(_) if review.empty_rounds >= MAX_EMPTY_ROUNDS => {
-            Ok(vec![Event::Lifted { by, reason }])
-        }
-        _ => Err(Refused::NotNow("the review is not stopped")),
+    let is_stopped = match review.state {
+        State::Settled(Settlement::Stopped(why)) => why != Stop::Withdrawn,
+        State::NoVerdict(why) => why == NoVerdict::Budget || review.empty_rounds >= MAX_EMPTY_ROUNDS,
+        _ => false,
+    };
+    match is_stopped {
+        true => Ok(vec![Event::Lifted { by, reason }]),
+        false => Err(Refused::NotNow("the review is not stopped")),
     }
 }
 
@@ -90,8 +89,8 @@ pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refus
     }
 }
 
-/// A session that was written to begins a new review. One that was stopped goes on with other work, a few times; then only
-/// a person lets it go on. Work that failed stays failed, and what a person rejected stays rejected.
+/// A session that was written to begins a new review. A stopped review goes on with other work, a few times; then only a
+/// person may lift it. Failed work stays failed, and rejected work stays rejected.
 pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &[Rule]) -> Vec<Event> {
     let same = review.is_about(work);
     match review.state {

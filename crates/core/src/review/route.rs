@@ -23,8 +23,7 @@ pub enum Route {
     AskAgain,
 }
 
-/// Finds the route. `latest` is the latest review of the subject; `assignments` are what would be asked now;
-/// `fresh` asks everybody again, so a recorded verdict is not enough.
+/// Finds the route. `latest` is the subject's latest review; `assignments` would be asked now; `fresh` ignores what passed.
 pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment], fresh: bool) -> Route {
     let Some(review) = latest else { return Route::Open };
     let same = review.digest() == Some(digest);

@@ -1,5 +1,5 @@
-//! Which rulings stand for work that is handed in. A pass stands on the same key, given at the same place. A failure
-//! stands wherever it was given, whatever is asked again; only other bytes, a dispute or a person replace it.
+//! Which rulings stand for submitted work. A pass stands for the same key at the same place. A failure stands at every
+//! place; only other bytes, a dispute or a person replace it.
 
 use super::{By, Review};
 use crate::answer::Answer;
@@ -24,7 +24,7 @@ pub struct Known {
 }
 
 impl Known {
-    fn under(&self) -> Under {
+    fn key_and_place(&self) -> KeyAndPlace {
         (self.key.clone(), self.place.clone())
     }
 
@@ -40,23 +40,23 @@ impl Known {
 }
 
 /// What a ruling stands under: its key, and the mark of the place where it was asked.
-type Under = (Key, Option<Digest>);
+type KeyAndPlace = (Key, Option<Digest>);
 
 /// The rulings that stand.
 pub(super) struct Standing {
     /// All of them, by key and place.
-    all: BTreeMap<Under, Known>,
+    all: BTreeMap<KeyAndPlace, Known>,
     /// Failures, by key: each stands at every place.
     failures: BTreeMap<Key, Known>,
 }
 
 impl Standing {
-    /// Those of other reviews, and those of this one: the latest of each, unless an earlier one is worse. With `fresh`
-    /// what passed is asked again.
+    /// Rulings of other reviews and of this one: the latest, unless an earlier one is worse. `fresh` drops passes.
     pub(super) fn of(review: &Review, known: Vec<Known>, fresh: bool) -> Self {
-        let mut all: BTreeMap<Under, Known> = known.into_iter().map(|known| (known.under(), known)).collect();
+        let mut all: BTreeMap<KeyAndPlace, Known> =
+            known.into_iter().map(|known| (known.key_and_place(), known)).collect();
         for own in own_rulings(review) {
-            match all.entry(own.under()) {
+            match all.entry(own.key_and_place()) {
                 Entry::Vacant(entry) => drop(entry.insert(own)),
                 Entry::Occupied(mut other) if own.replaces(other.get()) => drop(other.insert(own)),
                 Entry::Occupied(_) => {}
@@ -68,8 +68,7 @@ impl Standing {
         Self { all, failures }
     }
 
-    /// The ruling that stands for an assignment. Where one reviewer failed it and another one passed it, the failure
-    /// stands.
+    /// The ruling that stands for an assignment; a failure stands over the pass of another reviewer.
     pub(super) fn answer_to(
         &self,
         assignment: &Assignment,

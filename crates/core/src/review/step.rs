@@ -84,18 +84,18 @@ pub enum Input {
         /// The round.
         round: u32,
     },
-    /// Somebody decides.
+    /// A decision is made.
     Decided(Decision),
     /// A finding was disputed and judged again.
     Disputed(Box<Dispute>),
-    /// Somebody lets a stopped review go on.
+    /// A stopped review is lifted.
     Lifted {
         /// Who.
         by: Actor,
         /// Why.
         reason: String,
     },
-    /// Whoever handed it in takes it back.
+    /// The author withdraws it.
     Withdrawn(Actor),
     /// The session of an agent was written to, and the agent comes with this work.
     WrittenTo {
@@ -171,7 +171,7 @@ pub enum Refused {
     /// The decision is about other bytes.
     #[error("the work has changed since this decision was made")]
     Stale,
-    /// Somebody decided about the same work before. The first decision counts.
+    /// There is a decision about the same work already. The first one counts.
     #[error("it is decided already: {0}")]
     Decided(String),
     /// The actor may not do this.
@@ -320,13 +320,9 @@ fn place_of(round: &super::Round, key: &Key, by: &By) -> Option<Digest> {
 }
 
 fn self_review_asked(review: &Review, token: Token) -> Result<Vec<Event>, Refused> {
-    let (State::Judging, Some(round)) = (review.state, review.round()) else {
-        return Err(Refused::NotNow("no self-review is due"));
-    };
-    if !(due(review) == [Effect::AskSelf] || review.waits_for_self_review()) {
-        return Err(Refused::NotNow("no self-review is due"));
-    }
-    // A token that was given out in an earlier round comes back with results: nobody calls in vain.
+    let is_due = due(review) == [Effect::AskSelf] || review.waits_for_self_review();
+    let round = review.round().filter(|_| is_due).ok_or(Refused::NotNow("no self-review is due"))?;
+    // A token of an earlier round comes back with results, so the call does not count.
     let given_out = |round: &super::Round| round.token.as_ref() == Some(&token);
     let returned = round.token.is_none() && review.rounds.iter().any(given_out);
     let mut events = vec![Event::SelfReviewAsked { round: round.n, token }];
@@ -340,9 +336,8 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
     if let State::Settled(settlement) = review.state {
         return Err(Refused::Settled(settlement.into()));
     }
-    let Some(round) = review.round().filter(|_| review.waits_for_self_review()) else {
-        return Err(Refused::NotNow("no self-review is waited for"));
-    };
+    let round = review.round().filter(|_| review.waits_for_self_review());
+    let round = round.ok_or(Refused::NotNow("no self-review is waited for"))?;
     if round.token.as_ref() != Some(token) {
         return Err(Refused::WrongToken);
     }
@@ -351,7 +346,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
         let own = |assignment: &&Assignment| {
             assignment.candidate(&key).is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
         };
-        // What somebody else was asked is not for the author to answer.
+        // The author does not answer questions to a reviewer.
         let assignment = round.assignments.iter().find(own).ok_or(Refused::NotAsked)?;
         let criteria: Vec<_> = assignment.asks(&review.rules).collect();
         if !answer.fits(&criteria, false) {
@@ -370,11 +365,10 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
 }
 
 fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
-    // Other work may have been handed in while somebody looked at the files of the round before.
+    // Other work may have been handed in while the files of the round before were read.
     let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
-    let Some(round) = review.round().filter(ready) else {
-        return Err(Refused::NotNow("the round is not ready to be judged"));
-    };
+    let round = review.round().filter(ready);
+    let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;
     let threshold = review.policy.threshold(review.attempts + 1);
     let judgement = judge(
         &review.rules,
@@ -390,11 +384,10 @@ fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Resul
         Confirmation::Changed => RoundEnd::Stale,
         Confirmation::Same => judgement.end(round.assignments.len()),
     };
-    let ended = Event::RoundJudged { round: round.n, end, judgement, at_ms: now_ms };
+    let ended = Event::RoundJudged { round: n, end, judgement, at_ms: now_ms };
     let after = apply(review.clone(), &ended);
-    let n = round.n;
     let mut events = vec![ended];
-    // What is gone is nobody's to decide about.
+    // A stale round needs no decision.
     let Submission { asks_person, steers_gate, .. } = round.submission;
     if (asks_person && end != RoundEnd::Stale) || (steers_gate && end == RoundEnd::Pass) {
         events.push(Event::PersonAsked { round: n });
@@ -424,7 +417,7 @@ fn settlement(after: &Review, end: RoundEnd) -> Option<Settlement> {
     }
 }
 
-/// Whether a reviewer says that nobody may work on before a person has looked at it.
+/// Whether a reviewer says that a person must look at it before work goes on.
 fn needs_person(review: &Review) -> bool {
     let Some(round) = review.round() else { return false };
     let answers = round.assignments.iter().filter_map(|assignment| round.answer_to(assignment));
@@ -444,7 +437,7 @@ fn is_stalled(review: &Review) -> bool {
 /// Whether the same work failed twice in a row, where that is enough.
 fn is_unchanged(review: &Review) -> bool {
     let judged = review.rounds.iter().rev().filter(|round| round.end == Some(RoundEnd::NeedsWork));
-    // What was let go on since is looked at anew.
+    // Only rounds since the review was lifted count.
     let last: Vec<_> = judged.take(2.min(review.attempts as usize)).map(|round| &round.submission).collect();
     review.policy.unchanged_stops && matches!(last[..], [now, before] if now.is_same_work(before))
 }

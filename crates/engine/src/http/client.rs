@@ -1,13 +1,42 @@
-//! The connections: one set for the whole process, so that requests share them.
+//! Addresses of services and webhooks, and the connections to them: one set for the whole process.
 
-use super::Place;
 use reqwest::header::HeaderValue;
 use reqwest::{Client, redirect, retry};
 use std::sync::OnceLock;
 use std::time::Duration;
+use url::{Host, Url};
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// The host at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name in a sentence: host and port.
+    pub host: String,
+    pub is_local: bool,
+    /// Whether what is sent there is not encrypted.
+    pub is_plain: bool,
+}
+
+impl Place {
+    pub fn of(base_url: &str) -> Option<Self> {
+        let url = Url::parse(base_url).ok()?;
+        let is_local = match url.host()? {
+            Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(address) => address.is_loopback(),
+        };
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = format!("{}{port}", url.host_str()?);
+        Some(Self { host, is_local, is_plain: url.scheme() != "https" })
+    }
+
+    /// Whether what is sent there can be read on the way.
+    pub fn is_open(&self) -> bool {
+        self.is_plain && !self.is_local
+    }
+}
 
 /// The connections to a place. A proxy of the environment is used for everything but this machine.
 pub fn client(place: &Place) -> Result<&'static Client, String> {
@@ -17,20 +46,19 @@ pub fn client(place: &Place) -> Result<&'static Client, String> {
 }
 
 fn make(place: &Place) -> Result<Client, String> {
-    // Somebody else in this process may have chosen already; that is as good.
+    // Another part of this process may have installed one already; that is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
-        // A redirect would take the key and the work to somebody who was not named.
+        // A redirect would send the key and the work to a host that was not configured.
         .redirect(redirect::Policy::none())
         .retry(retry::never())
         .referer(false);
     let builder = if place.is_local { builder.no_proxy() } else { builder };
-    // Certificates are of no use where nothing is encrypted, and the system has many files of them. To other
-    // machines there may be a proxy that is reached by an encrypted address.
-    let trusts_nobody = place.is_plain && place.is_local;
-    let builder = if trusts_nobody { builder.tls_certs_only([]) } else { builder };
+    // Without encryption no certificates are loaded; to other machines there may be a proxy with an encrypted address.
+    let needs_certificates = !(place.is_plain && place.is_local);
+    let builder = if needs_certificates { builder } else { builder.tls_certs_only([]) };
     builder.build().map_err(|error| chain(&error))
 }
 
@@ -41,14 +69,37 @@ pub fn secret(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// An error with its causes, without addresses: those are said once, by whoever words it.
+/// The innermost cause of an error: the outer ones only repeat that there was one, with the address.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut words = vec![];
-    let mut next = Some(error);
-    while let Some(error) = next {
-        words.push(error.to_string());
-        next = error.source();
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.last().unwrap_or(error).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_near_or_far_and_open_or_not() {
+        let table = [
+            // address, name, near, open
+            ("http://127.0.0.1:8080/v1", "127.0.0.1:8080", true, false),
+            ("http://127.9.9.9/v1", "127.9.9.9", true, false),
+            ("http://localhost:11434/v1", "localhost:11434", true, false),
+            ("http://LOCALHOST/v1", "localhost", true, false),
+            ("http://x.localhost/v1", "x.localhost", true, false),
+            ("http://[::1]:1/v1", "[::1]:1", true, false),
+            ("https://api.openai.com/v1", "api.openai.com", false, false),
+            ("http://api.openai.com/v1", "api.openai.com", false, true),
+            ("http://192.168.1.7:8000/v1", "192.168.1.7:8000", false, true),
+            ("http://localhost.example.com/v1", "localhost.example.com", false, true),
+            ("http://127.0.0.1.example.com/v1", "127.0.0.1.example.com", false, true),
+        ];
+        for (address, host, is_local, is_open) in table {
+            let place = Place::of(address).unwrap();
+            assert_eq!((place.host.as_str(), place.is_local, place.is_open()), (host, is_local, is_open));
+            assert_eq!(place.is_plain, address.starts_with("http:"), "{address}");
+        }
+        assert_eq!(Place::of("nowhere"), None);
     }
-    // The outer ones repeat that there was an error; the innermost says which.
-    words.pop().unwrap_or_default()
 }

@@ -1,8 +1,6 @@
-//! Whoever is reached over HTTP: where they are, the connections to them, and when to try again.
+//! HTTP to services and webhooks: addresses, connections, and when to try again.
 
 mod client;
-mod place;
 pub(crate) mod retry;
 
-pub(crate) use client::{chain, client, secret};
-pub(crate) use place::Place;
+pub(crate) use client::{Place, chain, client, secret};

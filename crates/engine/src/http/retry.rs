@@ -1,4 +1,4 @@
-//! Whether somebody is asked again who turned us away, and when.
+//! Whether a failed HTTP request is sent again, and when.
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::time::{Duration, SystemTime};
@@ -7,12 +7,11 @@ use tokio::time::{Instant, sleep};
 /// How often something is tried, and what is waited in between.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// How often at most.
     tries: u32,
-    /// The first wait where the other side names none; each further one is longer by the factor.
+    /// The first wait where the server names none; each further one is longer by the factor.
     first_wait: Duration,
     factor: u32,
-    /// Whoever wants to be left alone for longer is not waited for.
+    /// A server that asks for a longer wait is given up.
     wait_max: Duration,
 }
 
@@ -20,14 +19,11 @@ pub struct Policy {
 pub const HTTP: Policy =
     Policy { tries: 3, first_wait: Duration::from_millis(500), factor: 4, wait_max: Duration::from_secs(60) };
 
-/// A try that failed.
 #[derive(Debug)]
 pub struct Failed<E> {
-    /// Why.
     pub why: E,
     /// Whether it may go better a moment later.
     pub may_pass: bool,
-    /// How long the other side wants to be left alone.
     pub asked_for: Option<Duration>,
 }
 
@@ -40,22 +36,18 @@ impl<E> Failed<E> {
 
 /// The last try, after which there is no other.
 pub struct GivenUp<E> {
-    /// What came of it.
     pub last: Failed<E>,
-    /// How many there were.
     pub tries: u32,
-    /// How long the other side wants to be left alone, where that is the reason.
+    /// The wait that the server asks for, where that is the reason.
     pub left_alone: Option<Duration>,
 }
 
 /// What to do after a try that failed and may go better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// Ask again after this.
     After(Duration),
-    /// Enough.
     GiveUp,
-    /// The service wants to be left alone for longer than anybody waits.
+    /// The server asks for a wait that is too long.
     LeftAlone(Duration),
 }
 
@@ -65,8 +57,7 @@ pub fn may_pass(status: u16) -> bool {
 }
 
 impl Policy {
-    /// Tries until it goes well, or another try makes no sense before the deadline. `seed` makes the waits of
-    /// questions that failed together differ.
+    /// Tries until it goes well, or another try makes no sense before the deadline. `seed` spreads waits that began together.
     pub async fn run<T, E, Try: Future<Output = Result<T, Failed<E>>>>(
         &self,
         deadline: Instant,
@@ -81,17 +72,13 @@ impl Policy {
             };
             tries += 1;
             let left = deadline.saturating_duration_since(Instant::now());
-            let next = match last.may_pass {
-                true => self.next(tries, last.asked_for, left, seed),
-                false => Next::GiveUp,
-            };
-            let left_alone = match next {
-                Next::After(wait) => {
+            let left_alone = match self.next(tries, last.asked_for, left, seed) {
+                Next::After(wait) if last.may_pass => {
                     sleep(wait).await;
                     continue;
                 }
-                Next::GiveUp => None,
-                Next::LeftAlone(wait) => Some(wait),
+                Next::LeftAlone(wait) if last.may_pass => Some(wait),
+                _ => None,
             };
             return Err(GivenUp { last, tries, left_alone });
         }
@@ -118,7 +105,7 @@ fn jittered(wait: Duration, seed: &str) -> Duration {
     wait * (75 + hash % 51) / 100
 }
 
-/// How long a response wants its sender to be left alone.
+/// The wait that a response asks for.
 pub fn asked_for(headers: &HeaderMap) -> Option<Duration> {
     wait(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }

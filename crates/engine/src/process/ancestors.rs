@@ -33,8 +33,8 @@ impl Ancestor {
     }
 }
 
-/// Whether a guard is above this process, and what it guards was started with this mark. It ends together with what it
-/// guards and with whoever started it, so that such a call is really under way.
+/// Whether a guard above this process guards a call with this mark. A guard ends together with its call, so the call is
+/// under way.
 pub fn is_below_guard(name: &str, mark: &OsStr) -> bool {
     ancestors().iter().any(|ancestor| ancestor.guards(name, mark))
 }
@@ -86,7 +86,8 @@ fn look(pid: u32) -> Option<(u32, Ancestor)> {
     Some((parent, Ancestor { pid, args: words.map(OsString::from).collect(), variables: None }))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

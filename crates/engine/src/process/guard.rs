@@ -1,10 +1,9 @@
-//! The guard itself: synchronous, small, outside of everything else.
+//! The guard process: synchronous and small, without an async runtime.
 //!
-//! Its standard input is a socket to us. On it come the length of the program's input and the input; then it
-//! stays open for as long as we want the program. Its end, also by our death, ends the program.
+//! Its standard input is a socket to the process that wants the program. On it come the length of the program's input and
+//! the input; then it stays open as a lifeline. Its end, also by the death of that process, ends the program.
 
-use super::report::Report;
-use super::tree;
+use super::{How, tree};
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, wait};
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
@@ -24,22 +23,20 @@ pub(super) const KILL_AGAIN: Duration = Duration::from_millis(20);
 /// After this long a process that does not die of KILL (it hangs in the kernel) is left to the kernel.
 pub(super) const KILL_AT_MOST: Duration = Duration::from_secs(5);
 
-/// Said instead of the number of a watcher, where there is none.
+/// Stands for the pid of a watcher where there is none.
 pub(super) const NO_WATCHER: u64 = 0;
 
 /// What the guard waits for.
-pub(super) enum News {
+pub(super) enum GuardEvent {
     /// The lifeline has ended, or the watcher.
     Cut,
-    /// The program has ended.
     Ended(WaitStatus),
     /// Nothing is below the guard any more.
     Alone,
 }
 
-/// Runs as a guard: `__guard WATCHER GRACE_MS SCRATCH PROGRAM ARGS…`. Never returns before the whole tree is gone, and
-/// with it the scratch folder where the line was cut, unless its name is empty. Without a watcher it becomes the watcher
-/// of another guard.
+/// Runs as a guard: `__guard WATCHER GRACE_MS SCRATCH PROGRAM ARGS…`. Returns when the whole tree is gone, and with it
+/// the scratch folder if it has a name and the line was cut. Without a watcher it becomes the watcher of another guard.
 pub fn guard_main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(2).collect();
     let [watcher, grace, scratch, program, args @ ..] = words.as_slice() else { return not_for_people() };
@@ -52,13 +49,13 @@ pub fn guard_main() -> ExitCode {
     let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
     let report = guard(&mut line, watcher, Duration::from_millis(grace), program, args);
-    // The copies in it are private work, and the process that made them may be gone. Otherwise it looks at them again
-    // before it takes them away.
-    if report == Report::Cut {
-        take_away(scratch);
+    // The copies in it are private work, and the process that made them may be gone. Otherwise that process reads them
+    // again before it removes them.
+    if report == How::GuardLost {
+        remove_scratch(scratch);
     }
-    // Whoever cut the line may be gone; then nobody needs the report.
-    let _ = line.write_all(report.line().as_bytes());
+    // The process that cut the line may be gone; then the report is not needed.
+    let _ = line.write_all(report.report().as_bytes());
     ExitCode::SUCCESS
 }
 
@@ -67,54 +64,47 @@ fn not_for_people() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Takes a scratch folder away, unless there is none.
-pub(super) fn take_away(scratch: &OsStr) {
+pub(super) fn remove_scratch(scratch: &OsStr) {
     if !scratch.is_empty() {
         let _ = std::fs::remove_dir_all(scratch);
     }
 }
 
-fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, args: &[OsString]) -> Report {
-    // A terminal's interrupt goes to its foreground group; the guard must outlive it to clean up. A watched guard is in
-    // the session of its watcher.
+fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, args: &[OsString]) -> How {
+    // The guard must outlive an interrupt from the terminal to clean up. A watched guard is in its watcher's session.
     if watcher == NO_WATCHER {
         let _ = rustix::process::setsid();
     }
     // Without this, whatever loses its parent would escape: better not to begin.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
-        return Report::NotStarted(format!("its guard cannot adopt what it starts: {error}"));
+        return How::NotStarted { reason: format!("its guard cannot adopt what it starts: {error}") };
     }
-    let (sender, news) = mpsc::channel();
+    let (sender, events) = mpsc::channel();
     #[cfg(target_os = "linux")]
     if super::watcher::until_gone(watcher, sender.clone()).is_err() {
-        return Report::NotStarted("its guard has no watcher".to_owned());
+        return How::NotStarted { reason: "its guard has no watcher".to_owned() };
     }
-    let Some(input) = read_input(line) else { return Report::Cut };
+    let Some(input) = read_input(line) else { return How::GuardLost };
     let mut child = match start(program, args) {
         Ok(child) => child,
-        Err(error) => return Report::NotStarted(reason(&error)),
+        Err(error) => return How::NotStarted { reason: reason(&error) },
     };
-    feed(&mut child, input);
-    watch_line(line, sender.clone());
-    reap(child.id(), sender);
-    let mut ended = None;
-    let cut = match news.recv() {
-        Ok(News::Ended(status)) => {
-            ended = Some(status);
-            false
-        }
-        _ => true,
-    };
-    end_tree(&news, grace, &mut ended);
-    match ended {
-        Some(status) if !cut => said(status),
-        _ => Report::Cut,
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program need not read its input, so an error says nothing.
+        std::thread::spawn(move || stdin.write_all(&input));
     }
+    watch_lifeline(line, sender.clone());
+    reap(child.id(), sender);
+    let ended = match events.recv() {
+        Ok(GuardEvent::Ended(status)) => how(status),
+        _ => How::GuardLost,
+    };
+    end_tree(&events, grace);
+    ended
 }
 
-/// The program's input, whole: then the line is free to be nothing but a lifeline, whether or not the
-/// program ever reads.
+/// The whole input of the program: from then on the line is only a lifeline, whether or not the program ever reads.
 fn read_input(line: &mut UnixStream) -> Option<Vec<u8>> {
     let mut length = [0; 8];
     line.read_exact(&mut length).ok()?;
@@ -147,75 +137,66 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-fn feed(child: &mut Child, input: Vec<u8>) {
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input is free to do so; the error says nothing.
-        std::thread::spawn(move || stdin.write_all(&input));
-    }
-}
-
-fn watch_line(line: &UnixStream, news: Sender<News>) {
+fn watch_lifeline(line: &UnixStream, events: Sender<GuardEvent>) {
     let Ok(mut line) = line.try_clone() else { return };
     std::thread::spawn(move || {
         let mut byte = [0];
         while matches!(line.read(&mut byte), Ok(1..)) {}
-        news.send(News::Cut)
+        events.send(GuardEvent::Cut)
     });
 }
 
-/// Waits for every child, own or adopted. No child left means no descendant left: the first of any chain of
-/// descendants is a child.
-fn reap(program: u32, news: Sender<News>) {
+/// Waits for every child, own or adopted. No child left means no descendant left.
+fn reap(program: u32, events: Sender<GuardEvent>) {
     std::thread::spawn(move || {
         loop {
             match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) if pid.as_raw_nonzero().get().cast_unsigned() == program => {
-                    let _ = news.send(News::Ended(status));
+                    let _ = events.send(GuardEvent::Ended(status));
                 }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(_) => break,
             }
         }
-        news.send(News::Alone)
+        events.send(GuardEvent::Alone)
     });
 }
 
 /// TERM, a while, then KILL until nothing is left.
-fn end_tree(news: &Receiver<News>, grace: Duration, ended: &mut Option<WaitStatus>) {
+fn end_tree(events: &Receiver<GuardEvent>, grace: Duration) {
     // Often there is nothing to end: the program was the last to go.
-    if is_alone(news, Duration::from_millis(1), ended) {
+    if is_alone(events, Duration::from_millis(1)) {
         return;
     }
     tree::signal_below(getpid(), Signal::TERM);
-    if is_alone(news, grace, ended) {
+    if is_alone(events, grace) {
         return;
     }
     let give_up = Instant::now() + KILL_AT_MOST;
     while Instant::now() < give_up {
         tree::signal_below(getpid(), Signal::KILL);
-        if is_alone(news, KILL_AGAIN, ended) {
+        if is_alone(events, KILL_AGAIN) {
             return;
         }
     }
 }
 
 /// Whether the guard is alone within this time.
-fn is_alone(news: &Receiver<News>, within: Duration, ended: &mut Option<WaitStatus>) -> bool {
+fn is_alone(events: &Receiver<GuardEvent>, within: Duration) -> bool {
     let deadline = Instant::now() + within;
     loop {
-        match news.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(News::Alone) => return true,
-            Ok(News::Ended(status)) => *ended = Some(status),
-            Ok(News::Cut) => {}
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(GuardEvent::Alone) => return true,
+            Ok(GuardEvent::Ended(_) | GuardEvent::Cut) => {}
             Err(_) => return false,
         }
     }
 }
 
-fn said(status: WaitStatus) -> Report {
+fn how(status: WaitStatus) -> How {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Report::Exited(code),
-        (None, Some(signal)) => Report::Signalled(signal),
-        (None, None) => Report::Cut,
+        (Some(code), _) => How::Exited(code),
+        (None, Some(signal)) => How::Signalled(signal),
+        (None, None) => How::GuardLost,
     }
 }

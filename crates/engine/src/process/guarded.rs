@@ -1,4 +1,4 @@
-//! A guard as we see it: what is done where it does not do what it should.
+//! The caller's handle on a guard: ends the program from here where the guard fails to.
 
 use super::guard::{KILL_AGAIN, KILL_AT_MOST};
 use super::own::{self, Own};
@@ -9,8 +9,7 @@ use std::time::Duration;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep, timeout};
 
-/// What a guard needs on top of the grace: KILL, reaping, reporting. One that needs longer, because something stopped it
-/// or the machine is busy, is not waited for: its tree is ended from here, and nothing is left either.
+/// What a guard needs on top of the grace: KILL, reaping, reporting. After that, its tree is ended from here.
 pub(super) const GUARD_MARGIN: Duration = Duration::from_secs(3);
 /// How often, and in what steps, what a lost guard left behind is looked for.
 const SWEEPS: usize = 250;
@@ -21,7 +20,6 @@ const DYING: Duration = Duration::from_secs(2);
 /// How many calls were dropped whose trees are still being ended.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// A guard, and everything below it.
 pub(super) struct Guarded {
     child: Option<Child>,
     own: Option<Own>,
@@ -64,13 +62,14 @@ impl Guarded {
     }
 }
 
-/// The call was dropped: its line is cut, and the guard ends the tree. That it does is seen to beside everything else.
+/// The call was dropped: its line is cut and the guard ends the tree, which a task of its own ensures.
 impl Drop for Guarded {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (own, within) = (self.own, self.grace + GUARD_MARGIN);
-        let counted = Counted::new();
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted;
         runtime.spawn(async move {
             let _counted = counted;
             match timeout(within, child.wait()).await {
@@ -82,15 +81,8 @@ impl Drop for Guarded {
     }
 }
 
-/// One of the dropped calls.
+/// Counts a dropped call back when its tree is gone.
 struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        DROPPED.fetch_add(1, Ordering::Relaxed);
-        Self
-    }
-}
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -98,8 +90,7 @@ impl Drop for Counted {
     }
 }
 
-/// Waits until nothing of any dropped call is left. For a process that is about to end: until then it can end what a
-/// program does to its guards.
+/// Waits until nothing of any dropped call is left. For a process that is about to end.
 pub async fn all_ended() {
     while DROPPED.load(Ordering::Relaxed) > 0 {
         sleep(Duration::from_millis(5)).await;

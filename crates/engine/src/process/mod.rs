@@ -1,25 +1,21 @@
-//! Outside programs, each under a guard of its own.
+//! Child processes, each under a guard of its own.
 //!
-//! An agent program starts shells, servers and sessions, and neither a kill on drop nor a group kill reaches
-//! all of them. So every program runs below a small guard process (this binary again) that adopts whatever
-//! the program leaves behind and ends all of it when the program has ended, or when the line to us is cut:
-//! by a timeout, by a cancel, or because we were killed.
-//!
-//! On Linux a second one of these watches the guard, for a program that turns on it, and what both leave comes to us.
+//! An agent program starts shells, servers and sessions that neither a kill on drop nor a group kill reaches. So every
+//! program runs below a guard process (this binary again) that adopts its orphans and ends all of them when the program has
+//! ended or the lifeline is cut: by a timeout, by a cancel, or by our death. On Linux a second process watches the guard,
+//! for a program that stops or kills it, and orphans of both come to us.
 //!
 //! ```text
-//! us ──socket (lifeline: stdin bytes down, report up)──► watcher ──► guard ──► program ──► whatever it starts
+//! us ──socket (lifeline: stdin bytes down, report up)──► watcher ──► guard ──► program ──► its children
 //!  ◄──────────────── stdout, stderr (inherited) ────────────┴──────────┴─────────┘
 //! ```
 
 mod ancestors;
 mod guard;
 mod guarded;
-mod output;
 mod own;
 mod report;
 mod run;
-mod tap;
 mod tree;
 #[cfg(target_os = "linux")]
 mod watcher;
@@ -29,10 +25,11 @@ pub use guard::guard_main;
 pub use guarded::all_ended;
 pub use own::{adopt_orphans, spawn};
 pub use run::run;
-pub use tap::Tap;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The first argument that makes our binary a guard.
@@ -125,9 +122,9 @@ pub enum How {
         /// The limit.
         limit_bytes: usize,
     },
-    /// We ended it because nobody wants it any more.
+    /// It was cancelled and ended.
     Cancelled,
-    /// Its guard ended without a report.
+    /// Its guard ended without a report, or another process cut its lifeline.
     GuardLost,
 }
 
@@ -142,4 +139,28 @@ pub struct Ended {
     pub stderr_tail: String,
     /// How long it took.
     pub elapsed: Duration,
+}
+
+/// Gets every piece of a program's output and error output while it runs, so it must be quick.
+#[derive(Clone)]
+pub struct Tap(Arc<Listener>);
+
+type Listener = dyn Fn(&[u8]) + Send + Sync;
+
+impl Tap {
+    /// Calls a function with each piece.
+    pub fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    /// Hands a piece on.
+    pub fn hear(&self, piece: &[u8]) {
+        (self.0)(piece);
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
+    }
 }

@@ -1,13 +1,16 @@
-//! Our own children, and those of others that came to us.
+//! The children of this process, and orphans that it adopted.
 //!
-//! A program that kills its guards loses its parents, and comes to us if we adopt orphans: then it can still be ended.
-//! To tell what came to us from what we started, everything we start is written down. Both happen under one lock, so
-//! that nothing is taken for an orphan between its start and its entry.
+//! A program that kills its guards loses its parents. If this process adopts orphans, the program becomes its child and
+//! can still be ended. To tell orphans from our own children, every start is recorded; start and record happen under one
+//! lock, so that a new child is never taken for an orphan.
 
 use std::io;
 use tokio::process::{Child, Command};
 
-/// A child of ours, named for good.
+pub use platform::adopt_orphans;
+pub(super) use platform::{end_orphans, spawn_recorded};
+
+/// A child of ours. Pid and start time name a process for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Own {
     pub pid: rustix::process::Pid,
@@ -16,32 +19,13 @@ pub(super) struct Own {
     pub started: u64,
 }
 
-/// Starts a program as a child of ours. Every program that a process which adopts orphans starts must be started by
-/// this, or it may be taken for an orphan.
+/// Starts a child. A process that adopts orphans must start every child by this, or the child may be taken for one.
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
-    linux_or_not::spawn(command).map(|(child, _)| child)
-}
-
-/// The same, with its name.
-pub(super) fn spawn_named(command: &mut Command) -> io::Result<(Child, Option<Own>)> {
-    linux_or_not::spawn(command)
-}
-
-/// Makes this process adopt what outlives its guards. For a process whose children are all started by [`spawn`]: a
-/// library cannot know that of the program it is part of. Without it, whatever leaves its session and kills its guards is
-/// out of reach.
-pub fn adopt_orphans() {
-    linux_or_not::adopt();
-}
-
-/// Ends orphans that began after a guard that was lost, with everything below them, and says how many there were. An
-/// orphan of another program of ours, such as a hook of git, may be among them if it began meanwhile.
-pub(super) fn end_orphans(lost: Own) -> usize {
-    linux_or_not::end_orphans(lost)
+    spawn_recorded(command).map(|(child, _)| child)
 }
 
 #[cfg(target_os = "linux")]
-mod linux_or_not {
+mod platform {
     use super::super::tree::{self, Process};
     use super::Own;
     use rustix::process::{Pid, Signal, WaitOptions, getpid, waitpid};
@@ -50,26 +34,28 @@ mod linux_or_not {
     use std::sync::{Mutex, PoisonError, RwLock};
     use tokio::process::{Child, Command};
 
-    /// After so many starts, those that have ended are forgotten, and orphans that have ended are taken away.
+    /// After so many starts, ended children are forgotten and ended orphans are reaped.
     const TIDY_EVERY: usize = 64;
 
     static ADOPTS: AtomicBool = AtomicBool::new(false);
-    /// Read by those who start something, written by those who look for orphans.
+    /// Held for reading by starts, for writing by a search for orphans.
     static STARTING: RwLock<()> = RwLock::new(());
     static OWN: Mutex<Vec<Own>> = Mutex::new(vec![]);
 
-    pub(super) fn adopt() {
+    /// Makes this process adopt programs that outlive their guards. Without it, a program that leaves its session and
+    /// kills its guards is out of reach. Only for a process that starts every child by [`spawn`](super::spawn), which a
+    /// library cannot know.
+    pub fn adopt_orphans() {
         let adopts = rustix::process::set_child_subreaper(Some(getpid())).is_ok();
         ADOPTS.store(adopts, Ordering::Relaxed);
     }
 
-    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Option<Own>)> {
+    pub(in super::super) fn spawn_recorded(command: &mut Command) -> io::Result<(Child, Option<Own>)> {
         let starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
         let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        // Nobody has asked how it ended, so its number is still its own.
-        let own =
-            pid.and_then(tree::process).map(|process| Own { pid: process.pid, started: process.started });
+        // The child is not reaped yet, so its pid is still its own.
+        let own = pid.and_then(tree::process).map(own);
         let mut known = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend(own);
         let is_due = known.len() >= TIDY_EVERY;
@@ -80,64 +66,68 @@ mod linux_or_not {
         Ok((child, own))
     }
 
-    pub(super) fn end_orphans(lost: Own) -> usize {
+    fn own(process: Process) -> Own {
+        Own { pid: process.pid, started: process.started }
+    }
+
+    /// Kills orphans that began after a guard that was lost, with everything below them, and counts them. An orphan of
+    /// another child, such as a hook of git, may be among them if it began meanwhile.
+    pub(in super::super) fn end_orphans(lost: Own) -> usize {
         if !ADOPTS.load(Ordering::Relaxed) {
             return 0;
         }
-        let _nobody_starts = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+        let _no_starts = STARTING.write().unwrap_or_else(PoisonError::into_inner);
         let all = tree::processes();
         let orphans = orphans(&all);
         let since = orphans.iter().filter(|orphan| orphan.started >= lost.started);
         let mut targets: Vec<Pid> = since.map(|orphan| orphan.pid).collect();
         targets.extend(tree::below(&all, targets.clone()));
         let ended = tree::signal_all(&all, &targets, Signal::KILL);
-        take_away(&orphans);
+        reap(&orphans);
         ended
     }
 
-    /// Our children that we did not start.
+    /// The children of this process that it did not start.
     fn orphans(all: &[Process]) -> Vec<Process> {
         let known = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_own = |process: &Process| known.contains(&Own { pid: process.pid, started: process.started });
         let ours = all.iter().filter(|process| process.parent == Some(getpid()));
-        ours.filter(|process| !is_own(process)).cloned().collect()
+        ours.filter(|process| !known.contains(&own((*process).clone()))).cloned().collect()
     }
 
-    /// Takes the dead among them away. Nobody else asks how they ended.
-    fn take_away(orphans: &[Process]) {
+    fn reap(orphans: &[Process]) {
         for orphan in orphans.iter().filter(|orphan| orphan.is_dead) {
             let _ = waitpid(Some(orphan.pid), WaitOptions::NOHANG);
         }
     }
 
     fn tidy() {
-        let _nobody_starts = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+        let _no_starts = STARTING.write().unwrap_or_else(PoisonError::into_inner);
         let all = tree::processes();
         if ADOPTS.load(Ordering::Relaxed) {
-            take_away(&orphans(&all));
+            reap(&orphans(&all));
         }
-        let is_there =
-            |own: &Own| all.iter().any(|process| process.pid == own.pid && process.started == own.started);
-        OWN.lock().unwrap_or_else(PoisonError::into_inner).retain(is_there);
+        let alive: Vec<Own> = all.into_iter().map(own).collect();
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).retain(|own| alive.contains(own));
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod linux_or_not {
+mod platform {
     use super::Own;
     use rustix::process::Pid;
     use std::io;
     use tokio::process::{Child, Command};
 
-    pub(super) fn adopt() {}
+    /// Does nothing: only Linux hands orphans to another process than the first.
+    pub fn adopt_orphans() {}
 
-    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Option<Own>)> {
+    pub(in super::super) fn spawn_recorded(command: &mut Command) -> io::Result<(Child, Option<Own>)> {
         let child = command.spawn()?;
         let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         Ok((child, pid.map(|pid| Own { pid, started: 0 })))
     }
 
-    pub(super) fn end_orphans(_: Own) -> usize {
+    pub(in super::super) fn end_orphans(_: Own) -> usize {
         0
     }
 }

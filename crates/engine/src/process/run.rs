@@ -1,17 +1,15 @@
-//! Our side of a guarded program: hand over its input, read its output, cut the line in time.
+//! Runs a program below its guard: passes its input, reads its output, cuts the lifeline in time.
 
 use super::guard::NO_WATCHER;
 use super::guarded::{GUARD_MARGIN, Guarded};
-use super::output::{read_limited, read_tail};
 use super::own::{self, Own};
-use super::report::Report;
-use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus};
+use super::{Call, Ended, GUARD_ARG, GuardProgram, How, Surplus, Tap};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -20,11 +18,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, debug_span};
 
 const REPORT_BYTES: u64 = 4096;
+const PIECE_BYTES: usize = 64 * 1024;
 /// How long the rest of the output may take when nothing writes any more.
 const REST: Duration = Duration::from_secs(1);
 
-/// Runs a program to its end. Whatever happens, nothing of it is left when this returns; if this future is
-/// dropped, the guard sees the end of the line and does the same.
+/// Runs a program to its end. Nothing of it is left when this returns; if this future is dropped, the guard sees the end
+/// of the lifeline and ends the program.
 pub async fn run(guard: &GuardProgram, call: Call, cancel: &CancellationToken) -> io::Result<Ended> {
     // The program alone: arguments may hold the question.
     let span = debug_span!("process", program = %Path::new(&call.program).display());
@@ -42,20 +41,15 @@ async fn run_guarded(guard: &GuardProgram, call: Call, cancel: &CancellationToke
     let pipes = (child.stdout.take(), child.stderr.take());
     let mut guarded = Guarded::new(child, own, call.grace);
     let (mut stdout, mut stderr) = (vec![], vec![]);
-    let spoken =
-        talk(line.into_split(), &call, &mut guarded, pipes, (&mut stdout, &mut stderr), cancel).await;
-    let how = match spoken {
-        Spoken::Cut(how) => how,
-        Spoken::Reported(report) => How::from(report),
-    };
+    let kept = (&mut stdout, &mut stderr);
+    let how = supervise(line.into_split(), &call, &mut guarded, pipes, kept, cancel).await;
     guarded.end().await;
     let stderr_tail = String::from_utf8_lossy(&stderr).into_owned();
     Ok(Ended { how, stdout, stderr_tail, elapsed: started.elapsed() })
 }
 
 fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, UnixStream)> {
-    // Both ends close on exec; the guard gets its end as standard input and the program another one, so no
-    // process but the guard can keep the line open.
+    // Both ends close on exec, and the program gets another standard input, so only the guard keeps the line open.
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let mut command = Command::new(&guard.0);
@@ -74,52 +68,25 @@ fn start(guard: &GuardProgram, call: &Call) -> io::Result<(Child, Option<Own>, U
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let (child, own) = own::spawn_named(&mut command)?;
+    let (child, own) = own::spawn_recorded(&mut command)?;
     Ok((child, own, UnixStream::from_std(ours)?))
 }
 
-/// How the conversation with the guard ended.
-enum Spoken {
-    /// We cut the line.
-    Cut(How),
-    /// The guard said how the program ended, or ended without a word.
-    Reported(Option<Report>),
-}
-
-async fn talk(
+/// Passes input and output and waits for the report; cuts the lifeline on a timeout, too much output or a cancel.
+async fn supervise(
     (reports, mut lifeline): (OwnedReadHalf, OwnedWriteHalf),
     call: &Call,
     guarded: &mut Guarded,
-    (out, err): (Option<ChildStdout>, Option<ChildStderr>),
-    (stdout, stderr): (&mut Vec<u8>, &mut Vec<u8>),
+    pipes: (Option<ChildStdout>, Option<ChildStderr>),
+    kept: (&mut Vec<u8>, &mut Vec<u8>),
     cancel: &CancellationToken,
-) -> Spoken {
-    let length = (call.stdin.len() as u64).to_le_bytes();
-    let too_much = CancellationToken::new();
+) -> How {
     let write = async {
-        let _ = lifeline.write_all(&length).await;
+        let _ = lifeline.write_all(&(call.stdin.len() as u64).to_le_bytes()).await;
         let _ = lifeline.write_all(&call.stdin).await;
         // Held open: its end is the program's end.
         std::future::pending::<()>().await;
     };
-    let read_out = async {
-        let (limit, tap) = (call.stdout_limit_bytes, call.tap.as_ref());
-        match (out, call.surplus) {
-            (Some(out), Surplus::Forgets) => read_tail(out, limit, tap, stdout).await,
-            (Some(out), Surplus::Ends) => {
-                if read_limited(out, limit, tap, stdout).await {
-                    too_much.cancel();
-                }
-            }
-            (None, _) => {}
-        }
-    };
-    let read_err = async {
-        if let Some(err) = err {
-            read_tail(err, call.stderr_tail_bytes, call.tap.as_ref(), stderr).await;
-        }
-    };
-    // The guard goes last, and with it every writer: the end of the output after its report means that it is complete.
     let lost = CancellationToken::new();
     let resume = guarded.resumer();
     let report = async {
@@ -131,19 +98,21 @@ async fn talk(
         }
         report
     };
-    let all = async { tokio::join!(report, read_out, read_err).0 };
+    let too_much = CancellationToken::new();
+    let too_much_output = How::TooMuchOutput { limit_bytes: call.stdout_limit_bytes };
+    // The guard goes last, and with it every writer: the end of the output after its report means that it is complete.
+    let all = async { tokio::join!(report, read_output(call, pipes, kept, &too_much)).0 };
     tokio::pin!(all);
     let cut = tokio::select! {
-        report = &mut all => {
+        report = &mut all => return match too_much.is_cancelled() {
             // Output over the limit counts also where the program ended by itself at the same moment.
-            return match too_much.is_cancelled() {
-                true => Spoken::Cut(How::TooMuchOutput { limit_bytes: call.stdout_limit_bytes }),
-                false => Spoken::Reported(report),
-            };
-        }
+            true => too_much_output,
+            // Nothing here cut the line, so whatever did was not an orderly end.
+            false => report.unwrap_or(How::GuardLost),
+        },
         () = write => How::GuardLost,
         () = lost.cancelled() => How::GuardLost,
-        () = too_much.cancelled() => How::TooMuchOutput { limit_bytes: call.stdout_limit_bytes },
+        () = too_much.cancelled() => too_much_output,
         () = tokio::time::sleep(call.timeout) => How::TimedOut,
         () = cancel.cancelled() => How::Cancelled,
     };
@@ -157,11 +126,65 @@ async fn talk(
         guarded.end_from_here().await;
         let _ = timeout(REST, &mut all).await;
     }
-    Spoken::Cut(cut)
+    cut
 }
 
-async fn read_report(reports: OwnedReadHalf) -> Option<Report> {
+/// Reads both pipes to their ends; cancels `too_much` where the program writes more than it may.
+async fn read_output(
+    call: &Call,
+    (out, err): (Option<ChildStdout>, Option<ChildStderr>),
+    (stdout, stderr): (&mut Vec<u8>, &mut Vec<u8>),
+    too_much: &CancellationToken,
+) {
+    let tap = call.tap.as_ref();
+    let read_out = async {
+        let Some(out) = out else { return };
+        let is_cut = read_bounded(out, call.stdout_limit_bytes, call.surplus, tap, stdout).await;
+        if is_cut && call.surplus == Surplus::Ends {
+            too_much.cancel();
+        }
+    };
+    let read_err = async {
+        if let Some(err) = err {
+            read_bounded(err, call.stderr_tail_bytes, Surplus::Forgets, tap, stderr).await;
+        }
+    };
+    tokio::join!(read_out, read_err);
+}
+
+async fn read_report(reports: OwnedReadHalf) -> Option<How> {
     let mut line = String::new();
     BufReader::new(reports.take(REPORT_BYTES)).read_line(&mut line).await.ok()?;
-    Report::parse(&line)
+    How::parse(&line)
+}
+
+/// Reads to the end, or up to the limit where a surplus ends the program. True if `into` is not all of the output:
+/// more was written, or reading failed. An incomplete output is no reply, even where its beginning would be one.
+async fn read_bounded(
+    mut from: impl AsyncRead + Unpin,
+    limit_bytes: usize,
+    surplus: Surplus,
+    tap: Option<&Tap>,
+    into: &mut Vec<u8>,
+) -> bool {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let Ok(n) = from.read(&mut piece).await else { return true };
+        if n == 0 {
+            return false;
+        }
+        if let Some(tap) = tap {
+            tap.hear(&piece[..n]);
+        }
+        into.extend_from_slice(&piece[..n]);
+        let surplus_bytes = into.len().saturating_sub(limit_bytes);
+        match surplus {
+            Surplus::Forgets => drop(into.drain(..surplus_bytes)),
+            Surplus::Ends if surplus_bytes > 0 => {
+                into.truncate(limit_bytes);
+                return true;
+            }
+            Surplus::Ends => {}
+        }
+    }
 }

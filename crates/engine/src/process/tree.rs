@@ -1,17 +1,15 @@
-//! Everything below a process, found by asking who its parent is.
+//! The descendants of a process, found by their parents, and signals to them.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::HashSet;
 
-/// Sends a signal to every descendant of a process, and says how many there are. Those that are gone meanwhile do not
-/// mind.
+/// Signals every descendant of a process, and counts them.
 pub(super) fn signal_below(root: Pid, signal: Signal) -> usize {
     let all = processes();
     signal_all(&all, &below(&all, vec![root]), signal)
 }
 
-/// Kills whatever is left of a session, and says how much that was. For the tree of a guard that was itself
-/// killed: its orphans have another parent by then, and still the session it led.
+/// Kills the rest of a session, and counts it. The orphans of a killed guard have another parent, and still its session.
 pub(super) fn kill_session(leader: Pid) -> usize {
     let all = processes();
     let members: Vec<Pid> =
@@ -19,8 +17,7 @@ pub(super) fn kill_session(leader: Pid) -> usize {
     signal_all(&all, &members, Signal::KILL)
 }
 
-/// Signals processes, and groups that consist of nothing else: a process that forks and ends faster than it can be
-/// found does not leave its group that quickly.
+/// Signals processes, and groups that consist of them alone: one that forks faster than it is found stays in its group.
 pub(super) fn signal_all(all: &[Process], targets: &[Pid], signal: Signal) -> usize {
     let targets: HashSet<Pid> = all
         .iter()
@@ -45,7 +42,6 @@ pub(super) fn signal_all(all: &[Process], targets: &[Pid], signal: Signal) -> us
     targets.len()
 }
 
-/// A process, as far as it matters here.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     pub pid: Pid,
@@ -59,9 +55,8 @@ pub(super) struct Process {
     pub is_dead: bool,
 }
 
-/// All descendants of some processes. As the sub-reaper of its tree, a guard has every orphan of it as a child,
-/// so nothing is missed for having changed its session or lost its parent. Where there is no sub-reaper it is
-/// the children and what they have not let go of.
+/// All descendants of some processes. A guard is the sub-reaper of its tree, so orphans are found too; on systems without
+/// sub-reapers they are not.
 pub(super) fn below(all: &[Process], roots: Vec<Pid>) -> Vec<Pid> {
     let (mut found, mut next) = (roots, 0);
     let given = found.len();
@@ -72,7 +67,6 @@ pub(super) fn below(all: &[Process], roots: Vec<Pid>) -> Vec<Pid> {
     found.split_off(given)
 }
 
-/// Every process there is.
 #[cfg(target_os = "linux")]
 pub(super) fn processes() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return vec![] };
@@ -81,7 +75,6 @@ pub(super) fn processes() -> Vec<Process> {
     entries.flatten().filter_map(process).collect()
 }
 
-/// One process.
 #[cfg(target_os = "linux")]
 pub(super) fn process(pid: Pid) -> Option<Process> {
     read(pid, &std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)
@@ -115,7 +108,8 @@ pub(super) fn processes() -> Vec<Process> {
     listing.lines().filter_map(row).collect()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

@@ -1,10 +1,9 @@
-//! The watcher: the small process above a guard, for a program that turns on its guard.
+//! The watcher: the small process above a guard. A program runs as the same user as its guard and may stop or kill it.
 //!
-//! A program runs as the same user as its guard and may stop or kill it. The watcher lets a stopped guard go on, and ends
-//! what a killed one left. The guard in turn ends its program if the watcher is gone, and both are let go on by the kernel
-//! if they were stopped when the process above them dies.
+//! The watcher resumes a stopped guard and ends what a killed one left. The guard ends its program if the watcher is gone,
+//! and the kernel resumes both if they are stopped when the process above them dies.
 
-use super::guard::{KILL_AGAIN, KILL_AT_MOST, News, take_away};
+use super::guard::{GuardEvent, KILL_AGAIN, KILL_AT_MOST, remove_scratch};
 use super::{GUARD_ARG, tree};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
@@ -18,7 +17,7 @@ use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-/// A guard that is stopped more often is taken for lost: somebody stops it as fast as it is let go on.
+/// A guard that is stopped more often is taken for lost.
 const STOPS_MAX: u32 = 16;
 
 /// Runs as the watcher of a guard that gets these words. Returns when the guard and everything below it is gone.
@@ -32,8 +31,8 @@ pub(super) fn watch(words: &[OsString], scratch: &OsStr) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     end_all();
-    take_away(scratch);
-    // Without a report of the guard, whoever waits for one knows that it was lost.
+    remove_scratch(scratch);
+    // Without a report, the caller knows that the guard was lost.
     ExitCode::FAILURE
 }
 
@@ -90,8 +89,8 @@ fn end_all() {
     }
 }
 
-/// Tells a guard when its watcher is gone: then nothing holds it up when it is stopped, and it ends its program.
-pub(super) fn until_gone(watcher: u64, news: Sender<News>) -> io::Result<()> {
+/// Tells a guard when its watcher is gone: without it a stopped guard is never resumed, so it ends its program.
+pub(super) fn until_gone(watcher: u64, events: Sender<GuardEvent>) -> io::Result<()> {
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
     let parent = || getppid().filter(|pid| u64::try_from(pid.as_raw_nonzero().get()) == Ok(watcher));
     let watcher = pidfd_open(parent().ok_or(io::ErrorKind::NotFound)?, PidfdFlags::empty())?;
@@ -99,7 +98,7 @@ pub(super) fn until_gone(watcher: u64, news: Sender<News>) -> io::Result<()> {
     parent().ok_or(io::ErrorKind::NotFound)?;
     std::thread::spawn(move || {
         while poll(&mut [PollFd::new(&watcher, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
-        news.send(News::Cut)
+        events.send(GuardEvent::Cut)
     });
     Ok(())
 }

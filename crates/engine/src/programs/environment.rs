@@ -1,22 +1,15 @@
-//! The environment of a program: what it needs to start and to sign in, and nothing else.
-//!
-//! Programs hand their environment on to whatever they start, so a key that is not there cannot get lost.
+//! The environment of a program: what it needs to start and to sign in. Programs hand it on to their children, so no other
+//! key is in it.
 
 use super::Facts;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Variables that every program is handed.
-const KEPT: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TZ",
-    // The way to the service.
+/// Variables that every program gets.
+const KEPT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ"];
+
+/// Variables that lead to a service, which every program gets too.
+const KEPT_FOR_SERVICES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
@@ -36,6 +29,7 @@ fn is_kept(facts: &Facts, name: &str, has: impl Fn(&str) -> bool) -> bool {
         |(needs, prefix): &(Option<&str>, &str)| name.starts_with(prefix) && needs.is_none_or(&has);
     name.starts_with("LC_")
         || KEPT.contains(&name)
+        || KEPT_FOR_SERVICES.contains(&name)
         || facts.kept.contains(&name)
         || facts.families.iter().any(of_family)
 }
@@ -53,8 +47,7 @@ pub fn kept(
     ours.iter().filter(|(name, _)| may(name)).cloned().collect()
 }
 
-/// The whole environment of a call: what we have and the program may have, what it is always given, and what
-/// is its own in this call.
+/// The whole environment of a call: our own as far as the program may have it, its fixed variables, those of the call.
 pub fn environment(
     facts: &Facts,
     ours: &[(OsString, OsString)],

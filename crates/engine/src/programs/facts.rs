@@ -1,4 +1,4 @@
-//! What makes one program differ from the next: words, variables, and two functions.
+//! The facts of one program: words, variables, and the functions that prepare a call and parse its output.
 
 use super::{Called, Heard, Problem, Working};
 use crate::process::Ended;
@@ -7,7 +7,16 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Who makes a model. The best judge is often somebody else than the author's.
+/// The API of a service that is asked without a program between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI-compatible chat completions.
+    OpenAi,
+}
+
+/// Who makes a model. The best judge is often a model of another vendor than the author's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
     /// Claude models.
@@ -56,8 +65,7 @@ pub struct Facts {
     pub steering: &'static [&'static str],
     /// The longest prompt it reads.
     pub prompt_max_bytes: usize,
-    /// Whether it can be held to reading the files of one folder. One that cannot gets everything in the
-    /// question.
+    /// Whether it can be held to reading the files of one folder. If not, the question carries everything.
     pub reads_files: bool,
     /// The variable that chooses its model.
     pub model_variable: Option<&'static str>,

@@ -1,36 +1,31 @@
-//! Agent programs: one folder and one row of [`PROGRAMS`] for each, with everything that differs between them: how it is
-//! asked and put to work, what it means by what it says, its marks, its hook, its settings. Pure.
+//! Agent programs: one folder and one row of [`PROGRAMS`] each, with everything that differs between them: command lines,
+//! how their output is parsed, marks, hook, settings. Pure: processes are started in `reviewer` and `worker`.
 //!
-//! What they have in common is here: the environment they get, the ways in which they fail, and the shape of the rows.
-//! Authors, `init --agent`, `doctor`, `use:` and help go through the table.
+//! Common to all is the environment they get, the ways in which they fail, and the shape of the rows. Authors,
+//! `init --agent`, `doctor`, `use:` and help go through the table.
 
-mod api;
 pub mod claude;
 pub mod codex;
 mod copilot;
 mod environment;
 mod facts;
 pub mod gemini;
-mod heard;
-mod hook;
 #[cfg(test)]
 pub(crate) mod made_up;
-mod marks;
 pub mod opencode;
 mod program;
 mod qwen;
-mod settings;
+mod reply;
 pub mod stop;
 mod working;
 
-pub use api::Api;
 pub use environment::{environment, kept};
-pub use facts::{Credentials, Facts, Form, Record, Setup, Vendor};
-pub use heard::{Called, Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
-pub use hook::{HOOK_SECONDS, Hook};
-pub use marks::Mark;
-pub use program::{Program, Programs, listed};
-pub use settings::{Dialect, FileFormat, ServerEntry, ServerForm};
+pub use facts::{Api, Credentials, Facts, Form, Record, Setup, Vendor};
+pub use program::{
+    Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, Program, Programs, ServerEntry, ServerForm, listed,
+};
+pub use reply::{Called, Heard, Kind, Problem, Said, Usage, not_exited};
+pub(crate) use reply::{events, kind_in, microusd, sum_known};
 pub use working::{ModelArgument, Working};
 
 /// Every program there is. A new one is a folder and a row here.
@@ -43,8 +38,7 @@ pub const PROGRAMS: Programs = Programs(&[
     &copilot::PROGRAM,
 ]);
 
-/// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command of
-/// their own.
+/// The first words of every prompt are ours: programs take one that begins with `/` or `@` for a command.
 pub(crate) fn prompt(payload: &str, reads_files: bool) -> String {
     let files = if reads_files {
         " Files that are named and not shown are in the current folder, under the same relative paths; nothing \

@@ -1,9 +1,8 @@
-//! One row for each agent program, and what is asked of all rows. Every place that differs by program goes through
-//! here, so a program that has its row is known everywhere.
+//! The row of an agent program with its marks, hook and settings entry, and queries over all rows. All code that differs by
+//! program goes through here, so a program with a row is known everywhere.
 
-use super::marks::COMMON;
-use super::{Facts, Hook, Mark, ServerEntry, Vendor};
-use std::ffi::OsString;
+use super::{Facts, Vendor};
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 /// An agent program: everything that differs from the next one.
@@ -22,6 +21,13 @@ pub struct Program {
     pub server: Option<ServerEntry>,
     /// How it calls us when its agent stops.
     pub hook: Option<Hook>,
+}
+
+impl Program {
+    /// A program that is known by its marks alone.
+    pub(super) const fn marks_only(name: &'static str, marks: &'static [Mark]) -> Self {
+        Self { name, vendor: None, marks, gate_files: &[], reviewer: None, server: None, hook: None }
+    }
 }
 
 impl fmt::Debug for Program {
@@ -99,4 +105,117 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>, and: &str) -> String
         Some((last, before)) => format!("{} {and} {last}", before.join(", ")),
         None => String::new(),
     }
+}
+
+/// A variable that an agent program sets for its agent's commands, as measured in the real programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its name.
+    pub name: &'static str,
+    /// The one value that counts, where others use the name too.
+    pub value: Option<&'static str>,
+}
+
+impl Mark {
+    /// A variable that is a mark whatever its value.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, value: None }
+    }
+
+    /// Whether a variable is this mark.
+    pub fn is(&self, name: &OsStr, value: &OsStr) -> bool {
+        name == self.name && self.value.is_none_or(|only| value == only)
+    }
+}
+
+/// Marks that several programs set.
+const COMMON: &[Mark] = &[Mark::new("AI_AGENT")];
+
+/// A review may take long; a program that ends the hook lets its agent go.
+pub const HOOK_SECONDS: u64 = 3600;
+
+/// How a program calls us when its agent stops, and what it understands.
+#[derive(Clone, Copy)]
+pub struct Hook {
+    /// The program that calls.
+    pub program: &'static Facts,
+    /// What people call the event, for help.
+    pub title: &'static str,
+    /// The event, as the program calls it.
+    pub event: &'static str,
+    /// The variable in which the program names its project, wherever the agent has gone meanwhile.
+    pub project_variable: Option<&'static str>,
+    /// Whether the program forgets that its agent was held. A session then ends with each prompt, which stays the same.
+    pub forgets_held: bool,
+    /// The decision that holds an agent.
+    pub hold: &'static str,
+    /// The file of a project in which the hook is named, from its root.
+    pub file: &'static str,
+    /// What that file allows beside JSON.
+    pub dialect: Dialect,
+    /// The list of hooks in it.
+    pub path: [&'static str; 2],
+    /// An hour, in what the program counts: seconds or milliseconds.
+    pub timeout: u64,
+    /// What a person does next.
+    pub next: &'static str,
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.event, self.program.name)
+    }
+}
+
+/// How a settings file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFormat {
+    /// JSON, and what the program allows beside it.
+    Json(Dialect),
+    /// TOML.
+    Toml,
+}
+
+/// What a program allows in its file beside JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// `// …` and `/* … */`
+    pub comments: bool,
+    /// A comma after the last member.
+    pub trailing_commas: bool,
+}
+
+impl Dialect {
+    /// JSON and nothing beside it.
+    pub const STRICT: Self = Self { comments: false, trailing_commas: false };
+    /// With comments.
+    pub const COMMENTS: Self = Self { comments: true, trailing_commas: false };
+    /// With comments and trailing commas.
+    pub const LOOSE: Self = Self { comments: true, trailing_commas: true };
+}
+
+/// The entry that has a program start our server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerEntry {
+    /// Files it may be in, relative to the root, the one that counts more first; the last is made if none is there.
+    pub files: &'static [&'static str],
+    /// How they are written.
+    pub format: FileFormat,
+    /// Where in the file.
+    pub path: &'static [&'static str],
+    /// What a new file has beside the entry.
+    pub new_file: Option<&'static str>,
+    /// In which words the server is described.
+    pub form: ServerForm,
+    /// What a person does next.
+    pub next: &'static str,
+}
+
+/// In which words a server is described.
+#[derive(Clone, Copy, Debug)]
+pub enum ServerForm {
+    /// `command` is the program, `args` the rest.
+    CommandAndArgs,
+    /// `command` is all of it.
+    LocalCommand,
 }

@@ -1,54 +1,37 @@
-//! Why a model stopped writing. Only a few reasons mean that its reply is whole; a reply that ended for any other
-//! reason, or for one that is not known here, may be a part of one, also where it can be read.
+//! Why a model stopped writing. Only a few reasons mean that its reply is whole; after any other or unknown reason the
+//! reply may be incomplete, even if it can be parsed.
 
 use super::{Kind, Problem};
 
 /// By the words of Anthropic's API, which the `claude` program passes on.
 pub fn anthropic(reason: Option<&str>) -> Result<(), Problem> {
-    match reason {
-        Some("end_turn" | "tool_use" | "stop_sequence") => Ok(()),
-        Some(reason @ ("max_tokens" | "model_context_window_exceeded")) => cut(reason),
-        Some(reason @ "refusal") => declined(reason),
-        other => not_whole(other),
-    }
+    const WHOLE: &[&str] = &["end_turn", "tool_use", "stop_sequence"];
+    check(reason, WHOLE, &["max_tokens", "model_context_window_exceeded"], &["refusal"])
 }
 
 /// By the words of chat completions, which the `opencode` program uses for every service, with other dashes.
 pub fn chat(reason: Option<&str>) -> Result<(), Problem> {
-    match reason {
-        Some("stop") => Ok(()),
-        Some(reason @ "length") => cut(reason),
-        Some(reason @ ("content_filter" | "content-filter")) => declined(reason),
-        other => not_whole(other),
-    }
+    check(reason, &["stop"], &["length"], &["content_filter", "content-filter"])
 }
 
 /// By the words of Google's API.
 pub fn google(reason: Option<&str>) -> Result<(), Problem> {
-    const DECLINED: [&str; 7] =
-        ["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"];
-    match reason {
-        Some("STOP") => Ok(()),
-        Some(reason @ "MAX_TOKENS") => cut(reason),
-        Some(reason) if DECLINED.contains(&reason) => declined(reason),
-        other => not_whole(other),
-    }
+    const DECLINED: &[&str] =
+        &["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"];
+    check(reason, &["STOP"], &["MAX_TOKENS"], DECLINED)
 }
 
-fn cut(reason: &str) -> Result<(), Problem> {
-    Err(Problem::new(Kind::ReplyTooLong, &format!("it stopped for `{reason}`")))
-}
-
-fn declined(reason: &str) -> Result<(), Problem> {
-    Err(Problem::new(Kind::Refused, &format!("it stopped for `{reason}`")))
-}
-
-fn not_whole(reason: Option<&str>) -> Result<(), Problem> {
-    let words = match reason {
-        Some(reason) => format!("it stopped for `{reason}`"),
-        None => "it does not say why it stopped".to_owned(),
+fn check(reason: Option<&str>, whole: &[&str], cut: &[&str], declined: &[&str]) -> Result<(), Problem> {
+    let Some(reason) = reason else {
+        return Err(Problem::new(Kind::NotWhole, "it does not say why it stopped"));
     };
-    Err(Problem::new(Kind::NotWhole, &words))
+    let kind = match reason {
+        _ if whole.contains(&reason) => return Ok(()),
+        _ if cut.contains(&reason) => Kind::ReplyTooLong,
+        _ if declined.contains(&reason) => Kind::Refused,
+        _ => Kind::NotWhole,
+    };
+    Err(Problem::new(kind, &format!("it stopped for `{reason}`")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! Agent programs in their working form: they write files and run commands, unasked, in the folder they run in.
-//!
-//! It is the user's own program doing the user's own work, so it has the user's settings, instructions and
-//! environment. Nothing here judges anything.
+//! Agent programs in their working form: they write files and run commands in their folder without asking, with the user's
+//! own settings, instructions and environment. Reviews use the judging form instead.
 
 use super::Heard;
 use crate::process::Ended;
@@ -55,11 +53,6 @@ pub(super) fn used(tool: &str, input: &Value) -> String {
     let telling = ["command", "file_path", "filePath", "path", "pattern", "url"];
     let argument = telling.iter().find_map(|name| input[*name].as_str());
     format!("→ {tool} {}", argument.unwrap_or_default()).trim_end().to_owned()
-}
-
-pub(super) fn lines(said: impl Iterator<Item = String>) -> Option<String> {
-    let said: Vec<_> = said.collect();
-    (!said.is_empty()).then(|| said.join("\n"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Why the gate gives no verdict. None of these is a failed review: that is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum QualityGateError {
-    /// There is nobody to ask.
+    /// There is no CLI to ask.
     #[error("the quality gate has no reviewer CLI: it can only build review instructions")]
     NoCli,
     /// The CLI gave no structured output.
@@ -126,16 +126,14 @@ impl Unfinished {
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.verdicts.len() + self.unanswered.len();
-        write!(f, "{} of {all} evaluations came to no verdict", self.unanswered.len())?;
-        for (i, unanswered) in self.unanswered.iter().enumerate() {
-            write!(f, "{} {unanswered}", if i == 0 { ":" } else { ";" })?;
-        }
-        Ok(())
+        let reasons: Vec<_> = self.unanswered.iter().map(Unanswered::to_string).collect();
+        write!(f, "{} of {all} evaluations came to no verdict: {}", reasons.len(), reasons.join("; "))
     }
 }
 
 /// An evaluation without a verdict.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", text::visible_line(target_file.as_ref().unwrap_or(review_run_each)))]
 pub struct Unanswered {
     /// The review's `run_each`.
     pub review_run_each: String,
@@ -143,11 +141,4 @@ pub struct Unanswered {
     pub target_file: Option<String>,
     /// Why.
     pub error: QualityGateError,
-}
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let about = self.target_file.as_ref().unwrap_or(&self.review_run_each);
-        write!(f, "{}: {}", text::visible_line(about), self.error)
-    }
 }

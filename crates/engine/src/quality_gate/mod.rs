@@ -1,15 +1,12 @@
-//! The quality gate as a library: a step's outputs held against quality criteria by a reviewer CLI, or written
-//! down as instructions for the author's own review.
+//! The quality gate as a library: a reviewer CLI judges a step's outputs by quality criteria, or instructions for the
+//! author's own review are written.
 //!
-//! A face of the [`Engine`] on a ledger in memory: what is asked, how a reply is read, when it is asked again and
-//! what it comes to is what every other way into Countersign does. It keeps nothing: each call has a ledger of its
-//! own, so no ruling is reused and no attempt counted. Deliberately strict beyond reading a reply: a pass needs a
-//! passing ruling for every criterion, so a reply that only claims to pass, or contradicts itself, is asked again
-//! once and is then an error.
+//! It is the [`Engine`] with a ledger in memory for each call, so no ruling is reused and no attempt counted. A pass needs a
+//! passing ruling for every criterion: a reply that only claims to pass, or contradicts itself, is asked again once and is
+//! then an error.
 //!
-//! Files go into a question with their contents while they are at most `max_inline_files` and their text is
-//! at most [`MAX_PROMPT_BYTES`] together; otherwise all are listed by path and the reviewer reads them itself.
-//! What is judged is what was looked at: where a file changes meanwhile there is no verdict.
+//! A question has the contents of its files while they are at most `max_inline_files` and [`MAX_PROMPT_BYTES`] together;
+//! otherwise it lists their paths, and the reviewer reads them. If a file changes meanwhile, there is no verdict.
 
 mod error;
 mod result;
@@ -75,8 +72,8 @@ impl fmt::Debug for QualityGate {
 }
 
 impl QualityGate {
-    /// A gate that asks this CLI; without one it can only write instructions for a self-review. Without
-    /// `max_inline_files` it is [`DEFAULT_MAX_INLINE_FILES`], with a CLI and without; 0 lists every file.
+    /// A gate that asks this CLI; without one it can only write instructions for a self-review. `max_inline_files` is
+    /// [`DEFAULT_MAX_INLINE_FILES`] by default; 0 lists every file.
     pub fn new(cli: Option<Arc<dyn ReviewerCli>>, max_inline_files: Option<usize>) -> Self {
         Self { cli, max_inline_files: max_inline_files.unwrap_or(DEFAULT_MAX_INLINE_FILES) }
     }
@@ -86,10 +83,8 @@ impl QualityGate {
         self.max_inline_files
     }
 
-    /// Holds all outputs together against criteria: names and questions, in order.
-    ///
-    /// No criteria pass by themselves, CLI or not. Each question has the time of [`Self::compute_timeout`];
-    /// there are at most two, the second with the defect of the first reply named.
+    /// Judges all outputs together by criteria (names and questions). No criteria pass by themselves, CLI or not. There are
+    /// at most two questions, the second with the defect of the first reply, each with [`Self::compute_timeout`].
     pub async fn evaluate(
         &self,
         quality_criteria: &[(String, String)],
@@ -97,7 +92,7 @@ impl QualityGate {
         additional_review_guidance: Option<&str>,
     ) -> Result<QualityGateResult, QualityGateError> {
         if quality_criteria.is_empty() {
-            return Ok(QualityGateResult::no_criteria());
+            return Ok(result::no_criteria());
         }
         let review = StepReview {
             run_each: STEP.to_owned(),
@@ -112,11 +107,9 @@ impl QualityGate {
 
     /// Runs every evaluation of every review, all at once, and returns those that failed.
     ///
-    /// A review of a declared output that was handed in without files has nothing to evaluate; whether an
-    /// output may be absent is for the caller to say before. Nothing is asked if any review is wrong in itself:
-    /// a `run_each` that is neither `step` nor an output, two criteria of one name. If some evaluation comes to
-    /// no verdict the answer is [`QualityGateError::Unfinished`], which carries every verdict there is.
-    /// Returning, or dropping the future, ends every evaluation: none runs on.
+    /// A review of a declared output without files has nothing to evaluate. Nothing is asked if any review is wrong: a
+    /// `run_each` that is neither `step` nor an output, two criteria of one name. If an evaluation comes to no verdict, the
+    /// error [`QualityGateError::Unfinished`] carries all other verdicts. Dropping the future ends every evaluation.
     pub async fn evaluate_reviews(
         &self,
         reviews: &[StepReview],
@@ -126,7 +119,7 @@ impl QualityGate {
         if rules.is_empty() {
             return Ok(vec![]);
         }
-        settle(self.judge(rules, work).await?)
+        failed_verdicts(self.judge(rules, work).await?)
     }
 
     /// What a reviewer is shown of all outputs together.
@@ -135,8 +128,7 @@ impl QualityGate {
         Ok(prompt::payload(&shown, work.notes.as_deref()))
     }
 
-    /// The instructions of a self-review: a complete Markdown document. Where it is written is the caller's
-    /// business.
+    /// The instructions of a self-review: a complete Markdown document, which the caller writes.
     pub async fn build_review_instructions_file(
         &self,
         reviews: &[StepReview],
@@ -150,10 +142,9 @@ impl QualityGate {
         Ok(prompt::self_review_instructions(&review))
     }
 
-    /// Reads structured output and no more: missing keys have their defaults, and nothing is held against any
-    /// criteria. [`Self::evaluate`] does that.
+    /// Reads structured output with the defaults of missing keys; criteria are compared by [`Self::evaluate`].
     pub fn parse_result(structured_output: &Value) -> Result<QualityGateResult, QualityGateError> {
-        answer::interpret(structured_output).map(Into::into).map_err(QualityGateError::Uninterpretable)
+        answer::interpret(structured_output).map_err(QualityGateError::Uninterpretable)
     }
 
     /// How long a question about this many files may take.
@@ -193,7 +184,7 @@ impl QualityGate {
         };
         let mut ended = vec![];
         for rule in rules.iter().filter(|rule| rule.criteria.is_empty()) {
-            let passed = |target| (rule.name.clone(), target, Ok(QualityGateResult::no_criteria()));
+            let passed = |target| (rule.name.clone(), target, Ok(result::no_criteria()));
             ended.extend(targets_of(rule, &gathered)?.into_iter().map(passed));
         }
         if let Some(prepared) = prepared {
@@ -256,7 +247,7 @@ fn evaluated(rules: &[Rule], round: &Round) -> Vec<Evaluated> {
     let of_assignment = |assignment: &plan::Assignment| {
         let rule = rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default();
         let result = match round.answer_to(assignment) {
-            Some((_, given)) if holds => Ok(given.answer.clone().into()),
+            Some((_, given)) if holds => Ok(result::verdict_of(given.answer.clone())),
             _ => Err(QualityGateError::of(round.failure_of(assignment), assignment.files.len())),
         };
         (rule, assignment.target.clone(), result)
@@ -270,7 +261,7 @@ fn targets_of(rule: &Rule, submission: &Submission) -> Result<Vec<Target>, Quali
 }
 
 /// The failed verdicts if there is a verdict for everything, else all there is.
-fn settle(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGateError> {
+fn failed_verdicts(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGateError> {
     let (mut verdicts, mut unanswered) = (vec![], vec![]);
     for (review_run_each, target, ended) in ended {
         let target_file = match target {

@@ -1,39 +1,19 @@
 //! Verdicts, in the words of the source document.
 
 use super::CriterionResult;
-use countersign_core::answer::{Answer, NO_CRITERIA, Reply};
+use countersign_core::answer::{Answer, NO_CRITERIA};
 use serde::Serialize;
 
-/// The verdict on outputs that were held against criteria.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct QualityGateResult {
-    /// Whether they pass.
-    pub passed: bool,
-    /// What there is to say about the whole.
-    pub feedback: String,
-    /// The rulings by criterion; empty where a failing reply gave none.
-    pub criteria_results: Vec<CriterionResult>,
+pub use countersign_core::answer::Reply as QualityGateResult;
+
+/// The verdict of a review without criteria.
+pub(super) fn no_criteria() -> QualityGateResult {
+    QualityGateResult { passed: true, feedback: NO_CRITERIA.to_owned(), criteria_results: vec![] }
 }
 
-impl QualityGateResult {
-    pub(super) fn no_criteria() -> Self {
-        Self { passed: true, feedback: NO_CRITERIA.to_owned(), criteria_results: vec![] }
-    }
-}
-
-/// What a reply says, taken as it is.
-impl From<Reply> for QualityGateResult {
-    fn from(reply: Reply) -> Self {
-        let Reply { passed, feedback, criteria_results } = reply;
-        Self { passed, feedback, criteria_results }
-    }
-}
-
-/// What a valid answer comes to: its rulings decide, not its word about the whole.
-impl From<Answer> for QualityGateResult {
-    fn from(answer: Answer) -> Self {
-        Self { passed: !answer.fails(), feedback: answer.feedback, criteria_results: answer.rulings }
-    }
+/// The verdict of a valid answer: its rulings decide, not its overall result.
+pub(super) fn verdict_of(answer: Answer) -> QualityGateResult {
+    QualityGateResult { passed: !answer.fails(), feedback: answer.feedback, criteria_results: answer.rulings }
 }
 
 /// The verdict of one evaluation of a review.

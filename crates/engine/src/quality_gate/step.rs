@@ -92,8 +92,8 @@ impl StepWork {
     }
 }
 
-/// The path relative to the root. One that plainly stands inside and cannot be followed is kept as it is: that
-/// it is missing or cannot be read is shown to the reviewer, and reading it is refused should it lead out.
+/// The path relative to the root. One inside it that cannot be followed is kept: the reviewer is shown that it is missing
+/// or cannot be read, and reading is refused if it leads out.
 fn project_path(root: &Root, given: String) -> Result<String, PathProblem> {
     match root.relative(root.path(), Path::new(&given)) {
         Err(problem @ PathProblem::Unreadable { .. }) => {
@@ -119,7 +119,7 @@ pub struct StepReview {
 }
 
 impl StepReview {
-    /// The review as the core knows it. A reply answers by name, so nobody is asked two criteria of one name.
+    /// The review as a rule. A reply answers by name, so two criteria of one name are an error.
     pub(super) fn rule(&self) -> Result<Rule, QualityGateError> {
         let scope = match self.run_each.as_str() {
             STEP => Scope::Whole,

@@ -43,7 +43,7 @@ impl Agent {
         Self { program, model: None, base_url: None, key_env: key_env.map(str::to_owned), environment }
     }
 
-    /// What makes its answers its own: the model and the service, as far as anybody but the program chose them.
+    /// What makes its answers its own: the model and the service, as far as they are not the program's choice.
     pub fn identity(&self) -> String {
         let facts = self.program;
         let variable = facts.model_variable.and_then(|name| self.variable(name));
@@ -65,7 +65,7 @@ impl Agent {
         Some(value.as_os_str()).filter(|value| !value.is_empty())
     }
 
-    /// How somebody seems to be signed in: a variable, or a file. A system's own key store is not looked into.
+    /// The sign-in: a variable, or a file. A system's key store is not read.
     pub fn sign_in(&self) -> Option<String> {
         let credentials = &self.program.credentials;
         let named = self.key_env.as_deref().into_iter().chain(credentials.variables.iter().copied());
@@ -86,27 +86,15 @@ impl Agent {
     /// Asks the program, and comes back with what it said.
     pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
         let facts = self.program;
-        if brief.folder == brief.root && !facts.may_see_project {
-            return not_in_a_project(facts);
-        }
-        let prepared = brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"));
-        let prepared = prepared.and_then(|private| self.prepare(brief, private));
-        let prepared = prepared.and_then(|(setup, call)| Ok((setup, call, begin_record(facts, brief)?)));
-        let (setup, call, record) = match prepared {
+        let (call, record) = match self.prepare(brief) {
             Ok(prepared) => prepared,
-            Err(error) => {
-                let words = format!("nothing could be prepared: {error}");
-                return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
-            }
+            Err(failed) => return Told::not_asked(failed),
         };
-        if setup.prompt.len() > facts.prompt_max_bytes {
-            return too_long(facts, setup.prompt.len());
-        }
-        let call = Call { stdin: setup.prompt.into_bytes(), ..call };
         match process::run(guard, call, cancel).await {
             Ok(ended) => {
                 let heard = (facts.hear)(&ended);
-                let said = heard.said.and_then(|said| holds(facts, &ended, record, brief).map(|()| said));
+                let said =
+                    heard.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
                 told(Heard { said, ..heard }, |problem| problem.words(&facts.called))
             }
             Err(error) => {
@@ -116,17 +104,50 @@ impl Agent {
         }
     }
 
-    fn prepare(&self, brief: &Brief, private: &Path) -> io::Result<(Setup, Call)> {
+    /// The call of a question and the program's own record, begun.
+    fn prepare(&self, brief: &Brief) -> Result<(Call, Option<File>), Failed> {
+        let (facts, name) = (self.program, self.program.called.name);
+        if brief.folder == brief.root && !facts.may_see_project {
+            let words = format!(
+                "{name} would take instructions from files of the project that it judges: leave away `sees: project`, or \
+                 ask another reviewer"
+            );
+            return Err(Failed::new(NoVerdict::Unavailable, words));
+        }
+        let prepared = self.prepare_call(brief);
+        let prepared = prepared.and_then(|call| Ok((call, begin_record(facts, brief)?)));
+        let (call, record) = prepared.map_err(|error| {
+            Failed::new(NoVerdict::Unavailable, format!("nothing could be prepared: {error}"))
+        })?;
+        if call.stdin.len() > facts.prompt_max_bytes {
+            let instead = match facts.reads_files {
+                true => ", or lower `prompt_bytes`, so that files are read one by one",
+                false => "",
+            };
+            let words = format!(
+                "the question has {} bytes and {name} reads at most {}: hand in less at once{instead}",
+                call.stdin.len(),
+                facts.prompt_max_bytes
+            );
+            return Err(Failed::new(NoVerdict::TooLong, words));
+        }
+        Ok((call, record))
+    }
+
+    fn prepare_call(&self, brief: &Brief) -> io::Result<Call> {
         let facts = self.program;
+        let private =
+            brief.private.as_deref().ok_or_else(|| io::Error::other("there is no private folder"))?;
         let credentials = self.credentials();
-        let mut setup = (facts.prepare)(&Form {
+        let reads_files = reads_files(facts, brief);
+        let setup = (facts.prepare)(&Form {
             model: self.model.as_deref(),
             base_url: self.base_url.as_deref(),
             key_env: self.key_env.as_deref(),
             system_prompt: &brief.system_prompt,
             payload: &brief.payload,
             shape: brief.shape(),
-            reads_files: reads_files(facts, brief),
+            reads_files,
             folder: &brief.folder,
             private,
             credentials: credentials.as_deref(),
@@ -135,19 +156,21 @@ impl Agent {
         });
         let temporary = private.join("temporary");
         private::make_folder(&temporary)?;
-        lay_out(&setup, private)?;
-        let set = std::mem::take(&mut setup.set);
-        let mut call = Call::new(facts.name);
-        call.args = std::mem::take(&mut setup.args);
-        call.cwd = brief.folder.clone();
-        call.env = programs::environment(facts, &self.environment, set, &temporary, brief.call.as_str());
-        call.only_env = true;
-        call.scratch = Some(private.to_owned());
-        call.timeout = brief.timeout;
-        let around = if reads_files(facts, brief) { READING_BYTES } else { AROUND_BYTES };
-        call.stdout_limit_bytes = 2 * brief.reply_bytes + around;
-        call.stderr_tail_bytes = STDERR_TAIL_BYTES;
-        Ok((setup, call))
+        write_setup(&setup, private)?;
+        let around = if reads_files { READING_BYTES } else { AROUND_BYTES };
+        let call = brief.call.as_str();
+        Ok(Call {
+            args: setup.args,
+            cwd: brief.folder.clone(),
+            env: programs::environment(facts, &self.environment, setup.set, &temporary, call),
+            only_env: true,
+            stdin: setup.prompt.into_bytes(),
+            scratch: Some(private.to_owned()),
+            timeout: brief.timeout,
+            stdout_limit_bytes: 2 * brief.reply_bytes + around,
+            stderr_tail_bytes: STDERR_TAIL_BYTES,
+            ..Call::new(facts.name)
+        })
     }
 }
 
@@ -159,9 +182,8 @@ fn begin_record(facts: &Facts, brief: &Brief) -> io::Result<Option<File>> {
     File::open(path).map(Some)
 }
 
-/// What an answer needs beside its words: bytes that are text, a record that says that it is whole, and that what had
-/// to be read was opened, as far as the program tells.
-fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
+/// Whether an answer may count: its bytes are UTF-8, the record says that it is whole, and the files were opened.
+fn check_answer(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> Result<(), Problem> {
     if std::str::from_utf8(&ended.stdout).is_err() {
         return Err(Problem::new(Kind::Garbled, NOT_UTF_8));
     }
@@ -181,7 +203,7 @@ fn holds(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brief) -> R
 }
 
 /// Writes the program's own things.
-fn lay_out(setup: &Setup, folder: &Path) -> io::Result<()> {
+fn write_setup(setup: &Setup, folder: &Path) -> io::Result<()> {
     let place = |path: &Path| -> io::Result<PathBuf> {
         let path = folder.join(path);
         path.parent().map_or(Ok(()), private::make_folders)?;
@@ -196,35 +218,12 @@ fn lay_out(setup: &Setup, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where everything it may see is in the question, it needs no tools. One that cannot be held to a folder gets
-/// none for a file that cannot be shown either.
+/// Whether it gets tools to read files: only if the question lacks some, and the program can be held to a folder.
 fn reads_files(facts: &Facts, brief: &Brief) -> bool {
     facts.reads_files && brief.has_files_to_read() || brief.folder == brief.root
 }
 
-fn not_in_a_project(facts: &Facts) -> Told<Said> {
-    let words = format!(
-        "{} would take instructions from files of the project that it judges: leave away `sees: project`, or \
-         ask another reviewer",
-        facts.called.name
-    );
-    Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
-}
-
-fn too_long(facts: &Facts, bytes: usize) -> Told<Said> {
-    let most = facts.prompt_max_bytes;
-    let instead = match facts.reads_files {
-        true => ", or lower `prompt_bytes`, so that files are read one by one",
-        false => "",
-    };
-    let words = format!(
-        "the question has {bytes} bytes and {} reads at most {most}: hand in less at once{instead}",
-        facts.called.name
-    );
-    Told::not_asked(Failed::new(NoVerdict::TooLong, words))
-}
-
-/// What was heard; a problem in the words of whoever knows who was asked.
+/// A reply, with its cost; `words` says a problem for people.
 pub(super) fn told(heard: Heard, words: impl Fn(&Problem) -> String) -> Told<Said> {
     let Heard { said, usage } = heard;
     let reply = said.as_ref().ok().map(Said::text);
@@ -247,7 +246,7 @@ mod tests {
     fn others_cannot_read_the_private_home_of_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let text = ("home/.codex/config.toml".into(), "x".to_owned());
-        lay_out(&Setup { files: vec![text], ..Setup::default() }, folder.path()).unwrap();
+        write_setup(&Setup { files: vec![text], ..Setup::default() }, folder.path()).unwrap();
         for (path, mode) in [("home", 0o700), ("home/.codex", 0o700), ("home/.codex/config.toml", 0o600)] {
             let found = std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode();
             assert_eq!(found & 0o777, mode, "{path}");

@@ -1,4 +1,4 @@
-//! A question, with everything a reviewer may see of it, and what comes back.
+//! A question to a reviewer with everything it may see, and what comes back.
 
 use crate::programs::{Said, Usage};
 use countersign_core::answer::{self, Answer};
@@ -119,7 +119,7 @@ impl Failed {
     }
 }
 
-/// What came back from a reviewer: an answer that holds, or what was said before anybody looked at it.
+/// What came back from a reviewer: a checked answer, or its unchecked words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told<T = Answer> {
     /// What it is, or why there is none.
@@ -141,12 +141,12 @@ impl<T> Told<T> {
         Self { result, reply: None, usage: None }
     }
 
-    /// Nobody was asked, so nothing was spent.
+    /// No reviewer was asked, so nothing was spent.
     pub fn not_asked(failed: Failed) -> Self {
         Self { result: Err(failed), reply: None, usage: Some(Usage::nothing()) }
     }
 
-    /// Nothing came back, and nobody knows what that cost.
+    /// Nothing came back, and the cost is unknown.
     pub fn failed(why: NoVerdict, detail: impl Into<String>) -> Self {
         Self::bare(Err(Failed::new(why, detail)))
     }

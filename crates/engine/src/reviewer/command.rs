@@ -1,11 +1,9 @@
-//! The command reviewer: any program that reads a brief from its standard input and writes a reply to its
-//! standard output, as JSON. A non-zero exit is no verdict, whatever it printed; so is a reply that does not
-//! answer what was asked.
+//! The command reviewer: any program that reads a brief from its standard input and writes a reply to its standard output,
+//! as JSON. A non-zero exit is no verdict, whatever it printed.
 
 use super::{Asks, Brief, Failed, Told};
 use crate::process::{self, Call, Ended, GuardProgram, How};
-use crate::programs::{Said, Usage};
-use countersign_core::cost::MICRO;
+use crate::programs::{Said, Usage, microusd};
 use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
@@ -30,16 +28,10 @@ pub struct Command {
 impl Command {
     /// What makes its answers its own: the arguments and the bytes of the files they name.
     pub fn identity(&self, root: &Path) -> String {
-        let mut parts = Parts::new("command/1");
-        parts.maybe(self.model.as_deref()).count(self.argv.len());
-        for word in &self.argv {
-            parts.text(word).maybe(digest_of(&root.join(word)).as_ref().map(Digest::as_str));
-        }
-        format!("command {}", parts.digest())
+        format!("command {}", digest_of_words("command/1", &self.argv, self.model.as_deref(), root))
     }
 
-    /// The arguments as the program gets them: files of the project by absolute path, because it runs in a
-    /// folder of its own. A bare program name is looked up on the PATH.
+    /// The arguments with absolute paths for files of the project; a bare program name is looked up on the PATH.
     fn resolved(&self, root: &Path) -> Vec<String> {
         let resolve = |(i, word): (usize, &String)| {
             let path = root.join(word);
@@ -49,7 +41,7 @@ impl Command {
         self.argv.iter().enumerate().map(resolve).collect()
     }
 
-    /// The same command for somebody whose root is elsewhere.
+    /// The same command for another root.
     pub fn from_anywhere(&self, root: &Path) -> Self {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
@@ -66,15 +58,17 @@ impl Command {
             let words = "the reviewer has an empty command";
             return Told::not_asked(Failed::new(NoVerdict::Unavailable, words));
         };
-        let mut call = Call::new(&program);
-        call.args = argv.map(Into::into).collect();
-        call.cwd = brief.folder.clone();
-        call.scratch = brief.private.clone();
-        call.env = vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())];
-        call.stdin = brief_json(brief, self.model.as_deref()).to_string().into_bytes();
-        call.timeout = brief.timeout;
-        call.stdout_limit_bytes = brief.reply_bytes;
-        call.stderr_tail_bytes = STDERR_TAIL_BYTES;
+        let call = Call {
+            args: argv.map(Into::into).collect(),
+            cwd: brief.folder.clone(),
+            scratch: brief.private.clone(),
+            env: vec![("COUNTERSIGN_CALL".into(), brief.call.as_str().into())],
+            stdin: brief_json(brief, self.model.as_deref()).to_string().into_bytes(),
+            timeout: brief.timeout,
+            stdout_limit_bytes: brief.reply_bytes,
+            stderr_tail_bytes: STDERR_TAIL_BYTES,
+            ..Call::new(&program)
+        };
         match process::run(guard, call, cancel).await {
             Ok(ended) => told(&program, ended, brief),
             Err(error) => {
@@ -84,8 +78,18 @@ impl Command {
     }
 }
 
+/// The digest of a command line: its words, its model, and the bytes of the files that words name.
+pub(super) fn digest_of_words(domain: &str, words: &[String], model: Option<&str>, root: &Path) -> Digest {
+    let mut parts = Parts::new(domain);
+    parts.maybe(model).count(words.len());
+    for word in words {
+        parts.text(word).maybe(digest_of(&root.join(word)).as_ref().map(Digest::as_str));
+    }
+    parts.digest()
+}
+
 /// The digest of a file's bytes; none for what is no regular file: a device or a pipe may never end.
-pub(super) fn digest_of(path: &Path) -> Option<Digest> {
+fn digest_of(path: &Path) -> Option<Digest> {
     if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return None;
     }
@@ -138,8 +142,7 @@ fn told(program: &str, ended: Ended, brief: &Brief) -> Told<Said> {
     Told { result, reply, usage: usage(&ended) }
 }
 
-/// What the program says a question cost, beside its rulings: `usage` with `tokens_in`, `tokens_out` and
-/// `cost_usd`. One that was never started cost nothing.
+/// The cost beside the rulings: `usage` with `tokens_in`, `tokens_out` and `cost_usd`. Not started costs nothing.
 fn usage(ended: &Ended) -> Option<Usage> {
     if matches!(ended.how, How::NotStarted { .. }) {
         return Some(Usage::nothing());
@@ -147,40 +150,38 @@ fn usage(ended: &Ended) -> Option<Usage> {
     let said: Value = serde_json::from_slice(&ended.stdout).ok()?;
     let usage = said.get("usage")?.as_object()?;
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-    let usd = usage.get("cost_usd").and_then(Value::as_f64).filter(|usd| usd.is_finite() && *usd >= 0.0);
     Some(Usage {
         model: usage.get("model").and_then(Value::as_str).map(str::to_owned),
         tokens_in: count("tokens_in"),
         tokens_out: count("tokens_out"),
-        cost_microusd: usd.map(|usd| (usd * MICRO as f64).round() as u64),
+        cost_microusd: usage.get("cost_usd").and_then(Value::as_f64).and_then(microusd),
     })
 }
 
 /// Every way a program can end but with exit code 0.
 fn failure(program: &str, ended: &Ended, brief: &Brief) -> Option<Failed> {
-    let stderr =
-        text::visible_line(text::cut_front_words(&ended.stderr_tail, STDERR_TAIL_BYTES)).into_owned();
-    let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     let seconds = brief.timeout.as_secs();
     let (why, detail) = match &ended.how {
         How::Exited(0) => return None,
-        How::Exited(code) => {
-            (NoVerdict::Unavailable, format!("`{program}` ended with exit code {code}{said}"))
-        }
-        How::Signalled(signal) => {
-            (NoVerdict::Unavailable, format!("`{program}` was ended by signal {signal}{said}"))
-        }
-        How::NotStarted { reason } => {
-            (NoVerdict::Unavailable, format!("`{program}` could not be started: {reason}"))
-        }
-        How::TimedOut => (NoVerdict::Timeout, format!("`{program}` did not answer within {seconds} seconds")),
+        How::TimedOut => (NoVerdict::Timeout, format!("did not answer within {seconds} seconds")),
         How::TooMuchOutput { limit_bytes } => {
-            (NoVerdict::TooLong, format!("`{program}` wrote more than {limit_bytes} bytes"))
+            (NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))
         }
-        How::Cancelled => (NoVerdict::Unavailable, format!("`{program}` was cancelled")),
-        How::GuardLost => {
-            (NoVerdict::Unavailable, format!("`{program}` was lost: its guard ended unexpectedly"))
-        }
+        How::Cancelled => (NoVerdict::Unavailable, "was cancelled".to_owned()),
+        How::GuardLost => (NoVerdict::Unavailable, "was lost: its guard ended unexpectedly".to_owned()),
+        _ => (NoVerdict::Unavailable, end_words(ended)),
     };
-    Some(Failed::new(why, detail))
+    Some(Failed::new(why, format!("`{program}` {detail}")))
+}
+
+/// How a program ended, with the end of its error output.
+pub(super) fn end_words(ended: &Ended) -> String {
+    let stderr = text::visible_line(text::cut_front_words(&ended.stderr_tail, STDERR_TAIL_BYTES));
+    let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
+    match &ended.how {
+        How::Exited(code) => format!("ended with exit code {code}{said}"),
+        How::Signalled(signal) => format!("was ended by signal {signal}{said}"),
+        How::NotStarted { reason } => format!("could not be started: {reason}"),
+        _ => format!("broke off{said}"),
+    }
 }

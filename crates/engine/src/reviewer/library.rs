@@ -31,10 +31,8 @@ pub struct CliQuestion<'a> {
 /// What [`ReviewerCli::ask`] gives back: structured output some time later.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Value, CliError>> + Send + 'a>>;
 
-/// A reviewer CLI: gets a system prompt, a payload and a schema; gives structured output.
-///
-/// All evaluations of a step are asked at once, so an implementation must bear that. The gate drops the future
-/// when the time is up or its caller gives up: what was started for it must end with it.
+/// A reviewer CLI: gets a system prompt, a payload and a schema; gives structured output. It is asked about all evaluations
+/// of a step at once. The gate drops the future on a timeout or a cancel: what was started for it must end with it.
 pub trait ReviewerCli: Send + Sync {
     /// Asks.
     fn ask<'a>(&'a self, question: CliQuestion<'a>) -> Asked<'a>;
@@ -62,8 +60,7 @@ pub struct Library {
     under_way: Arc<Mutex<Vec<Weak<UnderWay>>>>,
 }
 
-/// Ends every question of a [`Library`] at once when it is dropped. Tasks that are aborted end only when it is their
-/// turn, and a caller who gives up is promised that nothing goes on.
+/// Ends every question of a [`Library`] at once when it is dropped; aborted tasks would end only later.
 pub struct EndsWith(Arc<Mutex<Vec<Weak<UnderWay>>>>);
 
 impl Library {

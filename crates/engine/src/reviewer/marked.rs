@@ -1,21 +1,17 @@
 //! A reviewer that answers in free text: any program that reads a prompt and ends with a marker such as
-//! `REVIEW_PASSED`. It runs in the project, where it may mend what it finds; whoever asks looks at the files again
-//! afterwards. The marker must carry the id of its question, which nothing that is judged can know.
+//! `REVIEW_PASSED`. It runs in the project and may fix what it finds; the engine reads the files again afterwards. The
+//! marker must carry the id of its question, which the judged work cannot know.
 
 use super::brief::NOT_UTF_8;
-use super::{Brief, Failed, Told};
+use super::{Brief, Failed, Told, command};
 use crate::process::{GuardProgram, How};
 use crate::worker::{Errand, OUTPUT_BYTES, Worker};
 use countersign_core::answer::{self, read_marked};
-use countersign_core::digest::{Digest, Parts};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt;
-use countersign_core::text;
 use std::ffi::OsString;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
-
-const STDERR_BYTES: usize = 2 * 1024;
 
 /// A program that answers in free text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +29,7 @@ impl Marked {
             Worker::Command { argv, model } => (argv.as_slice(), model.as_deref()),
             Worker::Program { path, model, .. } => (std::slice::from_ref(path), model.as_deref()),
         };
-        let mut parts = Parts::new("marked/1");
-        parts.maybe(model).count(words.len());
-        for word in words {
-            parts.text(word).maybe(super::command::digest_of(&root.join(word)).as_ref().map(Digest::as_str));
-        }
-        format!("text {}", parts.digest())
+        format!("text {}", command::digest_of_words("marked/1", words, model, root))
     }
 
     /// Asks the program, and comes back with what its text says. What that comes to depends on the files it left.
@@ -84,22 +75,11 @@ impl Marked {
             (_, Ok(said)) => {
                 read_marked(said, Some(word)).map_err(|defect| Failed::new(defect.why(), defect.to_string()))
             }
-            (how, Err(_)) => {
-                Err(Failed::new(NoVerdict::Unavailable, self.broke_off(how, &worked.ended.stderr_tail)))
+            (_, Err(_)) => {
+                let words = format!("`{}` {}", self.worker.name(), command::end_words(&worked.ended));
+                Err(Failed::new(NoVerdict::Unavailable, words))
             }
         };
         Told { result, reply, usage: worked.usage }
-    }
-
-    fn broke_off(&self, how: &How, stderr: &str) -> String {
-        let name = self.worker.name();
-        let said = text::visible_line(text::cut_front_words(stderr, STDERR_BYTES)).into_owned();
-        let said = if said.is_empty() { said } else { format!(": {said}") };
-        match how {
-            How::Exited(code) => format!("`{name}` ended with exit code {code}{said}"),
-            How::Signalled(signal) => format!("`{name}` was ended by signal {signal}{said}"),
-            How::NotStarted { reason } => format!("`{name}` could not be started: {reason}"),
-            _ => format!("`{name}` broke off{said}"),
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Reviewers: who rules. Each gets a [`Brief`] and gives back what it was [`Told`]; none decides anything.
+//! Reviewers: each gets a [`Brief`] and gives back [`Told`]. Outcomes are decided in core.
 
 mod agent;
 mod brief;
@@ -8,7 +8,6 @@ mod command;
 mod library;
 mod marked;
 pub mod replay;
-mod run_check;
 pub mod service;
 
 pub use agent::Agent;

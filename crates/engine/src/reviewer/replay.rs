@@ -1,8 +1,6 @@
-//! The replay reviewer: recorded answers, so that a policy can be tried without a model.
-//!
-//! The file has one JSON object a line: `{"rule", "file", "criterion", "passed", "feedback"}` is a ruling, where
-//! `rule` and `file` may be left out if that is clear; `{"consult", "reply"}` is what a consultation of that name
-//! is answered with. What no line answers has no verdict.
+//! The replay reviewer: recorded answers, so that a policy can be tried without a model. The file has a JSON object a line:
+//! `{"rule", "file", "criterion", "passed", "feedback"}` is a ruling, where `rule` and `file` may be left out if that is
+//! clear; `{"consult", "reply"}` answers the consultation of that name. Without a line there is no verdict.
 
 use super::{Brief, Told};
 use crate::programs::Said;
@@ -36,20 +34,18 @@ pub fn parse(text: &str) -> Result<Recording, String> {
     let mut recording = Recording::default();
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let wrong = |error: serde_json::Error| format!("line {}: {error}", i + 1);
+        let is_consult =
+            || serde_json::from_str::<Value>(line).is_ok_and(|value| value.get("consult").is_some());
         // Rulings are read at once: there may be thousands.
         match serde_json::from_str::<Row>(line) {
             Ok(row) => recording.rows.push(row),
-            Err(_) if is_consult(line) => {
+            Err(_) if is_consult() => {
                 recording.consults.push(serde_json::from_str(line).map_err(wrong)?);
             }
             Err(error) => return Err(wrong(error)),
         }
     }
     Ok(recording)
-}
-
-fn is_consult(line: &str) -> bool {
-    serde_json::from_str::<Value>(line).is_ok_and(|value| value.get("consult").is_some())
 }
 
 /// Answers from recorded rulings.

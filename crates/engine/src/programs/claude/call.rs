@@ -1,18 +1,15 @@
-//! The command line of a question.
+//! The command line and environment of a question.
 
 use crate::programs::{Form, Setup};
 use countersign_core::cost::MICRO;
 use std::path::Path;
 
-/// The longest prompt the program reads.
-pub const PROMPT_MAX_BYTES: usize = 10_000_000;
 /// Its own file with the system prompt: as an argument it could not be longer than 128 KiB.
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 
 /// How often it may go back and forth between its tools and the model.
 const TURNS_MAX: u32 = 8;
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let tools = if form.reads_files { "Read,Grep,Glob" } else { "" };
     let mut args = vec!["-p".into(), "--output-format".into()];
@@ -43,7 +40,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         args.push(format!("--model={model}").into());
     }
     if let Some(most) = form.most_microusd {
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        #[expect(clippy::cast_precision_loss, reason = "no budget is that large")]
         args.push(format!("--max-budget-usd={}", most as f64 / MICRO as f64).into());
     }
     Setup {

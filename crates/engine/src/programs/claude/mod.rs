@@ -1,9 +1,7 @@
-//! The `claude` program in its judging form: it reads, it does not write, and nothing of what it judges can
-//! tell it how to work.
+//! The `claude` program in its judging form: it reads and does not write; the judged work cannot configure it.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod work;
 
 use super::{
@@ -25,12 +23,48 @@ pub static FACTS: Facts = Facts {
     caps_cost: true,
     light_model: Some("haiku"),
     steering: &["CLAUDE_CODE_USE_"],
-    prompt_max_bytes: call::PROMPT_MAX_BYTES,
+    prompt_max_bytes: 10_000_000,
     reads_files: true,
     model_variable: Some("ANTHROPIC_MODEL"),
-    kept: environment::KEPT,
-    families: environment::FAMILIES,
-    set: environment::SET,
+    kept: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_CUSTOM_HEADERS",
+        "ANTHROPIC_MODEL",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_CLIENT_CERT",
+        "CLAUDE_CODE_CLIENT_KEY",
+        "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+    ],
+    families: &[
+        (None, "ANTHROPIC_DEFAULT_"),
+        (Some("CLAUDE_CODE_USE_BEDROCK"), "AWS_"),
+        (Some("CLAUDE_CODE_USE_BEDROCK"), "ANTHROPIC_BEDROCK_"),
+        (Some("CLAUDE_CODE_USE_VERTEX"), "ANTHROPIC_VERTEX_"),
+        (Some("CLAUDE_CODE_USE_VERTEX"), "CLOUD_ML_"),
+        (Some("CLAUDE_CODE_USE_VERTEX"), "GOOGLE_"),
+        (Some("CLAUDE_CODE_USE_VERTEX"), "VERTEX_"),
+    ],
+    set: &[
+        // `@path` in what is judged would be read and sent, from anywhere on the disk.
+        ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"),
+        ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
+        ("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1"),
+        ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
+        // It alone sees for how long the service wants to be left alone, so it tries again, and not for long.
+        ("CLAUDE_CODE_MAX_RETRIES", "3"),
+        // A verdict is about what was sent, never about a summary; whether it is too long, only the service knows.
+        ("DISABLE_COMPACT", "1"),
+        ("CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", "100000000"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_ERROR_REPORTING", "1"),
+    ],
     credentials: Credentials {
         variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         folder_variable: Some("CLAUDE_CONFIG_DIR"),
@@ -40,8 +74,8 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: None,
 };
 

@@ -1,11 +1,11 @@
 //! The program in its working form: edits and commands unasked, and a report at its end.
 
 use crate::process::{Ended, How};
-use crate::programs::working::{lines, used};
+use crate::programs;
+use crate::programs::working::used;
 use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
 use serde_json::Value;
 
-/// What is particular about it at work.
 pub(super) const WORKING: Working = Working {
     args: &[
         "-p",
@@ -27,15 +27,10 @@ pub(super) const WORKING: Working = Working {
 
 /// Its last line is the report that it would give alone; what it said last is in there as a text.
 fn hear(ended: &Ended) -> Heard {
-    let report = ended
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .rev()
-        .find(|line| serde_json::from_slice::<Value>(line).is_ok_and(|event| event["type"] == "result"));
-    let report = report.unwrap_or_default().to_vec();
-    let text = serde_json::from_slice::<Value>(&report).ok();
-    let text = text.and_then(|report| report["result"].as_str().map(str::to_owned));
-    let heard = super::heard::hear(&Ended { stdout: report, ..ended.clone() });
+    let report = programs::events(&ended.stdout).flatten().rfind(|event| event["type"] == "result");
+    let text = report.as_ref().and_then(|report| report["result"].as_str().map(str::to_owned));
+    let stdout = report.map(|report| report.to_string().into_bytes()).unwrap_or_default();
+    let heard = super::parse_output::parse_output(&Ended { stdout, ..ended.clone() });
     // It has no structured answer because none was asked for.
     let only_text =
         matches!(&heard.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
@@ -57,7 +52,8 @@ fn live(event: &Value) -> Option<String> {
         "tool_use" => Some(used(block["name"].as_str()?, &block["input"])),
         _ => None,
     };
-    lines(event["message"]["content"].as_array()?.iter().filter_map(said))
+    let said: Vec<_> = event["message"]["content"].as_array()?.iter().filter_map(said).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The command line of a question.
+//! The command line and environment of a question.
 
 use super::settings;
 use crate::programs::{Form, Setup};
@@ -12,12 +12,12 @@ pub const PROMPT_MAX_BYTES: usize = 1_048_576;
 const HOME: &str = "codex";
 const INSTRUCTIONS: &str = "codex/instructions.md";
 const SCHEMA: &str = "codex/schema.json";
-/// Where it runs if it may see the project: beside it, because skills in the folder it runs in are loaded as
-/// soon as the work mentions them.
+/// Where it runs if it may see the project: beside it, because it loads skills from the folder it runs in.
 const DESK: &str = "desk";
 const PROJECT: &str = "desk/project";
+const IN_PROJECT: &str = "The work to be judged follows. Files that are named and not shown are in the folder `project`, \
+    under the same relative paths.";
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> = ["exec", "--json", "--color", "never"].map(OsString::from).to_vec();
     args.extend(
@@ -34,7 +34,10 @@ pub fn prepare(form: &Form<'_>) -> Setup {
     let home = form.private.join(HOME);
     Setup {
         args,
-        prompt: prompt(form),
+        prompt: match form.reads_files {
+            true => format!("{IN_PROJECT}\n\n{}\n", form.payload),
+            false => crate::programs::prompt(form.payload, false),
+        },
         set: vec![("CODEX_HOME".into(), home.clone().into()), ("HOME".into(), home.into())],
         files: vec![
             (INSTRUCTIONS.into(), form.system_prompt.to_owned()),
@@ -42,17 +45,6 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         ],
         links: links(form),
     }
-}
-
-fn prompt(form: &Form<'_>) -> String {
-    if !form.reads_files {
-        return crate::programs::prompt(form.payload, false);
-    }
-    format!(
-        "The work to be judged follows. Files that are named and not shown are in the folder `project`, under \
-         the same relative paths.\n\n{}\n",
-        form.payload
-    )
 }
 
 /// The user's sign-in is for the vendor's own service. It is linked, because the program renews it in place.

@@ -1,9 +1,7 @@
-//! The `codex` program in its judging form: without files to read it has nothing it could act with, and
-//! nothing of what it judges can tell it how to work.
+//! The `codex` program in its judging form: without files to read it has no tools; the judged work cannot configure it.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod settings;
 mod work;
 
@@ -30,11 +28,19 @@ pub static FACTS: Facts = Facts {
     // Its sandbox keeps it from writing, and lets it read the whole disk.
     reads_files: false,
     model_variable: None,
-    kept: environment::KEPT,
+    // `CODEX_HOME` says where the user's sign-in is; in a call it is another folder.
+    kept: &[
+        "CODEX_API_KEY",
+        "CODEX_ACCESS_TOKEN",
+        "CODEX_HOME",
+        "CODEX_CA_CERTIFICATE",
+        "OPENAI_ORGANIZATION",
+        "OPENAI_PROJECT",
+    ],
     families: &[],
     set: &[],
     credentials: Credentials {
-        variables: environment::KEYS,
+        variables: &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
         folder_variable: Some("CODEX_HOME"),
         folder: ".codex",
         file: "auth.json",
@@ -42,8 +48,8 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: false,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: None,
 };
 

@@ -3,15 +3,13 @@
 use crate::programs::Form;
 use std::ffi::OsString;
 
-/// How often it tries again: to send a question, and to get a reply that broke off. It alone hears for how
-/// long the service wants to be left alone.
+/// How often it sends a question again, and asks again for a reply that broke off. Only it sees the waits asked for.
 const SENT_AGAIN: u32 = 2;
 const STREAMED_AGAIN: u32 = 1;
 
 /// What must be off. A version that does not know one of these is not run.
 const OFF: &[&str] = &["hooks", "plugins", "apps", "unbounded_connection_retries"];
-/// What must be off where there are no files to read: everything it could act with. Some models keep a tool in
-/// their list, without anything behind it.
+/// Off where there are no files to read: all tools. Some models keep a tool in their list that does nothing.
 const OFF_WITHOUT_FILES: &[&str] = &["shell_tool", "unified_exec", "code_mode_host"];
 /// What a version has or has not, and is off.
 const OFF_WHERE_KNOWN: &[&str] = &[
@@ -83,8 +81,7 @@ fn setting(text: String) -> [OsString; 2] {
     ["-c".into(), text.into()]
 }
 
-/// Its service. The program's own entry for the vendor's cannot be given bounds, so it is written again; with
-/// the vendor's name it goes where the sign-in belongs.
+/// Its service. The built-in entry of the vendor takes no bounds, so it is written again under the vendor's name.
 fn provider(form: &Form<'_>) -> String {
     let mut keys = vec![
         "wire_api=\"responses\"".to_owned(),

@@ -4,14 +4,13 @@ use crate::programs::working::used;
 use crate::programs::{ModelArgument, Working};
 use serde_json::Value;
 
-/// What is particular about it at work.
 pub(super) const WORKING: Working = Working {
     args: &["exec", "--json", "--color", "never", "--skip-git-repo-check", "-s", "workspace-write"],
     model: ModelArgument::Next("-m"),
     last: &["-"],
     own: &["exec"],
     set: &[],
-    hear: super::heard::hear,
+    hear: super::parse_output::parse_output,
     live,
 };
 

@@ -3,12 +3,5 @@
 use super::{Mark, Program};
 
 /// Its row.
-pub static PROGRAM: Program = Program {
-    name: "copilot",
-    vendor: None,
-    marks: &[Mark::new("COPILOT_CLI"), Mark::new("COPILOT_AGENT_SESSION_ID")],
-    gate_files: &[],
-    reviewer: None,
-    server: None,
-    hook: None,
-};
+pub static PROGRAM: Program =
+    Program::marks_only("copilot", &[Mark::new("COPILOT_CLI"), Mark::new("COPILOT_AGENT_SESSION_ID")]);

@@ -1,4 +1,4 @@
-//! The command line of a question, and the home the program finds.
+//! The command line and environment of a question, and the home the program finds.
 
 use super::settings::{SignIn, settings, variable};
 use crate::programs::{Form, Setup};
@@ -6,19 +6,14 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The longest prompt the program reads; of a longer one it would take the beginning and go on.
-pub const PROMPT_MAX_BYTES: usize = 8 * 1024 * 1024;
-
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 /// Its home below the private folder: where it looks for its settings and keeps its sessions.
 const HOME: &str = "home";
-/// Without a choice of anybody's it would let a small model read the question and choose who answers it, and so
-/// what is judged could choose its judge.
+/// By default a small model reads the question and chooses the model that answers: the judged work could choose its judge.
 const DEFAULT_MODEL: &str = "pro";
 /// It does not start without a key, and a service that needs none must not get the user's.
 const NO_KEY: &str = "none";
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let sign_in = SignIn::of(form);
     let own = |name: &str| PathBuf::from(HOME).join(".gemini").join(name);
@@ -64,15 +59,14 @@ fn set(form: &Form<'_>) -> Vec<(OsString, OsString)> {
     }
     if form.base_url.is_some() || form.key_env.is_some() {
         let key = form.key_env.and_then(|name| variable(form, name));
-        // A key that is named and not there is missing; one that nobody named is not needed.
+        // A configured key that is not set is missing; without a configured key none is needed.
         let missing = if form.key_env.is_some() { "" } else { NO_KEY };
         set.push(("GEMINI_API_KEY".into(), key.unwrap_or(missing.as_ref()).to_owned()));
     }
     set
 }
 
-/// The program takes `@` for the beginning of a file's name, puts such files into the question and rewrites the
-/// text around them. A backslash before it is the only thing that stops this.
+/// The program takes `@` for the beginning of a file name and puts such files into the question, unless it is escaped.
 fn unmentioned(payload: &str) -> Cow<'_, str> {
     const SAID: &str =
         "Before every at sign in it stands a backslash, as in `\\@`, which is not part of the work.";

@@ -1,16 +1,13 @@
-//! The `gemini` program in its judging form: a home of its own, a folder it does not trust, and no tools where
-//! the question carries everything.
+//! The `gemini` program in its judging form: its own home, an untrusted folder, no tools if the question has everything.
 
 mod call;
-mod environment;
-mod heard;
+mod parse_output;
 mod record;
 mod settings;
-mod work;
 
 use super::{
-    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, Record, ServerEntry,
-    ServerForm, Vendor,
+    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program,
+    Record, ServerEntry, ServerForm, Vendor, Working,
 };
 
 /// What is particular about it.
@@ -27,23 +24,52 @@ pub static FACTS: Facts = Facts {
     caps_cost: false,
     light_model: None,
     steering: &["GOOGLE_GENAI_USE_"],
-    prompt_max_bytes: call::PROMPT_MAX_BYTES,
+    // Of a longer one it would take the beginning and go on.
+    prompt_max_bytes: 8 * 1024 * 1024,
     reads_files: false,
     model_variable: Some("GEMINI_MODEL"),
-    kept: environment::KEPT,
-    families: environment::FAMILIES,
-    set: environment::SET,
+    kept: &[
+        "GEMINI_API_KEY",
+        "GEMINI_API_KEY_AUTH_MECHANISM",
+        "GEMINI_CLI_CUSTOM_HEADERS",
+        "GEMINI_MODEL",
+        "GOOGLE_CLOUD_PROJECT",
+        "GOOGLE_CLOUD_PROJECT_ID",
+        "GOOGLE_GEMINI_BASE_URL",
+        "GOOGLE_GENAI_USE_VERTEXAI",
+    ],
+    families: &[(Some("GOOGLE_GENAI_USE_VERTEXAI"), "GOOGLE_")],
+    set: &[
+        // It loads no settings, hooks, servers, instructions or skills from an untrusted folder, and refuses to work there
+        // unless its settings switch trust off.
+        ("GEMINI_RESTRICTED_MODE", "true"),
+        // In one process: a second one below it would not hear of signals.
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        // A sign-in that is no longer good is a failure, and no reason to open a window.
+        ("NO_BROWSER", "true"),
+        ("NO_COLOR", "1"),
+    ],
     credentials: Credentials {
         variables: &["GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
         folder_variable: None,
         folder: ".gemini",
         file: "oauth_creds.json",
     },
-    working: work::WORKING,
+    // It writes one report at its end, so there is nothing to watch.
+    working: Working {
+        args: &["--output-format", "json", "--approval-mode", "yolo"],
+        model: ModelArgument::Next("-m"),
+        last: &[],
+        own: &["-p"],
+        // It would otherwise not begin without a person, and would run below another one of itself.
+        set: &[("GEMINI_CLI_TRUST_WORKSPACE", "true"), ("GEMINI_CLI_NO_RELAUNCH", "true")],
+        hear: parse_output::parse_output,
+        live: |_| None,
+    },
     reports_cost: false,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    opened: parse_output::opened,
     record: Some(Record { file: record::FILE, check: record::check }),
 };
 

@@ -1,5 +1,5 @@
-//! The record that the program keeps of what its service answered: its telemetry, written to a file of ours and sent
-//! to no service. Its report does not say why a reply ended, and leaves out that one was cut or filtered.
+//! The program's record of what its service answered: its telemetry, written to our file and sent to no service. Its report
+//! does not say why a reply ended, or that it was cut or filtered.
 
 use crate::programs::{Kind, Problem, stop};
 use serde::Deserialize;

@@ -4,28 +4,23 @@ use crate::programs::Form;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 
-/// How often it asks its service, the first time included. It waits five seconds before the second time, and
-/// with its own ten times up to four minutes altogether.
+/// How often it asks its service. It waits five seconds before the second time; its default of ten takes four minutes.
 const ATTEMPTS_MAX: u32 = 2;
 /// How often it may go back and forth between its tools and the model.
 const TURNS_MAX: u32 = 8;
 /// The tools that look at files and do nothing else.
 const READING_TOOLS: &[&str] = &["read_file", "list_directory", "glob", "grep_search"];
 
-/// How somebody signs in.
+/// How the program signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignIn {
-    /// With a key.
     Key,
-    /// With a project of Google Cloud.
     Vertex,
-    /// As stored by the program.
     Stored,
 }
 
 impl SignIn {
-    /// What the program takes, of what there is: a key, a cloud that is asked for, what it has stored. With
-    /// nothing of these it is left to say what is missing.
+    /// A key, Vertex if it is asked for, or the stored sign-in. Without any of these the program says what is missing.
     pub fn of(form: &Form<'_>) -> Self {
         let is = |name: &str, wanted: fn(&OsStr) -> bool| variable(form, name).is_some_and(wanted);
         if form.base_url.is_some() || form.key_env.is_some() {
@@ -54,7 +49,6 @@ pub fn variable<'f>(form: &Form<'f>, name: &str) -> Option<&'f OsStr> {
     Some(value.as_os_str()).filter(|value| !value.is_empty())
 }
 
-/// The whole file.
 pub fn settings(sign_in: SignIn, reads_files: bool) -> Value {
     let tools = if reads_files { READING_TOOLS } else { &[] };
     json!({

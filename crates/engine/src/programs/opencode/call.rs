@@ -1,7 +1,5 @@
-//! The command line, settings and environment of a question.
-//!
-//! Its home and all its folders are private to the question: it would look for agents, plugins, skills and
-//! instructions in the user's, and leave packages and logs there.
+//! The command line, settings and environment of a question. Its home and all its folders are private to the question: in
+//! the user's it would find agents, plugins, skills and instructions, and leave packages and logs.
 
 use crate::programs::{Form, Setup};
 use serde_json::{Value, json};
@@ -11,8 +9,7 @@ use std::path::{Path, PathBuf};
 /// The longest prompt it was seen to read and send whole.
 pub const PROMPT_MAX_BYTES: usize = 10_000_000;
 
-/// Variables that it is handed: where the user's sign-in is, and the keys of the providers that people use most.
-/// Any other is named with `key_env`.
+/// Variables that it gets: where the sign-in is, and the keys of common providers. Others are named with `key_env`.
 pub const KEPT: &[&str] = &[
     "XDG_DATA_HOME",
     "ANTHROPIC_API_KEY",
@@ -27,22 +24,7 @@ pub const KEPT: &[&str] = &[
 /// Those that hold a key.
 pub const KEYS: &[&str] = KEPT.split_at(1).1;
 
-/// Variables that are the same in every call.
-pub const SET: &[(&str, &str)] = &[
-    // Its settings, agents, plugins and instructions are not taken from the folder it runs in.
-    ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
-    ("OPENCODE_DISABLE_CLAUDE_CODE", "1"),
-    ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1"),
-    ("OPENCODE_PURE", "1"),
-    // It asks nobody but the model's service.
-    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-    ("OPENCODE_DISABLE_SHARE", "1"),
-];
-
-/// Its own file with the system prompt: a variable could not be longer than 128 KiB, and references to files
-/// and variables in it would be followed.
+/// The file of the system prompt: a variable is limited to 128 KiB, and references in it would be followed.
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 /// The folder of its settings, which is also the one it works in.
 const SETTINGS: &str = "config/opencode";
@@ -53,7 +35,6 @@ const REPLY_TOKENS: u32 = 8192;
 /// Stands for `{` where it begins no reference to a file or variable.
 const BRACE: char = '\u{e000}';
 
-/// How a question is put to the program.
 pub fn prepare(form: &Form<'_>) -> Setup {
     let mut args: Vec<OsString> =
         ["run", "--format", "json", "--agent", "reviewer", "--title", "review"].map(OsString::from).into();

@@ -1,8 +1,7 @@
-//! The `opencode` program in its judging form: it has no tools, no home and no settings but ours, so nothing of
-//! what it judges can tell it how to work.
+//! The `opencode` program in its judging form: no tools, and only our home and settings; the judged work cannot configure it.
 
 mod call;
-mod heard;
+mod parse_output;
 mod work;
 
 use super::{Called, Credentials, Dialect, Facts, FileFormat, Mark, Program, ServerEntry, ServerForm};
@@ -27,7 +26,18 @@ pub static FACTS: Facts = Facts {
     model_variable: None,
     kept: call::KEPT,
     families: &[],
-    set: call::SET,
+    set: &[
+        // Its settings, agents, plugins and instructions are not taken from the folder it runs in.
+        ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
+        ("OPENCODE_DISABLE_CLAUDE_CODE", "1"),
+        ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1"),
+        ("OPENCODE_PURE", "1"),
+        // It connects to the model's service alone.
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+        ("OPENCODE_DISABLE_SHARE", "1"),
+    ],
     credentials: Credentials {
         variables: call::KEYS,
         folder_variable: Some("XDG_DATA_HOME"),
@@ -37,8 +47,9 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
-    hear: heard::hear,
-    opened: heard::opened,
+    hear: parse_output::parse_output,
+    // It gets no files to read: everything is in the question.
+    opened: |_| None,
     record: None,
 };
 

@@ -3,12 +3,4 @@
 use super::{Mark, Program};
 
 /// Its row.
-pub static PROGRAM: Program = Program {
-    name: "qwen",
-    vendor: None,
-    marks: &[Mark::new("QWEN_CODE")],
-    gate_files: &[],
-    reviewer: None,
-    server: None,
-    hook: None,
-};
+pub static PROGRAM: Program = Program::marks_only("qwen", &[Mark::new("QWEN_CODE")]);

@@ -3,38 +3,24 @@
 use super::defect::{Defect, Found};
 use super::quote::quote;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Opens,
-    Base,
-    Parts,
-    Closes,
-}
+/// A merge writes a label after all marks but the middle one, so other bare runs of signs do not count.
+const LABELLED: [&str; 3] = [OPENS, "||||||| ", CLOSES];
+const OPENS: &str = "<<<<<<< ";
+const CLOSES: &str = ">>>>>>> ";
+/// It also underlines a Markdown heading: it is a mark only between an opening and a closing one.
+const PARTS: &str = "=======";
 
-/// A merge writes a label after all marks but the middle one, so a bare run of signs is not one of its.
-fn mark(line: &str) -> Option<Mark> {
-    match line {
-        _ if line.starts_with("<<<<<<< ") => Some(Mark::Opens),
-        _ if line.starts_with("||||||| ") => Some(Mark::Base),
-        "=======" => Some(Mark::Parts),
-        _ if line.starts_with(">>>>>>> ") => Some(Mark::Closes),
-        _ => None,
-    }
-}
-
-/// `=======` also underlines a Markdown heading: it is a mark only somewhere between an opening and a
-/// closing one.
 pub(super) fn look(text: &str) -> Vec<Defect> {
-    let marks: Vec<_> =
-        text.lines().enumerate().filter_map(|(i, line)| Some((i + 1, line, mark(line)?))).collect();
-    let opened = marks.iter().position(|(_, _, mark)| *mark == Mark::Opens);
-    let closed = marks.iter().rposition(|(_, _, mark)| *mark == Mark::Closes);
+    let is_mark = |line: &str| line == PARTS || LABELLED.iter().any(|mark| line.starts_with(mark));
+    let marks: Vec<_> = text.lines().enumerate().filter(|(_, line)| is_mark(line)).collect();
+    let opened = marks.iter().position(|(_, line)| line.starts_with(OPENS));
+    let closed = marks.iter().rposition(|(_, line)| line.starts_with(CLOSES));
     let parts = |i: usize| opened.is_some_and(|opened| opened < i) && closed.is_some_and(|closed| i < closed);
 
     let mut found = Found::default();
-    for (i, (number, line, mark)) in marks.iter().enumerate() {
-        if *mark != Mark::Parts || parts(i) {
-            found.add(Some(*number), || format!("conflict marker {}", quote(line)));
+    for (i, (index, line)) in marks.iter().enumerate() {
+        if *line != PARTS || parts(i) {
+            found.add(Some(index + 1), || format!("conflict marker {}", quote(line)));
         }
     }
     found.list()

@@ -65,9 +65,7 @@ impl Found {
     }
 }
 
-/// Defects of one file as feedback: ``docs/a.md:12: placeholder text `TODO`; line 14: …``.
-///
-/// Without defects there is nothing to say: the text is empty.
+/// Defects of one file as feedback, ``docs/a.md:12: placeholder text `TODO`; line 14: …``; empty without defects.
 pub fn feedback(path: &str, defects: &[Defect]) -> String {
     let Some((first, rest)) = defects.split_first() else {
         return String::new();

@@ -1,8 +1,5 @@
-//! Markdown headings that must be there.
-//!
-//! A heading counts as it reads and as it is written, so `## [Unreleased]` answers to "Unreleased" and to
-//! "[Unreleased]". Headings in code, in HTML comments, in front matter and in quotations are none of the
-//! document's.
+//! Markdown headings that must be there. A heading counts as it reads and as it is written, so `## [Unreleased]` is found
+//! by "Unreleased" and by "[Unreleased]"; headings in code, HTML comments, front matter and quotations do not count.
 
 use super::defect::{Defect, Found};
 use super::quote::quote;
@@ -71,52 +68,34 @@ fn headings(text: &str) -> HashSet<Key> {
     // To a Markdown parser the last line of front matter is a heading.
     let text = text.get(markdown::front_matter(text)..).unwrap_or_default();
     let mut found = HashSet::new();
-    let mut open: Option<Open> = None;
+    // The open heading as it reads, and where it is written.
+    let mut open: Option<(String, Range<usize>)> = None;
     let mut quotations = 0_usize;
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
-        match event {
-            Event::Start(Tag::BlockQuote(_)) => quotations += 1,
-            Event::End(TagEnd::BlockQuote(_)) => quotations = quotations.saturating_sub(1),
-            Event::Start(Tag::Heading { .. }) if quotations == 0 => open = Some(Open::default()),
-            Event::End(TagEnd::Heading(level)) => {
-                if let Some(heading) = open.take() {
-                    let written = text.get(heading.written).unwrap_or_default();
-                    for form in [fold(&heading.reads), fold(written)] {
-                        found.insert((Some(level as usize), form.clone()));
-                        found.insert((None, form));
-                    }
+        match (event, &mut open) {
+            (Event::Start(Tag::BlockQuote(_)), _) => quotations += 1,
+            (Event::End(TagEnd::BlockQuote(_)), _) => quotations = quotations.saturating_sub(1),
+            (Event::Start(Tag::Heading { .. }), _) if quotations == 0 => open = Some(Default::default()),
+            (Event::End(TagEnd::Heading(level)), _) => {
+                let Some((reads, written)) = open.take() else { continue };
+                for form in [fold(&reads), fold(text.get(written).unwrap_or_default())] {
+                    found.insert((Some(level as usize), form.clone()));
+                    found.insert((None, form));
                 }
             }
-            event => {
-                if let Some(heading) = &mut open {
-                    heading.take(&event, range);
+            (event, Some((reads, written))) => {
+                match event {
+                    Event::Text(text) | Event::Code(text) => reads.push_str(&text),
+                    Event::SoftBreak | Event::HardBreak => reads.push(' '),
+                    _ => {}
                 }
+                let start = if written.start == written.end { range.start } else { written.start };
+                *written = start..written.end.max(range.end);
             }
+            (_, None) => {}
         }
     }
     found
-}
-
-/// A heading while it is read.
-#[derive(Default)]
-struct Open {
-    reads: String,
-    written: Range<usize>,
-}
-
-impl Open {
-    fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
-        match event {
-            Event::Text(text) | Event::Code(text) => self.reads.push_str(text),
-            Event::SoftBreak | Event::HardBreak => self.reads.push(' '),
-            _ => {}
-        }
-        if self.written.is_empty() {
-            self.written = range;
-        } else {
-            self.written.end = self.written.end.max(range.end);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Line numbers for byte offsets.
 
-/// Counts lines while it walks through a text.
-///
-/// Ascending offsets cost one walk in all; an earlier one starts again, which is slower but right.
+/// Counts lines while it walks through a text. Ascending offsets cost one walk in all; an earlier one starts again.
 pub(super) struct Lines<'t> {
     bytes: &'t [u8],
     offset: usize,

@@ -1,7 +1,5 @@
-//! Relative Markdown links that must lead to a file or folder of the project.
-//!
-//! Inline links, images and reference definitions count; what stands in code does not. Links in raw HTML
-//! are not Markdown and not looked at.
+//! Relative Markdown links must lead to a file or folder of the project: inline links, images and reference definitions,
+//! not links in code or raw HTML.
 
 use super::defect::{Defect, Found};
 use super::lines::Lines;

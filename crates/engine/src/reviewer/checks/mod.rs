@@ -1,23 +1,19 @@
-//! Deterministic checks on the text of one file: the criteria our own code answers.
+//! Deterministic checks on the text of one file. `Check::Run` is not among them: a command runs under the process guard.
 //!
-//! Everything in a reviewed file is hostile. No input panics, time is linear in its size, and what is
-//! quoted is short and free of control characters. Whatever cannot be judged is a defect, never a pass:
-//! a file that is not text, a text beyond [`MAX_TEXT_BYTES`], a check that makes no sense.
-//!
-//! `Check::Run` is not done here: a command runs under the process guard.
+//! A reviewed file is hostile: no input panics, time is linear in its size, quotes are short and free of control characters.
+//! What cannot be judged is a defect, never a pass: a binary file, a text beyond [`MAX_TEXT_BYTES`], a check that cannot
+//! work.
 
 mod conflicts;
 mod defect;
 mod headings;
-mod json;
 mod lines;
 mod links;
 mod pattern;
 mod placeholders;
 mod quote;
+mod syntax;
 mod target;
-mod toml;
-mod yaml;
 
 pub use defect::{Defect, MAX_DEFECTS, feedback};
 
@@ -37,10 +33,8 @@ pub struct Subject<'a> {
     pub size_bytes: u64,
 }
 
-/// All that is wrong with a file under one check; nothing wrong is a pass.
-///
-/// At most [`MAX_DEFECTS`] are listed, one more says how many were left out. `links` says whether a path
-/// from the project root exists; it only ever gets paths inside the root.
+/// The defects of a file under one check; none is a pass. At most [`MAX_DEFECTS`] are listed, one more counts the rest.
+/// `links` says whether a path exists; it only gets paths inside the project root.
 pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> Vec<Defect> {
     if let Some(problem) = problem(check) {
         return vec![Defect::of_file(format!("the check cannot be carried out: {problem}"))];
@@ -53,9 +47,9 @@ pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> 
         Check::NotEmpty => not_empty(file),
         Check::NoConflictMarkers => text(&conflicts::look),
         Check::NoPlaceholders => text(&placeholders::look),
-        Check::ValidJson => text(&json::look),
-        Check::ValidYaml => text(&yaml::look),
-        Check::ValidToml => text(&toml::look),
+        Check::ValidJson => text(&syntax::json),
+        Check::ValidYaml => text(&syntax::yaml),
+        Check::ValidToml => text(&syntax::toml),
         Check::RequiredHeadings(wanted) => text(&|text| headings::look(wanted, text)),
         Check::RequiredPattern(wanted) => text(&|text| pattern::look_required(wanted, text)),
         Check::ForbiddenPattern(unwanted) => text(&|text| pattern::look_forbidden(unwanted, text)),
@@ -76,7 +70,7 @@ fn text_of<'a>(file: &Subject<'a>) -> Result<&'a str, Defect> {
     }
 }
 
-/// Why a check can never work, whatever it is given: an error of whoever configured it.
+/// Why a check can never work, whatever it is given: an error of its configuration.
 pub fn problem(check: &Check) -> Option<String> {
     match check {
         Check::RequiredHeadings(wanted) => headings::problem(wanted),

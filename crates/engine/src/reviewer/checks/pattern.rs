@@ -50,7 +50,8 @@ pub(super) fn matching_lines(
     let mut found = Found::default();
     let mut lines = Lines::new(text);
     let mut from = 0;
-    while let Some((hit, all)) = captures_from(regex, text, from) {
+    while let Some(hit) = regex.captures_at(text, from) {
+        let all = hit.get(0).map_or(from..from, |all| all.range());
         if found.count() == MAX_MATCHING_LINES {
             found.cut_short();
             break;
@@ -62,16 +63,6 @@ pub(super) fn matching_lines(
         }
     }
     found.list()
-}
-
-fn captures_from<'t>(
-    regex: &Regex,
-    text: &'t str,
-    from: usize,
-) -> Option<(Captures<'t>, std::ops::Range<usize>)> {
-    let hit = regex.captures_at(text, from)?;
-    let all = hit.get(0)?.range();
-    Some((hit, all))
 }
 
 /// Where the line after the one with this byte begins.

@@ -1,15 +1,10 @@
-//! Text that stands where the real text is still to come.
+//! Placeholder text. False alarms get a check switched off, so each pattern of the table is narrow:
 //!
-//! The table is the whole truth. A check that cries wolf is switched off, so each pattern is narrow:
-//!
-//! - the four words count only in capitals and whole, so `TodoList`, `TODO_LIST`, "a todo list" and the
-//!   file `TODO.md` are fine;
-//! - "to be written" counts only as a statement of its own ("Limits: to be determined."), not inside a
-//!   sentence ("the bytes to be written to disk");
-//! - `<your name>` counts, `<your-name>` does not: that is how commands in documentation name arguments;
-//! - `[insert …]` and `[your …]` do not count as the text of a link.
-//!
-//! Code is not spared: a placeholder between backticks is as unfinished as any other.
+//! - the four words count only in capitals and whole: `TodoList`, `TODO_LIST`, "a todo list" and `TODO.md` are fine;
+//! - "to be written" counts only as a statement of its own ("Limits: to be determined."), not inside a sentence;
+//! - `<your name>` counts, `<your-name>` does not: so documentation names the arguments of commands;
+//! - `[insert …]` and `[your …]` do not count as the text of a link;
+//! - placeholders in code count.
 
 use super::defect::Defect;
 use super::pattern::{compile, matching_lines};
@@ -17,8 +12,7 @@ use super::quote::quote;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Each pattern has one group: the part that is quoted. What is around it only decides.
-/// `VERBS` and `END` stand for the two pieces below.
+/// The one group of each pattern is the part that is quoted. `VERBS` and `END` stand for the two pieces below.
 const TABLE: &[&str] = &[
     // ASCII boundaries, so that a word right beside Japanese or Chinese text is a word too.
     r"(?-u:\b)(TODO|TBD|FIXME|XXX)(?-u:\b)(?:[^.]|\.(?:[^a-z]|\z)|\z)",

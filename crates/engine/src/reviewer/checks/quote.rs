@@ -2,7 +2,6 @@
 
 use countersign_core::text::hides;
 
-/// No quotation is longer than this many characters.
 pub(super) const MAX_QUOTE_CHARS: usize = 80;
 
 /// The words of a parser are cut here: they may quote the text too, after some words of their own.

@@ -7,7 +7,6 @@ pub(super) enum Target {
     Elsewhere,
     /// A path from the project root, without `.` and `..`; empty for the root itself.
     Inside(String),
-    /// Above the project root.
     Outside,
     /// No destination, or one that cannot be a path.
     Broken(&'static str),
@@ -47,17 +46,12 @@ fn scheme(link: &str) -> Option<&str> {
 
 /// Decodes before anything is resolved, so that `%2e%2e` cannot climb unseen.
 fn decode(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let [high, low, after @ ..] = after else { return None };
-        bytes.push(hex(*high)? << 4 | hex(*low)?);
-        rest = after;
+    let (mut bytes, mut rest) = (vec![], path.bytes());
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => hex(rest.next()?)? << 4 | hex(rest.next()?)?,
+            byte => byte,
+        });
     }
     String::from_utf8(bytes).ok()
 }

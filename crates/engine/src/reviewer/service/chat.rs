@@ -1,8 +1,8 @@
-//! OpenAI-compatible chat completions: the body of a question, and what its stream says. Pure.
+//! OpenAI-compatible chat completions: the body of a question and the parsing of its stream. Pure.
 
 use super::Question;
-use super::reading::{Reading, broken_off};
 use super::refusal;
+use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
@@ -27,7 +27,6 @@ pub fn body(question: &Question<'_>, with_schema: bool) -> Value {
     body
 }
 
-/// A reply as far as it has come.
 #[derive(Debug, Default)]
 pub struct Reply {
     text: String,
@@ -37,7 +36,7 @@ pub struct Reply {
     model: Option<String>,
 }
 
-impl Reading for Reply {
+impl StreamReply for Reply {
     fn event(&mut self, event: &Value) -> Result<(), Problem> {
         if !event["error"].is_null() {
             return Err(refusal::in_stream(&event["error"]));

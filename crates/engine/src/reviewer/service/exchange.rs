@@ -1,7 +1,7 @@
 //! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
 
-use super::reading::{self, Reading, Then};
 use super::sse::{Events, Unreadable};
+use super::stream::{self, StreamReply};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Failed, GivenUp};
 use crate::http::{Place, chain, client, secret};
@@ -21,7 +21,6 @@ use tokio::time::{Instant, timeout};
 const AROUND_BYTES: usize = 64 * 1024;
 /// Every few bytes of a reply come in an event of their own, which is many times longer.
 const STREAM_FACTOR: usize = 100;
-/// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 64 * 1024;
 /// After the last event the connection is free for the next question, if its end is seen.
 const LAST_BYTES: Duration = Duration::from_millis(100);
@@ -29,21 +28,17 @@ const LAST_BYTES: Duration = Duration::from_millis(100);
 /// How long a service may say nothing at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// Before its first byte. Models that think, and small machines that read a long question, say nothing
-    /// until they begin to write.
+    /// Before its first byte: models that think and small machines with a long question are silent at first.
     pub at_first: Duration,
-    /// After that.
     pub between: Duration,
 }
 
 impl Silence {
-    /// As long as services usually need.
     pub fn usual() -> Self {
         Self { at_first: Duration::from_secs(120), between: Duration::from_secs(60) }
     }
 }
 
-/// One question to one service.
 pub struct Exchange<'a> {
     pub service: &'a Service,
     pub place: &'a Place,
@@ -69,16 +64,13 @@ impl Exchange<'_> {
     pub async fn within_time(&self) -> Heard {
         let heard_bytes = AtomicUsize::new(0);
         let deadline = Instant::now() + self.brief.timeout;
-        match timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await {
-            Ok(heard) => heard,
-            Err(_) => {
-                let words = match heard_bytes.load(Ordering::Relaxed) {
-                    0 => "it did not say anything",
-                    _ => "it was still answering",
-                };
-                failed(Problem::new(Kind::TimedOut, words))
-            }
-        }
+        timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await.unwrap_or_else(|_| {
+            let words = match heard_bytes.load(Ordering::Relaxed) {
+                0 => "it did not say anything",
+                _ => "it was still answering",
+            };
+            failed(Problem::new(Kind::TimedOut, words))
+        })
     }
 
     async fn ask(&self, deadline: Instant, heard_bytes: &AtomicUsize) -> Heard {
@@ -96,9 +88,8 @@ impl Exchange<'_> {
         let known = || WITHOUT_SCHEMA.lock().unwrap_or_else(PoisonError::into_inner);
         let with_schema = !known().contains(&server);
         let tried = self.once(with_schema, heard_bytes).await;
-        match &tried {
-            Err(refused) if with_schema && refused.why.about_schema => {}
-            _ => return tried,
+        if !with_schema || !tried.as_ref().is_err_and(|refused| refused.why.about_schema) {
+            return tried;
         }
         let tried = self.once(false, heard_bytes).await;
         if tried.is_ok() {
@@ -123,7 +114,7 @@ impl Exchange<'_> {
         if let Some(other) = no_stream(&response) {
             return Ok(failed(other));
         }
-        let mut reply: Box<dyn Reading> = match self.service.api {
+        let mut reply: Box<dyn StreamReply> = match self.service.api {
             Api::Anthropic => Box::<messages::Reply>::default(),
             Api::OpenAi => Box::<chat::Reply>::default(),
         };
@@ -147,7 +138,7 @@ impl Exchange<'_> {
     async fn read(
         &self,
         mut response: Response,
-        reply: &mut dyn Reading,
+        reply: &mut dyn StreamReply,
         heard_bytes: &AtomicUsize,
     ) -> Result<(), Problem> {
         let limit = self.brief.reply_bytes;
@@ -169,7 +160,7 @@ impl Exchange<'_> {
                 Unreadable::NotText => Problem::new(Kind::Garbled, NOT_UTF_8),
             })?;
             for data in whole {
-                if reading::take(reply, &self.hide(&data))? == Then::End {
+                if stream::take(reply, &self.hide(&data))? {
                     let _ = timeout(LAST_BYTES, response.chunk()).await;
                     return Ok(());
                 }
@@ -182,7 +173,7 @@ impl Exchange<'_> {
 
     /// A text without the key, before it is cut or changed in any way.
     fn hide(&self, text: &str) -> String {
-        self.key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
+        self.key.map_or_else(|| text.to_owned(), |key| key.hide_in(text))
     }
 
     async fn refused(&self, mut response: Response) -> Failed<Refused> {
@@ -210,7 +201,6 @@ impl Exchange<'_> {
     }
 }
 
-/// The request with its key.
 pub fn signed(request: RequestBuilder, api: Api, key: Option<&Key>) -> Result<RequestBuilder, String> {
     let secret = |text: &str| secret(text).ok_or_else(|| "its key cannot be sent".to_owned());
     let request = match api {
@@ -233,14 +223,11 @@ fn no_stream(response: &Response) -> Option<Problem> {
 }
 
 fn unreached(error: &reqwest::Error) -> Tried {
-    let words = chain(error);
-    match error.is_connect() {
-        true => {
-            let problem = Problem::new(Kind::NotStarted, &words);
-            Err(Failed { why: Refused { problem, about_schema: false }, may_pass: true, asked_for: None })
-        }
-        false => Ok(failed(Problem::new(Kind::Connection, &words))),
+    if !error.is_connect() {
+        return Ok(failed(Problem::new(Kind::Connection, &chain(error))));
     }
+    let problem = Problem::new(Kind::NotStarted, &chain(error));
+    Err(Failed { why: Refused { problem, about_schema: false }, may_pass: true, asked_for: None })
 }
 
 fn left_alone(problem: &Problem, wait: Duration) -> Problem {

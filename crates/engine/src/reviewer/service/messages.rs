@@ -1,11 +1,9 @@
-//! Anthropic Messages: the body of a question, and what its stream says. Pure.
-//!
-//! The answer is the input of a tool that the model must use: that works with every server that speaks this
-//! API. One that ignores tools answers with a text, and that is taken as well.
+//! Anthropic Messages: the body of a question and the parsing of its stream. Pure. The answer is the input of a tool that
+//! the model must use, which works with every server of this API; a server that ignores tools answers with a text.
 
 use super::Question;
-use super::reading::{Reading, broken_off};
 use super::refusal;
+use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 
@@ -14,7 +12,6 @@ pub const RULINGS: (&str, &str) = ("rulings", "Gives the rulings.");
 /// The tool that other answers are given by.
 pub const ANSWER: (&str, &str) = ("answer", "Gives the answer.");
 
-/// The body of a question.
 pub fn body(question: &Question<'_>) -> Value {
     let (name, description) = question.tool;
     json!({
@@ -32,7 +29,6 @@ pub fn body(question: &Question<'_>) -> Value {
     })
 }
 
-/// A reply as far as it has come.
 #[derive(Debug, Default)]
 pub struct Reply {
     text: String,
@@ -43,7 +39,7 @@ pub struct Reply {
     usage: Option<Usage>,
 }
 
-impl Reading for Reply {
+impl StreamReply for Reply {
     fn event(&mut self, event: &Value) -> Result<(), Problem> {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => {

@@ -1,17 +1,15 @@
-//! A service as a reviewer: one question, one request over HTTP.
-//!
-//! `messages` and `chat` say what is asked and what a reply means, `refusal` what comes of
-//! a reply that is none; all of them pure. `exchange` does the talking.
+//! A service as a reviewer: one question, one request over HTTP. `messages` and `chat` build requests and parse replies,
+//! `refusal` parses refusals, all pure; `exchange` sends.
 
 mod chat;
 mod exchange;
 mod messages;
 mod place;
 mod probe;
-mod reading;
 mod refusal;
 mod schema;
 mod sse;
+mod stream;
 
 use super::agent::told;
 use super::{Asks, Brief, Failed, Told};
@@ -28,8 +26,7 @@ pub use probe::Probed;
 
 /// What stands for the key wherever a service repeats it.
 const KEY_MARK: &str = "(the key)";
-/// Shorter ones are no secrets: servers on one's own machine take `x`, `none` or `test` for a key, and those
-/// stand in every other reply.
+/// Shorter keys are no secrets: local servers take `x`, `none` or `test`, which are in many replies.
 const SECRET_BYTES: usize = 8;
 
 /// A service, as configured.
@@ -58,7 +55,7 @@ impl Key {
     }
 
     /// A text without it.
-    fn hidden_in(&self, text: &str) -> String {
+    fn hide_in(&self, text: &str) -> String {
         if self.0.len() < SECRET_BYTES { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
     }
 }
@@ -109,8 +106,8 @@ impl Service {
 
     /// Asks the service, and comes back with what it said.
     pub async fn hear(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
-        let (place, key) = match self.way() {
-            Ok(way) => way,
+        let (place, key) = match self.place_and_key() {
+            Ok(found) => found,
             Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),
         };
         let schema = self.schema(brief);
@@ -129,26 +126,20 @@ impl Service {
         };
         let silence = Silence::usual();
         let exchange = Exchange { service: self, place: &place, key, question: &question, brief, silence };
-        let cancelled = || Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None };
         // Dropping the exchange closes its connection.
         let heard = tokio::select! {
             biased;
-            () = cancel.cancelled() => cancelled(),
+            () = cancel.cancelled() => Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None },
             heard = exchange.within_time() => heard,
         };
         told(without_key(heard, key), |problem| place.words(problem, key.is_some()))
     }
 
     /// Where to ask and with which key; or why that cannot be.
-    fn way(&self) -> Result<(Place, Option<&Key>), String> {
-        let Some(place) = Place::of(&self.base_url) else {
-            return Err(format!("`{}` is no address", self.base_url));
-        };
+    fn place_and_key(&self) -> Result<(Place, Option<&Key>), String> {
+        let place = Place::of(&self.base_url).ok_or_else(|| format!("`{}` is no address", self.base_url))?;
         let it = format!("the service at {}", place.host);
-        let key = match &self.key {
-            Ok(key) => key.as_ref(),
-            Err(why) => return Err(format!("{it} cannot be asked: {why}")),
-        };
+        let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
         if key.is_some() && place.is_open() {
             return Err(format!(
                 "{it} is not asked: its key would go over the network in the open; use an `https://` address"
@@ -163,22 +154,23 @@ impl Service {
 
     /// The schema of a reply; with bounds where no vendor refuses them.
     fn schema(&self, brief: &Brief) -> Value {
-        let schema = match self.api {
+        let mut schema = match self.api {
             Api::Anthropic => brief.shape().schema(),
             Api::OpenAi => brief.shape().strict_schema(),
         };
         let names: Vec<&str> = brief.criteria.iter().map(|criterion| criterion.name.as_str()).collect();
         match brief.asks {
-            _ if self.is_own() => schema,
-            Asks::Rulings => schema::bounded(schema, &names),
-            Asks::Consultation(_) => schema::shortened(schema),
+            _ if self.is_own() => {}
+            Asks::Rulings => schema = schema::bounded(schema, &names),
+            Asks::Consultation(_) => schema::shorten(&mut schema),
         }
+        schema
     }
 }
 
-/// A service may repeat the key in whatever it says; nobody is shown that.
+/// A service may repeat the key in its reply; it is never shown.
 fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
-    let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hidden_in(text));
+    let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hide_in(text));
     let said = match heard.said {
         Ok(said) => Ok(Said::Text(hide(&said.text()))),
         Err(problem) => Err(Problem { quoted: hide(&problem.quoted), ..problem }),

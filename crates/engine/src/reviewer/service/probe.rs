@@ -3,7 +3,7 @@
 use super::Service;
 use super::exchange::signed;
 use crate::http::{chain, client};
-use crate::programs::Problem;
+use crate::programs::{Kind, Problem};
 use std::time::Duration;
 
 /// How long it may take to say so.
@@ -25,30 +25,24 @@ pub enum Probed {
 impl Service {
     /// Asks for the list of models, which is free.
     pub async fn probe(&self) -> Probed {
-        let (place, key) = match self.way() {
-            Ok(way) => way,
-            Err(words) => return Probed::Unusable(words),
+        self.try_probe().await.unwrap_or_else(Probed::Unusable)
+    }
+
+    async fn try_probe(&self) -> Result<Probed, String> {
+        let (place, key) = self.place_and_key()?;
+        let request = client(&place)?.get(format!("{}/models", self.base_url));
+        let request = signed(request, self.api, key)?;
+        let words = |kind, said: &str| place.words(&Problem::new(kind, said), key.is_some());
+        let response = match tokio::time::timeout(LIMIT, request.send()).await {
+            Err(_) => {
+                return Err(words(Kind::NotStarted, &format!("no answer within {} s", LIMIT.as_secs())));
+            }
+            Ok(response) => response.map_err(|error| words(Kind::NotStarted, &chain(&error)))?,
         };
-        let request = client(&place).map(|client| client.get(format!("{}/models", self.base_url)));
-        let request = match request.and_then(|request| signed(request, self.api, key)) {
-            Ok(request) => request,
-            Err(words) => return Probed::Unusable(words),
-        };
-        let unreached = |words: &str| {
-            let problem = Problem::new(crate::programs::Kind::NotStarted, words);
-            Probed::Unusable(place.words(&problem, key.is_some()))
-        };
-        match tokio::time::timeout(LIMIT, request.send()).await {
-            Err(_) => unreached(&format!("no answer within {} s", LIMIT.as_secs())),
-            Ok(Err(error)) => unreached(&chain(&error)),
-            Ok(Ok(response)) => match response.status().as_u16() {
-                401 | 403 => {
-                    let problem = Problem::new(crate::programs::Kind::NotSignedIn, "");
-                    Probed::NoEntry(place.words(&problem, key.is_some()))
-                }
-                200..300 => Probed::Ready,
-                status => Probed::Reached(status),
-            },
-        }
+        Ok(match response.status().as_u16() {
+            401 | 403 => Probed::NoEntry(words(Kind::NotSignedIn, "")),
+            200..300 => Probed::Ready,
+            status => Probed::Reached(status),
+        })
     }
 }

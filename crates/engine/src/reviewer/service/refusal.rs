@@ -1,5 +1,4 @@
-//! What a service means when it does not answer: from a status and a body, or an error in a stream, to a kind.
-//! Pure.
+//! Parses refusals of services: from a status and a body, or an error in a stream, to a kind. Pure.
 
 use crate::programs::{Kind, Problem};
 use serde_json::Value;
@@ -23,7 +22,6 @@ const TOO_LONG: [&str; 9] = [
 /// What services say that know no schema for a reply.
 const NO_SCHEMA: [&str; 4] = ["response_format", "json_schema", "unsupported", "not supported"];
 
-/// What a refusal means.
 pub fn problem(status: u16, body: &str) -> Problem {
     let words = words(body);
     Problem::new(kind(status, &words), &format!("{status} {words}"))

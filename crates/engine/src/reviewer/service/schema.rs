@@ -1,13 +1,10 @@
-//! The schema of one question's reply. Pure.
-//!
-//! Small models run on until they are cut where a schema has no bounds, and answer for criteria nobody asked
-//! about. Servers that hold them to a schema hold them to bounds, too; the vendors' own APIs refuse some.
+//! The schema of one question's reply. Pure. Without bounds small models write without end and answer criteria that were
+//! not asked. Servers that enforce a schema enforce its bounds; the vendors' own APIs refuse some.
 
 use serde_json::{Value, json};
 
 /// The longest text of a ruling. Longer repetitions are refused by servers that make a grammar of it.
 const TEXT_CHARACTERS: usize = 1000;
-/// The most findings of one ruling.
 const FINDINGS: usize = 20;
 
 /// The schema with bounds: one ruling for each criterion, by its name, none endless.
@@ -24,14 +21,8 @@ pub fn bounded(mut schema: Value, criteria: &[&str]) -> Value {
     schema
 }
 
-/// The schema of something else: as many entries of a list as it takes, none of them endless.
-pub fn shortened(mut schema: Value) -> Value {
-    shorten(&mut schema);
-    schema
-}
-
 /// Bounds every text, but for those that are one of some words.
-fn shorten(schema: &mut Value) {
+pub fn shorten(schema: &mut Value) {
     if schema.get("enum").is_some() {
         return;
     }
@@ -51,7 +42,7 @@ fn shorten(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_core::prompt::{response_schema, strict_response_schema};
+    use countersign_core::prompt::Shape;
 
     #[test]
     fn a_bounded_schema_takes_one_ruling_for_each_criterion() {
@@ -74,7 +65,7 @@ mod tests {
             (json!([a, finding_many(FINDINGS + 1)]), false),
             (json!(null), false),
         ];
-        for schema in [response_schema(), strict_response_schema()] {
+        for schema in [Shape::RULINGS.schema(), Shape::RULINGS.strict_schema()] {
             let schema = bounded(schema, &["A", "B"]);
             let validator = jsonschema::validator_for(&schema).unwrap();
             for (results, expected) in &table {

@@ -14,7 +14,6 @@ pub struct Events {
 /// Why a stream is not read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// An event is longer than the limit.
     TooLong,
     /// A line is not valid UTF-8. With other characters in place of its bytes it could say something else.
     NotText,
@@ -27,8 +26,7 @@ impl Events {
         Self { line, data, has_data: false, after_return: false, begun: false, limit_bytes }
     }
 
-    /// Takes the next bytes and gives the data of every event that is whole with them. An event that the
-    /// stream ends in is none.
+    /// Takes the next bytes and gives the data of every event that is complete with them.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Unreadable> {
         let mut whole = vec![];
         for byte in bytes {

@@ -1,7 +1,7 @@
 //! What streams mean, however they are cut; and a service that falls silent.
 
-use super::reading::{Reading, Then, take};
 use super::sse::Events;
+use super::stream::{StreamReply, take};
 use super::*;
 use countersign_core::ids::CallId;
 use countersign_core::plan::Target;
@@ -14,7 +14,7 @@ type End = (Result<String, Problem>, Option<Usage>);
 
 /// What a reply comes to whose stream comes in pieces of so many bytes.
 fn read(api: Api, stream: &str, piece: usize) -> End {
-    let mut reply: Box<dyn Reading> = match api {
+    let mut reply: Box<dyn StreamReply> = match api {
         Api::Anthropic => Box::<messages::Reply>::default(),
         Api::OpenAi => Box::<chat::Reply>::default(),
     };
@@ -22,8 +22,8 @@ fn read(api: Api, stream: &str, piece: usize) -> End {
     for piece in stream.as_bytes().chunks(piece.max(1)) {
         for data in events.push(piece).unwrap() {
             match take(reply.as_mut(), &data) {
-                Ok(Then::GoOn) => {}
-                Ok(Then::End) => return (reply.said(), reply.usage()),
+                Ok(false) => {}
+                Ok(true) => return (reply.said(), reply.usage()),
                 Err(problem) => return (Err(problem), reply.usage()),
             }
         }
@@ -184,9 +184,9 @@ fn a_key_is_neither_printed_nor_repeated() {
 fn a_word_that_stands_for_a_key_is_no_secret() {
     for key in ["x", "none", "test", "ollama"] {
         let said = format!("the {key} is fine");
-        assert_eq!(Key::new(key).hidden_in(&said), said);
+        assert_eq!(Key::new(key).hide_in(&said), said);
     }
-    assert_eq!(Key::new("sk-12345").hidden_in("it is sk-12345."), format!("it is {KEY_MARK}."));
+    assert_eq!(Key::new("sk-12345").hide_in("it is sk-12345."), format!("it is {KEY_MARK}."));
 }
 
 #[test]
@@ -199,11 +199,11 @@ fn a_key_does_not_go_over_the_network_in_the_open() {
         reply_tokens: 1,
     };
     let key = || Some(Key::new("k"));
-    assert!(service("http://10.0.0.7/v1", key()).way().unwrap_err().contains("in the open"));
+    assert!(service("http://10.0.0.7/v1", key()).place_and_key().unwrap_err().contains("in the open"));
     for (url, key) in
         [("http://10.0.0.7/v1", None), ("https://10.0.0.7/v1", key()), ("http://127.0.0.1:1/v1", key())]
     {
-        assert!(service(url, key).way().is_ok(), "{url}");
+        assert!(service(url, key).place_and_key().is_ok(), "{url}");
     }
 }
 
@@ -251,7 +251,7 @@ async fn silence_is_noticed() {
         });
         let (model, key, reply_tokens) = ("m".to_owned(), Ok(None), 1);
         let service = Service { api: Api::OpenAi, base_url, model, key, reply_tokens };
-        let (place, key) = service.way().unwrap();
+        let (place, key) = service.place_and_key().unwrap();
         let patient = waits > Duration::from_secs(1);
         let silence = if patient { Duration::from_millis(50) } else { Duration::from_secs(60) };
         let silence = Silence { at_first: silence, between: silence };

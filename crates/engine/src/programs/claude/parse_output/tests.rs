@@ -27,7 +27,7 @@ fn structured(said: Said) -> Value {
 
 fn heard(name: &str) -> Heard {
     let (code, report) = recorded(name);
-    hear(&ended(How::Exited(code), &report.to_string(), ""))
+    parse_output(&ended(How::Exited(code), &report.to_string(), ""))
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn no_mark_alone_makes_an_answer() {
         (0, json!([good.clone()])),
     ];
     for (code, report) in table {
-        let heard = hear(&ended(How::Exited(code), &report.to_string(), ""));
+        let heard = parse_output(&ended(How::Exited(code), &report.to_string(), ""));
         assert!(heard.said.is_err(), "{code} {report}");
     }
 }
@@ -138,7 +138,7 @@ fn its_events_say_how_many_files_it_opened() {
         let lines: String = events.iter().chain([&report]).map(|event| format!("{event}\n")).collect();
         let ended = ended(How::Exited(0), &lines, "");
         assert_eq!(opened(&ended), expected, "{lines}");
-        assert!(hear(&ended).said.is_ok(), "{lines}");
+        assert!(parse_output(&ended).said.is_ok(), "{lines}");
     }
 }
 
@@ -162,7 +162,7 @@ fn ends_without_a_report_are_named() {
         (ended(How::Exited(0), &format!("{good}{good}"), ""), Kind::Garbled),
     ];
     for (ended, kind) in table {
-        let said = hear(&ended).said;
+        let said = parse_output(&ended).said;
         assert_eq!(said.as_ref().unwrap_err().kind, kind, "{ended:?}");
     }
 }
@@ -171,7 +171,9 @@ fn ends_without_a_report_are_named() {
 fn foreign_words_are_quoted_on_one_short_line() {
     let (code, mut report) = recorded("500");
     report["result"] = json!(format!("a\u{1b}[2J\nb{}", "x".repeat(5000)));
-    let words =
-        hear(&ended(How::Exited(code), &report.to_string(), "")).said.unwrap_err().words(&FACTS.called);
+    let words = parse_output(&ended(How::Exited(code), &report.to_string(), ""))
+        .said
+        .unwrap_err()
+        .words(&FACTS.called);
     assert!(words.len() < 600 && !words.contains('\n') && !words.contains('\u{1b}'), "{words}");
 }

@@ -4,8 +4,7 @@ use crate::programs::{Kind, Problem, Usage};
 use serde_json::Value;
 
 /// A reply as far as it has come.
-pub trait Reading: Send {
-    /// Takes the next event.
+pub trait StreamReply: Send {
     fn event(&mut self, event: &Value) -> Result<(), Problem>;
 
     /// Whether the last event was one that ends a reply.
@@ -13,7 +12,6 @@ pub trait Reading: Send {
         false
     }
 
-    /// How many bytes the model has written.
     fn bytes(&self) -> usize;
 
     /// What it comes to, now that the stream has ended.
@@ -23,25 +21,16 @@ pub trait Reading: Send {
     fn usage(&self) -> Option<Usage>;
 }
 
-/// What an event means for the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// More may come.
-    GoOn,
-    /// Nothing more will come.
-    End,
-}
-
-/// Takes the data of an event.
-pub fn take(reading: &mut dyn Reading, data: &str) -> Result<Then, Problem> {
+/// Takes the data of an event. True where it ends the stream.
+pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> {
     // This is how chat completions end, and no event.
     if data.trim() == "[DONE]" {
-        return Ok(Then::End);
+        return Ok(true);
     }
     match serde_json::from_str::<Value>(data) {
         Ok(event) if event.is_object() => {
             reading.event(&event)?;
-            Ok(if reading.is_over() { Then::End } else { Then::GoOn })
+            Ok(reading.is_over())
         }
         _ => {
             Err(Problem::new(Kind::Connection, &format!("an event of its stream is no JSON object: {data}")))
@@ -49,7 +38,6 @@ pub fn take(reading: &mut dyn Reading, data: &str) -> Result<Then, Problem> {
     }
 }
 
-/// The problem of a stream without an end.
 pub fn broken_off() -> Problem {
     Problem::new(Kind::Connection, "its reply broke off")
 }

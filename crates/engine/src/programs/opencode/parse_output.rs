@@ -1,18 +1,14 @@
-//! What the program says, and what it means by it.
+//! Parses the output of the program: one JSON object a line for steps, texts and errors.
 //!
-//! It writes one JSON object a line: steps, texts, errors. It ends with 0 also where a reply was cut short, and
-//! tries again in silence for a minute where its service fails: then its log, on standard error, says why.
+//! It ends with 0 also where a reply was cut short, and tries again in silence for a minute where its service fails: then
+//! its log, on standard error, says why.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, stop, sum_known};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
 use serde_json::Value;
 
-const MICRO: f64 = 1_000_000.0;
-
-/// Reads what is left of an ended call.
-pub fn hear(ended: &Ended) -> Heard {
-    let lines = ended.stdout.split(|byte| *byte == b'\n');
-    let events: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+pub fn parse_output(ended: &Ended) -> Heard {
+    let events: Vec<Value> = crate::programs::events(&ended.stdout).flatten().collect();
     let said = match &ended.how {
         How::Exited(code) => read(*code, &events, &ended.stderr_tail),
         How::TimedOut | How::TooMuchOutput { .. } => Err(cut_off(&ended.how, &events, &ended.stderr_tail)),
@@ -35,27 +31,18 @@ fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
     let Some(end) = of(events, "step_finish").next_back() else {
         return Err(Problem::new(Kind::Garbled, "`opencode` ended without a result"));
     };
-    let problem = |kind, words| Err(Problem::new(kind, words));
     stop::chat(end["part"]["reason"].as_str())?;
     // What it said before its last step is no answer.
     let of_the_end = |text: &&Value| text["part"]["messageID"] == end["part"]["messageID"];
     let text = of(events, "text").rfind(of_the_end).and_then(|event| event["part"]["text"].as_str());
-    match text {
-        Some(text) => Ok(Said::Text(text.to_owned())),
-        None => problem(Kind::Garbled, "there is no text: the model said nothing, or declined"),
-    }
-}
-
-/// It gets no files to read: everything is in the question.
-pub fn opened(_: &Ended) -> Option<usize> {
-    None
+    let none = || Problem::new(Kind::Garbled, "there is no text: the model said nothing, or declined");
+    text.map(|text| Said::Text(text.to_owned())).ok_or_else(none)
 }
 
 fn of<'a>(events: &'a [Value], kind: &'static str) -> impl DoubleEndedIterator<Item = &'a Value> {
     events.iter().filter(move |event| event["type"] == kind)
 }
 
-/// What an error of the program means.
 fn failure(error: &Value, log: &str) -> Problem {
     let data = &error["data"];
     let said = data["message"].as_str().unwrap_or_default();
@@ -78,9 +65,8 @@ fn failure(error: &Value, log: &str) -> Problem {
     Problem::new(kind, &words)
 }
 
-/// Where nothing but words tell the kind.
 fn kind_in_words(words: &str) -> Option<Kind> {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("providernoproviderserror", Kind::NotSignedIn),
         ("no providers are available", Kind::NotSignedIn),
         ("api key is missing", Kind::NotSignedIn),
@@ -97,8 +83,7 @@ fn kind_in_words(words: &str) -> Option<Kind> {
         ("socket", Kind::Connection),
         ("terminated", Kind::Connection),
     ];
-    let words = words.to_lowercase();
-    SAID.iter().find(|(mark, _)| words.contains(mark)).map(|(_, kind)| *kind)
+    kind_in(KINDS_BY_WORDS, &words.to_lowercase())
 }
 
 /// Our clock, or what it wrote without end, cut it off: what it was at is the better reason.
@@ -137,9 +122,7 @@ fn usage(events: &[Value]) -> Option<Usage> {
         model: None,
         tokens_in: sum(|tokens| [&tokens["input"], &tokens["cache"]["read"], &tokens["cache"]["write"]]),
         tokens_out: sum(|tokens| [&tokens["output"], &tokens["reasoning"], &Value::Null]),
-        cost_microusd: Some(cost)
-            .filter(|usd| usd.is_finite() && *usd > 0.0)
-            .map(|usd| (usd * MICRO).round() as u64),
+        cost_microusd: Some(cost).filter(|usd| *usd > 0.0).and_then(microusd),
     })
 }
 

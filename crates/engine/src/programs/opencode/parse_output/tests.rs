@@ -23,7 +23,7 @@ fn recorded(name: &str) -> (How, Vec<Value>, String) {
 
 fn heard(name: &str) -> Heard {
     let (how, events, log) = recorded(name);
-    hear(&ended(how, &events, &log))
+    parse_output(&ended(how, &events, &log))
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn an_answer_comes_with_what_it_cost() {
         event["part"]["cost"] = json!(0.0021);
         event["part"]["tokens"]["reasoning"] = json!(3);
     }
-    let Heard { said, usage } = hear(&ended(how, &events, &log));
+    let Heard { said, usage } = parse_output(&ended(how, &events, &log));
     assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
     let twice =
         Usage { model: None, tokens_in: Some(2400), tokens_out: Some(120), cost_microusd: Some(4200) };
@@ -79,8 +79,9 @@ fn an_answer_comes_with_what_it_cost() {
 #[test]
 fn an_answer_with_a_mark_missing_is_none() {
     let (_, events, _) = recorded("pass");
-    let heard =
-        |how: How, events: &[Value]| hear(&ended(how, events, "")).said.map_err(|problem| problem.kind);
+    let heard = |how: How, events: &[Value]| {
+        parse_output(&ended(how, events, "")).said.map_err(|problem| problem.kind)
+    };
     assert!(heard(How::Exited(0), &events).is_ok());
     assert_eq!(heard(How::Exited(1), &events), Err(Kind::Crashed));
     assert_eq!(heard(How::TimedOut, &events), Err(Kind::TimedOut));
@@ -116,7 +117,7 @@ fn a_status_tells_the_kind() {
     for (status, kind) in table {
         let data = json!({ "message": "m", "statusCode": status });
         let event = json!({ "type": "error", "error": { "name": "APIError", "data": data } });
-        let problem = hear(&ended(How::Exited(1), &[event], "")).said.unwrap_err();
+        let problem = parse_output(&ended(How::Exited(1), &[event], "")).said.unwrap_err();
         assert_eq!(problem, Problem::new(kind, "m"), "{status}");
     }
 }
@@ -126,7 +127,10 @@ fn a_status_tells_the_kind() {
 fn the_words_of_the_log_are_told() {
     let log = "timestamp=x level=ERROR run=1 message=\"stream error\" error.error=\"AI_APICallError: say \\\"x\\\"\" \
                stack=\"y\"\ntimestamp=x level=ERROR message=other\n";
-    let problem = hear(&ended(How::TimedOut, &[], log)).said.unwrap_err();
+    let problem = parse_output(&ended(How::TimedOut, &[], log)).said.unwrap_err();
     assert_eq!(problem, Problem::new(Kind::TimedOut, "say \"x\""));
-    assert_eq!(hear(&ended(How::TimedOut, &[], "")).said.unwrap_err(), Problem::new(Kind::TimedOut, ""));
+    assert_eq!(
+        parse_output(&ended(How::TimedOut, &[], "")).said.unwrap_err(),
+        Problem::new(Kind::TimedOut, "")
+    );
 }

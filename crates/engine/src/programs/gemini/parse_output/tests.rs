@@ -3,7 +3,6 @@
 use super::*;
 use crate::programs::gemini::FACTS;
 use countersign_core::outcome::NoVerdict;
-use serde_json::json;
 use std::time::Duration;
 
 fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
@@ -48,7 +47,7 @@ fn every_recorded_end_has_its_name() {
         ("empty", Kind::Garbled, N::Garbled, "empty response"),
     ];
     for (name, kind, why, words) in table {
-        let problem = hear(&recorded(name)).said.unwrap_err();
+        let problem = parse_output(&recorded(name)).said.unwrap_err();
         assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
         assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
     }
@@ -58,7 +57,7 @@ fn every_recorded_end_has_its_name() {
 #[test]
 fn what_was_said_is_handed_on() {
     for name in ["pass", "fenced", "max tokens", "plain text", "not json"] {
-        let said = hear(&recorded(name)).said.unwrap();
+        let said = parse_output(&recorded(name)).said.unwrap();
         let report: Value = serde_json::from_slice(&recorded(name).stdout).unwrap();
         assert_eq!(Said::Text(report["response"].as_str().unwrap().to_owned()), said, "{name}");
     }
@@ -66,7 +65,7 @@ fn what_was_said_is_handed_on() {
 
 #[test]
 fn an_answer_comes_with_its_tokens() {
-    let usage = |name: &str| hear(&recorded(name)).usage;
+    let usage = |name: &str| parse_output(&recorded(name)).usage;
     let expected = Usage {
         model: Some("gemini-test".into()),
         tokens_in: Some(1230),
@@ -121,7 +120,7 @@ fn no_mark_alone_makes_an_answer() {
         (ended(How::Signalled(9), &good, ""), Kind::Crashed),
     ];
     for (ended, kind) in table {
-        let said = hear(&ended).said;
+        let said = parse_output(&ended).said;
         assert_eq!(said.as_ref().unwrap_err().kind, kind, "{ended:?}");
     }
 }
@@ -130,6 +129,6 @@ fn no_mark_alone_makes_an_answer() {
 fn foreign_words_are_quoted_on_one_short_line() {
     let message = format!("a\u{1b}[2J\nb{}", "x".repeat(5000));
     let stderr = json!({ "error": { "message": message } }).to_string();
-    let words = hear(&ended(How::Exited(244), "", &stderr)).said.unwrap_err().words(&FACTS.called);
+    let words = parse_output(&ended(How::Exited(244), "", &stderr)).said.unwrap_err().words(&FACTS.called);
     assert!(words.len() < 600 && !words.contains('\n') && !words.contains('\u{1b}'), "{words}");
 }

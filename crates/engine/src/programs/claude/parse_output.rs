@@ -1,17 +1,15 @@
-//! What the program says, and what it means by it.
+//! Parses the output of the program.
 //!
-//! It writes a report, one JSON object; where it has files to read, an event a line before it, which say what it
-//! opened. Its exit code and its `subtype` say little: exit 0 comes without an answer, and `"subtype": "success"` with
-//! every kind of failure. So an answer is only what has all the marks of one.
+//! It writes a report, one JSON object; where it has files to read, one event a line before it, which say what it opened.
+//! Exit code 0 also comes without an answer, and `"subtype": "success"` with every kind of failure. So an answer is only
+//! what has all the marks of one.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, stop, sum_known};
+use crate::programs;
+use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
 use serde_json::Value;
 
-const MICRO: f64 = 1_000_000.0;
-
-/// Reads what is left of an ended call.
-pub fn hear(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> Heard {
     let report = events(ended).and_then(|mut events| events.pop()).filter(is_report);
     let usage = report.as_ref().and_then(usage);
     let code = match &ended.how {
@@ -31,12 +29,11 @@ pub fn hear(ended: &Ended) -> Heard {
 
 /// Its events, of which the last one is its report. None where something else is among them.
 fn events(ended: &Ended) -> Option<Vec<Value>> {
-    let lines = ended.stdout.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let lines: Vec<&[u8]> = lines.collect();
-    let event = |line: &&[u8]| serde_json::from_slice(line).ok().filter(Value::is_object);
     let events: Vec<Value> = match serde_json::from_slice::<Value>(&ended.stdout) {
         Ok(alone) => vec![alone],
-        Err(_) => lines.iter().map(event).collect::<Option<_>>()?,
+        Err(_) => programs::events(&ended.stdout)
+            .map(|event| event.filter(Value::is_object))
+            .collect::<Option<_>>()?,
     };
     let early =
         events.split_last().is_some_and(|(_, before)| before.iter().any(|event| event["type"] == "result"));
@@ -108,7 +105,7 @@ fn kind(report: &Value) -> Kind {
 
 /// Where nothing but the program's words tell the kind.
 fn kind_in_words(report: &Value) -> Kind {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Not logged in", Kind::NotSignedIn),
         ("Invalid API key", Kind::NotSignedIn),
         ("OAuth token", Kind::NotSignedIn),
@@ -123,8 +120,7 @@ fn kind_in_words(report: &Value) -> Kind {
         Some("max_output_tokens") => return Kind::ReplyTooLong,
         _ => {}
     }
-    let said = words(report);
-    SAID.iter().find(|(mark, _)| said.contains(mark)).map_or(Kind::Crashed, |(_, kind)| *kind)
+    kind_in(KINDS_BY_WORDS, words(report)).unwrap_or(Kind::Crashed)
 }
 
 fn words(report: &Value) -> &str {
@@ -138,12 +134,11 @@ fn usage(report: &Value) -> Option<Usage> {
     let sum =
         |names: &[&str]| sum_known(models.values().flat_map(|model| names.iter().map(|name| &model[*name])));
     let most = |(_, model): &(&String, &Value)| model["outputTokens"].as_u64();
-    let cost = report["total_cost_usd"].as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
     Some(Usage {
         model: models.iter().max_by_key(most).map(|(name, _)| name.clone()),
         tokens_in: sum(&["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"]),
         tokens_out: sum(&["outputTokens"]),
-        cost_microusd: cost.map(|usd| (usd * MICRO).round() as u64),
+        cost_microusd: report["total_cost_usd"].as_f64().and_then(microusd),
     })
 }
 

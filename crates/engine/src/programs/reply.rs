@@ -1,14 +1,16 @@
-//! What came back from whoever was asked, and every way not to answer.
+//! The reply of a program or service as parsed, what it cost, and every way not to answer. Parsing itself is done per
+//! program and per API.
 
 use crate::process::How;
 use countersign_core::outcome::NoVerdict;
 use countersign_core::text;
 use serde_json::Value;
 
+const MICRO: f64 = 1_000_000.0;
 /// How much of the program's own words is quoted.
 const QUOTED_BYTES: usize = 400;
 
-/// What an answer cost, as far as whoever gave it says so.
+/// What an answer cost, as far as the reply says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The model that answered.
@@ -29,26 +31,40 @@ impl Usage {
 
     /// The same where the question was turned away: what is not counted was nothing.
     pub fn of_refusal(self) -> Self {
-        let nothing = Self::nothing();
         Self {
-            tokens_in: self.tokens_in.or(nothing.tokens_in),
-            tokens_out: self.tokens_out.or(nothing.tokens_out),
-            cost_microusd: self.cost_microusd.or(nothing.cost_microusd),
+            tokens_in: self.tokens_in.or(Some(0)),
+            tokens_out: self.tokens_out.or(Some(0)),
+            cost_microusd: self.cost_microusd.or(Some(0)),
             ..self
         }
     }
 
-    /// The same where there was an answer. No question and no answer is without a token: whoever says so does
-    /// not know.
+    /// The same where there was an answer. Neither a question nor an answer is without a token, so 0 is unknown.
     pub fn of_answer(self) -> Self {
         let some = |tokens: Option<u64>| tokens.filter(|tokens| *tokens > 0);
         Self { tokens_in: some(self.tokens_in), tokens_out: some(self.tokens_out), ..self }
     }
 }
 
-/// The sum of those counts that are there; none where none is, since what nobody said is not nothing.
-pub fn sum_known<'v>(counts: impl Iterator<Item = &'v Value>) -> Option<u64> {
+/// The sum of those counts that are there; none where there is none, since unknown is not 0.
+pub(crate) fn sum_known<'v>(counts: impl Iterator<Item = &'v Value>) -> Option<u64> {
     counts.filter_map(Value::as_u64).reduce(u64::saturating_add)
+}
+
+/// Millionths of a dollar; none for a number that is no amount.
+pub(crate) fn microusd(usd: f64) -> Option<u64> {
+    (usd.is_finite() && usd >= 0.0).then(|| (usd * MICRO).round() as u64)
+}
+
+/// The JSON values of an output with one on each line; none for a line that is no JSON. Empty lines are left out.
+pub(crate) fn events(stdout: &[u8]) -> impl DoubleEndedIterator<Item = Option<Value>> {
+    let lines = stdout.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The kind of the first row whose words are in a text.
+pub(crate) fn kind_in(table: &[(&str, Kind)], text: &str) -> Option<Kind> {
+    table.iter().find(|(words, _)| text.contains(words)).map(|(_, kind)| *kind)
 }
 
 /// What came back.
@@ -95,7 +111,7 @@ pub enum Kind {
     NotInstalled,
     /// It is there and cannot be run.
     NotStarted,
-    /// Nobody is signed in, or the key is not good.
+    /// There is no sign-in, or the key is not good.
     NotSignedIn,
     /// The account has used up what it may use for now.
     RateLimited,
@@ -121,7 +137,7 @@ pub enum Kind {
     TimedOut,
     /// It ended without a word, or by a signal.
     Crashed,
-    /// We do not want it any more.
+    /// It was cancelled.
     Cancelled,
     /// It answered, and not in the form that was asked for.
     Garbled,
@@ -146,7 +162,7 @@ impl Kind {
 }
 
 impl Problem {
-    /// A problem with the words of whoever was asked.
+    /// A problem with the words of the program or service.
     pub fn new(kind: Kind, words: &str) -> Self {
         let line = text::visible_line(words.trim());
         Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
@@ -180,45 +196,40 @@ impl Problem {
 
     /// What happened and what to do, in words.
     pub fn words(&self, asked: &Called<'_>) -> String {
-        let Called { name, install, sign_in } = asked;
         let words = match self.kind {
-            Kind::NotInstalled => format!("{name} is not installed, or not on the PATH; see {install}"),
-            Kind::NotStarted => format!("{name} could not be started"),
-            Kind::NotSignedIn => format!("{name} is not signed in: {sign_in}"),
-            Kind::RateLimited => {
-                format!("the account of {name} is at its rate limit: hand it in again later")
-            }
-            Kind::Overloaded => {
-                format!("the service behind {name} is overloaded: hand it in again in a while")
-            }
-            Kind::ServerError => format!("the service behind {name} failed: hand it in again in a while"),
-            Kind::Connection => {
-                format!("{name} got no whole reply from its service: look at network and proxy")
-            }
-            Kind::Rejected => format!("the service behind {name} did not take the question"),
-            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person".to_owned(),
-            Kind::QuestionTooLong => {
-                format!("the question is too long for {name}: hand in fewer or smaller files")
-            }
-            Kind::ReplyTooLong => format!("the reply of {name} was too long: ask less at once"),
+            Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
+            Kind::NotStarted => "{name} could not be started",
+            Kind::NotSignedIn => "{name} is not signed in: {sign_in}",
+            Kind::RateLimited => "the account of {name} is at its rate limit: hand it in again later",
+            Kind::Overloaded => "the service behind {name} is overloaded: hand it in again in a while",
+            Kind::ServerError => "the service behind {name} failed: hand it in again in a while",
+            Kind::Connection => "{name} got no whole reply from its service: look at network and proxy",
+            Kind::Rejected => "the service behind {name} did not take the question",
+            Kind::Refused => "the model declined to judge this: ask another reviewer, or a person",
+            Kind::QuestionTooLong => "the question is too long for {name}: hand in fewer or smaller files",
+            Kind::ReplyTooLong => "the reply of {name} was too long: ask less at once",
             Kind::TurnsUsedUp => {
-                format!("{name} did not come to an end within its turns: hand in fewer files at once")
+                "{name} did not come to an end within its turns: hand in fewer files at once"
             }
-            Kind::BudgetUsedUp => format!("{name} has used up its budget"),
-            Kind::TimedOut => {
-                format!("{name} took too long: raise `timeout_seconds`, or hand in fewer files")
-            }
-            Kind::Crashed => format!("{name} broke off"),
-            Kind::Cancelled => format!("{name} was cancelled"),
-            Kind::Garbled => "the reply is not in the form that was asked for".to_owned(),
-            Kind::NotWhole => "the reply may be a part of one".to_owned(),
-            Kind::Unread => format!("{name} answered without having opened what it had to read"),
+            Kind::BudgetUsedUp => "{name} has used up its budget",
+            Kind::TimedOut => "{name} took too long: raise `timeout_seconds`, or hand in fewer files",
+            Kind::Crashed => "{name} broke off",
+            Kind::Cancelled => "{name} was cancelled",
+            Kind::Garbled => "the reply is not in the form that was asked for",
+            Kind::NotWhole => "the reply may be a part of one",
+            Kind::Unread => "{name} answered without having opened what it had to read",
         };
+        let words = words.replace("{install}", asked.install).replace("{sign_in}", asked.sign_in);
+        self.with_quote(words.replace("{name}", asked.name))
+    }
+
+    /// Words about this problem, followed by those of the program or service.
+    pub(crate) fn with_quote(&self, words: String) -> String {
         if self.quoted.is_empty() { words } else { format!("{words} ({})", self.quoted) }
     }
 }
 
-/// How messages speak of whoever was asked.
+/// How messages name a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Called<'a> {
     /// Its name, as it stands in a sentence.

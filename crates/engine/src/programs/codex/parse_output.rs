@@ -1,14 +1,13 @@
-//! What the program says, and what it means by it.
+//! Parses the output of the program: one event a line.
 //!
-//! It writes one event a line. An answer is the message with which its one turn ends: a message before a
-//! broken stream, or before something else it did, is none. A refusal leaves nothing at all, and exit code 0.
+//! An answer is the message with which its one turn ends: a message before a broken stream or before another item is none.
+//! A refusal leaves nothing at all, and exit code 0.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited};
+use crate::programs::{Heard, Kind, Problem, Said, Usage, events, kind_in, not_exited};
 use serde_json::Value;
 
-/// Reads what is left of an ended call.
-pub fn hear(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> Heard {
     let report = Report::read(&ended.stdout);
     let said = match &ended.how {
         How::Exited(code) => report.said(*code, &ended.stderr_tail),
@@ -20,13 +19,11 @@ pub fn hear(ended: &Ended) -> Heard {
 
 /// How many of its commands ended well: it has no other way to read a file.
 pub fn opened(ended: &Ended) -> Option<usize> {
-    let events =
-        ended.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let ran = |event: &Value| {
         let item = &event["item"];
         event["type"] == "item.completed" && item["type"] == "command_execution" && item["exit_code"] == 0
     };
-    Some(events.filter(ran).count())
+    Some(events(&ended.stdout).flatten().filter(ran).count())
 }
 
 /// What its events add up to.
@@ -52,9 +49,9 @@ struct Report {
 impl Report {
     fn read(stdout: &[u8]) -> Self {
         let mut report = Self::default();
-        for line in stdout.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
-            match serde_json::from_slice::<Value>(line) {
-                Ok(event) if event["type"].is_string() => report.take(&event),
+        for event in events(stdout) {
+            match event {
+                Some(event) if event["type"].is_string() => report.take(&event),
                 _ => report.garbled = true,
             }
         }
@@ -117,8 +114,7 @@ impl Report {
         }
     }
 
-    /// It does not say which model answered. What a failed turn cost, it does not say either: nothing only
-    /// where there was no reply.
+    /// It does not say which model answered, nor what a failed turn cost: nothing only where there was no reply.
     fn usage(&self) -> Option<Usage> {
         match self.tokens {
             Some((tokens_in, tokens_out)) => Some(Usage { tokens_in, tokens_out, ..Usage::default() }),
@@ -154,7 +150,7 @@ fn status(words: &str) -> Option<u64> {
 
 /// Where nothing but words tell the kind, from those that say most to those that say least.
 fn kind_in_words(words: &str) -> Kind {
-    const SAID: &[(&str, Kind)] = &[
+    const KINDS_BY_WORDS: &[(&str, Kind)] = &[
         ("Missing environment variable", Kind::NotSignedIn),
         ("sign in again", Kind::NotSignedIn),
         ("ot logged in", Kind::NotSignedIn),
@@ -175,7 +171,7 @@ fn kind_in_words(words: &str) -> Kind {
         ("timed out", Kind::Connection),
         ("does not exist or you do not have access", Kind::Rejected),
     ];
-    SAID.iter().find(|(mark, _)| words.contains(mark)).map_or(Kind::Crashed, |(_, kind)| *kind)
+    kind_in(KINDS_BY_WORDS, words).unwrap_or(Kind::Crashed)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn recorded(name: &str) -> (i32, Vec<Value>, String) {
 
 fn heard(name: &str) -> Heard {
     let (code, events, stderr) = recorded(name);
-    hear(&ended(How::Exited(code), &lines(&events), &stderr))
+    parse_output(&ended(How::Exited(code), &lines(&events), &stderr))
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn no_mark_alone_makes_an_answer() {
     let failed = json!({ "type": "turn.failed", "error": { "message": "x" } });
     let ok = |events: &[&Value]| events.iter().map(|event| (*event).clone()).collect::<Vec<_>>();
     let good = ok(&[&thread, &begun, &message, &completed]);
-    assert!(hear(&ended(How::Exited(0), &lines(&good), "")).said.is_ok());
+    assert!(parse_output(&ended(How::Exited(0), &lines(&good), "")).said.is_ok());
     let table = [
         (1, good.clone()),
         (143, good),
@@ -113,7 +113,7 @@ fn no_mark_alone_makes_an_answer() {
         (0, ok(&[&begun, &json!({ "type": "item.started", "item": message["item"] }), &completed])),
     ];
     for (code, events) in table {
-        let heard = hear(&ended(How::Exited(code), &lines(&events), ""));
+        let heard = parse_output(&ended(How::Exited(code), &lines(&events), ""));
         assert!(heard.said.is_err(), "{code} {events:?}");
     }
 }
@@ -140,7 +140,7 @@ fn ends_without_a_word_are_named() {
         (ended(How::Exited(2), "", "error: unexpected argument"), Kind::Crashed, "unexpected argument"),
     ];
     for (ended, kind, words) in table {
-        let problem = hear(&ended).said.unwrap_err();
+        let problem = parse_output(&ended).said.unwrap_err();
         assert_eq!(problem.kind, kind, "{ended:?}");
         assert!(problem.quoted.contains(words), "{problem:?}");
     }

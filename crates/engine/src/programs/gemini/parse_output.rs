@@ -1,14 +1,13 @@
-//! What the program says, and what it means by it.
+//! Parses the output of the program.
 //!
-//! With exit code 0 it writes one JSON object, with or without an answer. Otherwise it writes one to the end of
-//! its standard error, after whatever else it had to tell, and exits with a code of its own or with the status
-//! of its service, of which the system keeps the lowest eight bits.
+//! With exit code 0 it writes one JSON object, with or without an answer. Otherwise it writes one to the end of its
+//! standard error, after other lines, and exits with a code of its own or with the lowest eight bits of the status of its
+//! service.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, not_exited, sum_known};
-use serde_json::Value;
+use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, not_exited, sum_known};
+use serde_json::{Value, json};
 
-/// Nobody is signed in.
 const EXIT_SIGN_IN: i32 = 41;
 /// It went back and forth too often.
 const EXIT_TURNS: i32 = 53;
@@ -16,7 +15,7 @@ const EXIT_TURNS: i32 = 53;
 const STATUS_REST: i32 = 256;
 
 /// Words that tell more than a status does.
-const SAID: &[(&str, Kind)] = &[
+const KINDS_BY_WORDS: &[(&str, Kind)] = &[
     ("API key not valid", Kind::NotSignedIn),
     ("API key expired", Kind::NotSignedIn),
     ("API_KEY_INVALID", Kind::NotSignedIn),
@@ -25,7 +24,7 @@ const SAID: &[(&str, Kind)] = &[
 ];
 
 /// Words where there is no status.
-const SAID_ALONE: &[(&str, Kind)] = &[
+const KINDS_WITHOUT_STATUS: &[(&str, Kind)] = &[
     ("is not found", Kind::Rejected),
     ("fetch failed", Kind::Connection),
     ("terminated", Kind::Connection),
@@ -37,15 +36,14 @@ const SAID_ALONE: &[(&str, Kind)] = &[
 ];
 
 /// Words beside an answer, or instead of one, where the program found nothing wrong with itself.
-const SAID_OF_REPLIES: &[(&str, Kind)] = &[
+const KINDS_OF_REPLIES: &[(&str, Kind)] = &[
     ("blocked due to", Kind::Refused),
     ("exceeded the token limit", Kind::ReplyTooLong),
     ("without a finish reason", Kind::Connection),
     ("Maximum session turns", Kind::TurnsUsedUp),
 ];
 
-/// Reads what is left of an ended call.
-pub fn hear(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> Heard {
     let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
     let usage = report.as_ref().and_then(usage);
     let said = match &ended.how {
@@ -67,7 +65,7 @@ pub fn hear(ended: &Ended) -> Heard {
 
 fn read(report: &Value) -> Result<Said, Problem> {
     let of_reply = |words: &str, otherwise: Kind| {
-        Err(Problem::new(said(SAID_OF_REPLIES, words).unwrap_or(otherwise), words))
+        Err(Problem::new(kind_in(KINDS_OF_REPLIES, words).unwrap_or(otherwise), words))
     };
     if !report["error"].is_null() {
         return of_reply(report["error"]["message"].as_str().unwrap_or_default(), Kind::Garbled);
@@ -78,8 +76,8 @@ fn read(report: &Value) -> Result<Said, Problem> {
     }
     match report["response"].as_str() {
         Some(text) if !text.trim().is_empty() => Ok(Said::Text(text.to_owned())),
-        // It counts by itself, asks nobody and does not say so.
-        Some(_) if asked_nobody(report) => {
+        // It counted the tokens by itself and asked no model.
+        Some(_) if report["stats"]["models"] == json!({}) => {
             Err(Problem::new(Kind::QuestionTooLong, "by its own count, so it was not sent"))
         }
         _ => Err(Problem::new(Kind::Garbled, "the reply is empty")),
@@ -95,27 +93,19 @@ pub fn opened(ended: &Ended) -> Option<usize> {
     Some(usize::try_from(counts.sum::<u64>()).unwrap_or(usize::MAX))
 }
 
-fn asked_nobody(report: &Value) -> bool {
-    report["stats"]["models"].as_object().is_some_and(serde_json::Map::is_empty)
-}
-
 /// What an exit code and the words before it mean.
 fn failure(code: i32, stderr: &str) -> Problem {
     let report = last_report(stderr).unwrap_or_default();
     let message = report["error"]["message"].as_str();
     let unreported = format!("exit code {code} {}", stderr.lines().next_back().unwrap_or_default());
     let words = message.unwrap_or(&unreported);
-    let kind = said(SAID, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
+    let kind = kind_in(KINDS_BY_WORDS, words).unwrap_or_else(|| match (code + STATUS_REST, code) {
         (status @ 400..512, _) => Kind::of_status(u64::from(status.unsigned_abs())),
         (_, EXIT_SIGN_IN) => Kind::NotSignedIn,
         (_, EXIT_TURNS) => Kind::TurnsUsedUp,
-        _ => said(SAID_ALONE, words).unwrap_or(Kind::Crashed),
+        _ => kind_in(KINDS_WITHOUT_STATUS, words).unwrap_or(Kind::Crashed),
     });
     Problem::new(kind, &of_service(words).unwrap_or_else(|| words.to_owned()))
-}
-
-fn said(table: &[(&str, Kind)], words: &str) -> Option<Kind> {
-    table.iter().find(|(mark, _)| words.contains(mark)).map(|(_, kind)| *kind)
 }
 
 /// The last object that reports an error. Other lines stand before it, and some after it.
