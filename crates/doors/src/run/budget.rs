@@ -1,4 +1,4 @@
-//! What agents cost, and whether another one may begin.
+//! The cost of agents, and whether the budget allows another one.
 
 use super::attempt::{Failure, Halt};
 use super::course::Course;
@@ -10,14 +10,14 @@ use countersign_engine::process::How;
 use countersign_engine::worker::Worked;
 use std::sync::atomic::Ordering;
 
-/// Stands for what was spent where somebody did not say.
+/// Stands for a cost that an agent did not report.
 const UNKNOWN_COST: u64 = u64::MAX;
 
 impl Run {
-    /// Adds up what the agent cost. What nobody said is not nothing: with a budget, no agent begins after that.
-    pub(super) fn count(&self, course: &mut Course, worked: &Worked) {
+    /// Adds the cost of an agent. An unreported cost is not zero: with a budget, no agent begins after it.
+    pub(super) fn add_cost(&self, course: &mut Course, worked: &Worked) {
         let usage = worked.usage.clone().unwrap_or_default();
-        course.tokens = (usage.tokens_in, usage.tokens_out);
+        (course.tokens_in, course.tokens_out) = (usage.tokens_in, usage.tokens_out);
         let began = !matches!(worked.ended.how, How::NotStarted { .. });
         let add = |spent: u64| match usage.cost_microusd {
             Some(cost) => Some(spent.saturating_add(cost)),
@@ -26,11 +26,11 @@ impl Run {
         if let Some(cost) = usage.cost_microusd {
             course.cost_microusd = Some(course.cost_microusd.unwrap_or(0).saturating_add(cost));
         }
-        // None means that nothing was spent.
+        // Fails where nothing was spent.
         let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// Whether the budget lets another agent begin.
+    /// Fails where the budget allows no other agent.
     pub(super) async fn within_budget(&self, task: &Task, course: &Course) -> Result<(), Halt> {
         let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
         let spent = self.spent_microusd.load(Ordering::Relaxed);
@@ -46,7 +46,7 @@ impl Run {
         Err(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached).into())
     }
 
-    /// What all attempts at a task have cost.
+    /// The cost of all attempts at a task.
     async fn spent_on(&self, task: &Task, course: &Course) -> Result<u64, RunError> {
         let known = self.summaries().await?;
         let before = known.get(&task.id).and_then(|known| known.cost_usd).unwrap_or(0.0);

@@ -1,9 +1,8 @@
-//! One task from its beginning to its end: attempts until it is merged, fails for good, waits for a person, or the run
-//! is to stop.
+//! One task: attempts until it is merged, fails for good, waits for a person, or the run stops. The steps of an attempt
+//! are in `attempt`, the merge is in `merging`.
 
-use super::attempt::{Again, Failure, Halt, Reviewed};
-use super::branch::branch_name;
-use super::course::Course;
+use super::attempt::{Failure, Halt, Retry};
+use super::course::{Course, ReviewRecord};
 use super::log::Log;
 use super::merging;
 use super::repo::Place;
@@ -19,22 +18,22 @@ use std::time::Instant;
 /// How a task ended, for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskEnd {
-    /// It is merged, or left in the files where nothing is committed.
+    /// It is merged, or left uncommitted in the files.
     Done {
         /// The commit on the main branch.
         commit: Option<String>,
-        /// What became of its review.
+        /// The status of its review.
         review: String,
-        /// The review.
+        /// The id of its review.
         review_id: Option<ReviewId>,
     },
     /// It failed for good.
     Failed {
-        /// Why, in a word.
+        /// The code of the error.
         code: ErrorCode,
-        /// Why.
+        /// The error.
         error: String,
-        /// What that means for the run.
+        /// The outcome for the run.
         outcome: Outcome,
     },
     /// It waits for a person.
@@ -42,12 +41,12 @@ pub enum TaskEnd {
         /// The review to decide about.
         review: ReviewId,
     },
-    /// The run is to stop; the task goes on with the next.
+    /// The run stopped; the next run goes on with the task.
     Stopped,
 }
 
 impl TaskEnd {
-    /// What it means for the run.
+    /// The outcome for the run.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Done { .. } => Outcome::Passed,
@@ -59,11 +58,11 @@ impl TaskEnd {
 }
 
 impl Run {
-    /// Takes a task to its end.
+    /// Makes attempts at a task until it ends.
     pub(super) async fn task(&self, task: &Task) -> Result<TaskEnd, RunError> {
-        let mut course = self.course(task).await?;
+        let mut course = self.checkpoint(task).await?;
         self.repo.begin(&course.place, &course.base).await?;
-        self.keep(&task.id, &course).await?;
+        self.save(&task.id, &course).await?;
         self.state.begin_attempt(&task.id, &(self.now)()).await?;
         self.tasks.set(&task.id, Status::InProgress, &(self.now)())?;
         loop {
@@ -76,19 +75,19 @@ impl Run {
                 of: self.settings.max_retries + course.allowance,
             });
             let started = Instant::now();
-            let failure = match self.to_main(task, &mut course, &log, started).await {
+            let failure = match self.attempt_and_merge(task, &mut course, &log, started).await {
                 Ok(end) => return Ok(end),
                 Err(Halt::Awaits(review)) => return self.awaits(task, &course, review).await,
                 Err(Halt::Stopped) => return Ok(TaskEnd::Stopped),
                 Err(Halt::Broken(error)) => return Err(error),
                 Err(Halt::Failed(failure)) => *failure,
             };
-            let again = match failure.again {
-                Again::Yes => {
-                    course.attempt - course.allowance.min(course.attempt) < self.settings.max_retries
+            let again = match failure.retry {
+                Retry::WhileLeft => {
+                    course.attempt.saturating_sub(course.allowance) < self.settings.max_retries
                 }
-                Again::Granted => true,
-                Again::No => false,
+                Retry::Granted => true,
+                Retry::No => false,
             };
             let state = if again { TaskState::Running } else { TaskState::Failed };
             self.record(task, &course, started, Err(&failure), &state).await?;
@@ -98,29 +97,29 @@ impl Run {
                 return self.failed(task, &course, failure).await;
             }
             course = course.next(failure.error);
-            self.keep(&task.id, &course).await?;
+            self.save(&task.id, &course).await?;
             if !self.pause().await {
                 return Ok(TaskEnd::Stopped);
             }
         }
     }
 
-    /// Where a task is worked on and how far it is: as it was left, or from the beginning.
-    async fn course(&self, task: &Task) -> Result<Course, RunError> {
+    /// The checkpoint of a task, or a new one.
+    async fn checkpoint(&self, task: &Task) -> Result<Course, RunError> {
         let folder = self.settings.worktrees.join(task.id.to_lowercase());
         if let Some(mut course) = Course::load(&self.state, &task.id).await? {
             course.merging = None;
             if let (Some(_), Place::Branch { branch }) = (self.settings.at_once, &course.place)
                 && self.repo.checked_out().await? != *branch
             {
-                // It was put aside when tasks ran one after the other; now several do.
+                // It was shelved by a run without worktrees; this run has them.
                 course.place = Place::Worktree { folder, branch: branch.clone() };
             }
             return Ok(course);
         }
         let branch = branch_name(&task.id, &task.name);
         if !self.settings.branch || !self.settings.commit {
-            return Ok(Course::new(self.repo.here(&self.left_out()).await?, Place::Here));
+            return Ok(Course::new(self.repo.snapshot(&self.left_out()).await?, Place::Here));
         }
         let base = self.repo.start(&branch).await?;
         let place = match self.settings.at_once {
@@ -130,9 +129,8 @@ impl Run {
         Ok(Course::new(base, place))
     }
 
-    /// An attempt up to the main branch: what may be merged is merged, and then recorded. The ledger has its verdict
-    /// already.
-    async fn to_main(
+    /// One attempt with its merge. The merge is recorded last; the ledger has the verdict already.
+    async fn attempt_and_merge(
         &self,
         task: &Task,
         course: &mut Course,
@@ -152,7 +150,7 @@ impl Run {
         Ok(TaskEnd::Done { commit, review, review_id })
     }
 
-    /// What follows once a task is merged and recorded.
+    /// Marks a task that is merged and recorded as done.
     pub(super) async fn done(
         &self,
         task: &Task,
@@ -174,21 +172,20 @@ impl Run {
 
     async fn failed(&self, task: &Task, course: &Course, failure: Failure) -> Result<TaskEnd, RunError> {
         self.shelve(task, course, "not merged").await?;
-        // Where nobody could judge, or something is in the way of a merge, the work is done and only has to be judged
-        // or merged.
+        // Without a verdict, or with a refused merge, the work is done and only the review or the merge is missing.
         let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
             && failure.review.is_some();
         let is_done = unjudged || failure.code == merging::refused();
         let left = if is_done { course.clone() } else { course.next(failure.error.clone()) };
-        self.keep(&task.id, &left).await?;
-        // By the next run, without anybody having to ask for it, unless that would cost what there is not.
+        self.save(&task.id, &left).await?;
+        // The next run goes on by itself, unless the budget is used up.
         let by_itself = is_done && failure.outcome != Outcome::BudgetReached;
         let status = if by_itself { Status::Review } else { Status::Blocked };
         self.tasks.set(&task.id, status, &(self.now)())?;
         Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
     }
 
-    /// Keeps work that is not merged on its branch, so that other tasks can go on.
+    /// Commits unmerged work to its branch, so that other tasks can go on.
     pub(super) async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
         let change = self.change(course).await?;
         let tree = match change {
@@ -204,29 +201,27 @@ impl Run {
         task: &Task,
         course: &Course,
         started: Instant,
-        came: Result<&Reviewed, &Failure>,
+        result: Result<&ReviewRecord, &Failure>,
         state: &TaskState,
     ) -> Result<(), RunError> {
-        let mut attempt = Attempt::new(&(self.now)(), came.is_ok(), started.elapsed().as_secs_f64());
+        let review = result.map_or_else(|failure| failure.review.as_ref(), Some);
+        let attempt = Attempt::new(&(self.now)(), result.is_ok(), started.elapsed().as_secs_f64());
+        let mut attempt = attempt.reviewed(review);
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
         attempt.output = course.said.clone();
-        (attempt.input_tokens, attempt.output_tokens) = (count(course.tokens.0), count(course.tokens.1));
+        (attempt.input_tokens, attempt.output_tokens) = (count(course.tokens_in), count(course.tokens_out));
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
         let dollars = |micro: u64| micro as f64 / 1e6;
         attempt.cost_usd = course.cost_microusd.map(dollars);
-        if let Err(failure) = came {
+        if let Err(failure) = result {
             attempt.error = Some(failure.error.clone());
             attempt.error_code = Some(failure.code.clone());
         }
-        let review = came.map_or_else(|failure| failure.review.as_ref(), Some);
-        attempt.review_status = review.map(|review| review.status.clone());
-        attempt.review_findings = review.and_then(|review| review.findings.clone());
-        attempt.review_id = review.and_then(|review| review.id.as_ref()).map(ToString::to_string);
         self.state.finish_attempt(&task.id, &attempt, state).await?;
         Ok(())
     }
 
-    /// Waits before the next attempt; false where the run is to stop.
+    /// Waits before the next attempt; false where the run stops.
     async fn pause(&self) -> bool {
         tokio::select! {
             () = tokio::time::sleep(self.settings.retry_delay) => !self.stop.is_cancelled(),
@@ -235,7 +230,24 @@ impl Run {
     }
 }
 
-/// Why something did not go through, in a line: the first, and the next where that only announces it.
+/// The branch of a task: `task/<id>-<slug>`.
+fn branch_name(id: &str, name: &str) -> String {
+    const SLUG_CHARS: usize = 40;
+    let mut slug = String::new();
+    for c in name.to_lowercase().chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => slug.push(c),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= SLUG_CHARS {
+            break;
+        }
+    }
+    format!("task/{}-{}", id.to_lowercase(), slug.trim_matches('-')).trim_end_matches('-').to_owned()
+}
+
+/// An error on one line: its first line, and the next one where the first ends with a colon.
 pub fn in_a_line(error: &str) -> String {
     let mut lines = error.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -245,7 +257,20 @@ pub fn in_a_line(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_a_line;
+    use super::*;
+
+    #[test]
+    fn a_branch_is_named_after_its_task() {
+        for (id, name, branch) in [
+            ("TASK-001", "Add API endpoints", "task/task-001-add-api-endpoints"),
+            ("BUG-7", "  Größe & Maß!! ", "task/bug-7-gr-e-ma"),
+            ("T-1", "日本語", "task/t-1"),
+            ("T-1", "..lock ~^: @{", "task/t-1-lock"),
+        ] {
+            assert_eq!(branch_name(id, name), branch);
+        }
+        assert!(branch_name("T-1", &"x".repeat(200)).len() < 60);
+    }
 
     #[test]
     fn a_line_says_why() {

@@ -2,6 +2,7 @@
 //! are and completed when first written to; attempts are only ever added.
 
 mod attempt;
+mod codes;
 mod error;
 mod legacy;
 mod open;
@@ -9,12 +10,11 @@ mod schema;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod words;
 
-pub use attempt::{Attempt, MAX_FINDINGS_BYTES, MAX_OUTPUT_BYTES, kept_findings};
+pub use attempt::Attempt;
+pub use codes::{ErrorCode, ReviewStatus, TaskState};
 pub use error::StateError;
 pub use summary::{Of, Summary};
-pub use words::{ErrorCode, ReviewStatus, TaskState};
 
 use super::layout::Layout;
 use schema::Columns;
@@ -86,7 +86,7 @@ impl State {
         let done = async {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
             set(&mut transaction, task, state, &attempt.timestamp).await?;
-            let id = attempt::insert(&mut transaction, task, attempt).await?;
+            let id = attempt::insert(&mut transaction, task, &attempt.cut()).await?;
             transaction.commit().await?;
             Ok(id)
         };

@@ -1,7 +1,7 @@
 //! Opening the database: completing one of any age, and taking over the oldest form once.
 
 use super::legacy::{Legacy, MAX_LEGACY_BYTES};
-use super::{Layout, StateError, schema};
+use super::{Layout, StateError, attempt, schema};
 use countersign_engine::yaml::read_at_most;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -76,21 +76,13 @@ async fn prepare(connection: &mut SqliteConnection, legacy: Option<&Legacy>) -> 
 async fn import(connection: &mut SqliteConnection, legacy: &Legacy) -> sqlx::Result<()> {
     const TASK: &str =
         "INSERT INTO tasks (task_id, status, started_at, completed_at) VALUES ($1, $2, $3, $4)";
-    const ATTEMPT: &str = "INSERT INTO attempts
-        (task_id, timestamp, success, duration_seconds, error, error_code, claude_output,
-         input_tokens, output_tokens, cost_usd, review_status, review_findings)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     const META: &str = "INSERT INTO executor_meta (key, value) VALUES ($1, $2)
         ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     for (id, task) in &legacy.tasks {
-        let query = sqlx::query(TASK).bind(id).bind(&task.status).bind(&task.started_at);
+        let query = sqlx::query(TASK).bind(id).bind(task.status.word()).bind(&task.started_at);
         query.bind(&task.completed_at).execute(&mut *connection).await?;
         for one in &task.attempts {
-            let query = sqlx::query(ATTEMPT).bind(id).bind(&one.timestamp).bind(i64::from(one.success));
-            let query = query.bind(one.duration_seconds).bind(&one.error).bind(&one.error_code);
-            let query = query.bind(&one.claude_output).bind(one.input_tokens).bind(one.output_tokens);
-            let query = query.bind(one.cost_usd).bind(&one.review_status).bind(&one.review_findings);
-            query.execute(&mut *connection).await?;
+            attempt::insert(connection, id, one).await?;
         }
     }
     let counters = legacy.counters().chain([(IMPORTED, "1".to_owned())]);

@@ -1,4 +1,4 @@
-//! What the tasks mean, and everything that is wrong with them.
+//! The values of tasks, and everything that is wrong with them.
 
 use super::circle::circles;
 use super::line::{is_estimate, is_id};
@@ -9,30 +9,27 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The file may be this large: room for some fifty thousand tasks.
+/// The largest file: room for some fifty thousand tasks.
 pub const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
 
 const META_HINT: &str =
     "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";
 
-/// A file as far as it can be read.
+/// The tasks and the mistakes of a file.
 #[derive(Debug)]
 pub struct Reading {
-    /// The tasks that could be read. Only without `problems` are these all.
+    /// The tasks that could be read; all of them where there are no `problems`.
     pub list: TaskList,
     /// Everything that is wrong.
     pub problems: Option<Problems>,
-    /// What is allowed and probably not meant.
+    /// What is allowed and probably a mistake.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Reading {
     /// The tasks and the warnings, if nothing is wrong.
     pub fn valid(self) -> Result<(TaskList, Vec<Diagnostic>), Problems> {
-        match self.problems {
-            None => Ok((self.list, self.warnings)),
-            Some(problems) => Err(problems),
-        }
+        self.problems.map_or(Ok((self.list, self.warnings)), Err)
     }
 }
 
@@ -60,14 +57,13 @@ pub fn parse(source: &Arc<Source>) -> Reading {
     Reading { list, problems: Problems::of(problems), warnings }
 }
 
-/// What stands before the number of an id.
 fn prefix(id: &str) -> &str {
     id.rsplit_once('-').map_or("", |(prefix, _)| prefix)
 }
 
 struct Reader<'s> {
     source: &'s Arc<Source>,
-    /// Those of the ids of all tasks.
+    /// The prefixes of all task ids.
     prefixes: HashSet<&'s str>,
     problems: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -78,7 +74,7 @@ impl Reader<'_> {
         self.source.text().get(span.clone()).unwrap_or_default()
     }
 
-    /// Whether this is an id, and none that a task here could have: a requirement, say.
+    /// Whether this is an id with another prefix than all tasks: a requirement, say.
     fn is_foreign(&self, id: &str) -> bool {
         is_id(id) && !self.prefixes.contains(prefix(id))
     }
@@ -97,20 +93,14 @@ impl Reader<'_> {
         self.warnings.push(warning);
     }
 
-    /// The task of a section; none where it cannot be told how it stands, which is reported.
+    /// The task of a section; none where its meta line is missing or wrong, which is reported.
     fn task(&mut self, section: &Section) -> Option<Task> {
-        let known = self.meta(section);
-        let (priority, status, estimate) = known?;
-        let texts = |spans: &[Range<usize>]| spans.iter().map(|span| self.text(span).to_owned()).collect();
-        let tasks = |spans: &[Range<usize>]| {
-            let texts = spans.iter().map(|span| self.text(span));
-            texts.filter(|id| !self.is_foreign(id)).map(str::to_owned).collect()
-        };
-        let items = section.items.iter().map(|item| ChecklistItem {
-            text: self.text(&item.text).to_owned(),
-            done: self.text(&item.tick) != " ",
-            is_test: item.is_test,
-            line: item.line,
+        let (priority, status, estimate) = self.meta(section)?;
+        let traces = section.traces.iter().map(|span| self.text(span).to_owned());
+        let tasks = section.depends_on.iter().map(|span| self.text(span));
+        let items = section.items.iter().map(|(tick, text)| ChecklistItem {
+            text: self.text(text).to_owned(),
+            done: self.text(tick) != " ",
         });
         Some(Task {
             id: self.text(&section.id).to_owned(),
@@ -119,9 +109,8 @@ impl Reader<'_> {
             status,
             estimate,
             checklist: items.collect(),
-            traces: texts(&section.traces),
-            depends_on: tasks(&section.depends_on),
-            blocks: tasks(&section.blocks),
+            traces: traces.collect(),
+            depends_on: tasks.filter(|id| !self.is_foreign(id)).map(str::to_owned).collect(),
             milestone: section.milestone.as_ref().map(|span| self.text(span).to_owned()),
             description: section.description.trim_end().to_owned(),
             line: section.line,
@@ -203,12 +192,12 @@ impl Reader<'_> {
         self.problems.extend(found);
     }
 
-    /// What tasks say of others. `[REQ-001]` among dependencies is a remark where no task has an id like it.
+    /// Checks the ids in lists. `[REQ-001]` among dependencies is a remark where no task has its prefix.
     fn references(&mut self, sections: &[Section]) {
         let source = self.source;
         let text = |span: &Range<usize>| source.text().get(span.clone()).unwrap_or_default();
-        let ids: HashSet<&str> = sections.iter().map(|section| text(&section.id)).collect();
         let known: Vec<&str> = sections.iter().map(|section| text(&section.id)).collect();
+        let ids: HashSet<&str> = known.iter().copied().collect();
         for section in sections {
             for span in &section.no_ids {
                 let hint = "name tasks as `[TASK-001], [TASK-002]`, or write `—` for none";
@@ -225,7 +214,7 @@ impl Reader<'_> {
                     }
                     let message =
                         format!("{} {does} {}, which does not exist", text(&section.id), quoted(other));
-                    // Comparing takes time, and nobody is shown this many.
+                    // Comparing takes time, and problems beyond this number are not shown.
                     let hint = match self.problems.len() < MAX_PROBLEMS {
                         true => did_you_mean(other, &known, "the tasks are"),
                         false => "name a task of this file".to_owned(),
@@ -245,7 +234,7 @@ impl Reader<'_> {
                 [alone] => format!("{alone} depends on itself"),
                 several => format!("these tasks wait for each other: {} → {}", several.join(" → "), first.id),
             };
-            // The dependency that closes the circle is what people look for.
+            // The place is the dependency that closes the circle.
             let closing = sections.iter().find(|section| section.line == last.line);
             let span = closing.and_then(|section| {
                 section.depends_on.iter().find(|span| self.text(span) == first.id).cloned()

@@ -1,29 +1,27 @@
-//! Making the main branch what was judged and joined, and coming home to it.
+//! Moving the main branch to the merge commit of a task, and leaving the branch or worktree of the task.
 
 use super::repo::{Branch, Joined, Place, Repo, RepoError};
 use countersign_engine::git::GitError;
 use std::sync::atomic::Ordering;
 
-/// Whether the main branch has what was joined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Advanced {
-    /// It has.
+/// Whether the main branch has the merge commit.
+pub(super) enum Advanced {
     Yes,
-    /// Somebody else moved it.
+    /// Another process moved the main branch.
     Moved,
-    /// Somebody's own files are in the way, in git's words: everything is as it was.
+    /// Uncommitted files are in the way, with the message of git: nothing changed.
     Refused(String),
 }
 
 impl Repo {
-    /// Makes the main branch what was joined, and leaves the place. In the project's own worktree the files are what was
-    /// judged already, so none is touched.
-    pub async fn advance(&self, place: &Place, joined: &Joined) -> Result<Advanced, RepoError> {
+    /// Moves the main branch, and leaves the place. In the project's worktree the files are the judged ones already, so
+    /// none is touched.
+    pub(super) async fn advance(&self, place: &Place, joined: &Joined) -> Result<Advanced, RepoError> {
         let Joined { commit, main_was, .. } = joined;
         let main = self.main_ref();
         match place {
             Place::Branch { branch } => {
-                if self.move_home(branch, joined).await {
+                if self.advance_at_once(branch, joined).await {
                     self.git.run(["reset", "-q"]).await?;
                     return Ok(Advanced::Yes);
                 }
@@ -31,11 +29,10 @@ impl Repo {
                 if moved.is_err() && self.main_tip().await? != *commit {
                     return Ok(Advanced::Moved);
                 }
-                self.come_home(place).await?;
+                self.return_to_main(place).await?;
             }
             Place::Worktree { .. } => {
-                // Where the main branch is checked out, its files follow; git refuses where somebody's own are in the
-                // way.
+                // Where the main branch is checked out, its files follow; git refuses to overwrite uncommitted ones.
                 let here = self.checked_out().await? == self.main;
                 let moved = match here {
                     true => self.git.run(["merge", "-q", "--ff-only", commit]).await,
@@ -49,38 +46,38 @@ impl Repo {
                     Err(GitError::Failed { .. }) => return Ok(Advanced::Moved),
                     Err(error) => return Err(error.into()),
                 }
-                self.leave(place, Branch::Gone).await?;
+                self.leave(place, Branch::Delete).await?;
             }
             Place::Here => {}
         }
         Ok(Advanced::Yes)
     }
 
-    /// Moves the main branch, has it checked out and takes the branch of the task away, in one process. False where that
-    /// is not possible or not done to its end: git before 2.46 does not know how.
-    async fn move_home(&self, branch: &str, joined: &Joined) -> bool {
-        if self.is_old.load(Ordering::Relaxed) {
+    /// Moves the main branch, checks it out and deletes the branch of the task, in one process. False where that did not
+    /// work or was not completed: git before 2.46 cannot do it.
+    async fn advance_at_once(&self, branch: &str, joined: &Joined) -> bool {
+        if self.lacks_symref_update.load(Ordering::Relaxed) {
             return false;
         }
         let Joined { commit, main_was, .. } = joined;
         let main = self.main_ref();
         let own = format!("refs/heads/{branch}");
-        // Two transactions, because one may not move HEAD away from a branch and delete that. Whoever dies between any
-        // two of these has the merge on the main branch, and comes home with the next run.
+        // Two transactions, because one cannot move HEAD off a branch and delete it. A run killed in between has the
+        // merge on the main branch, and the next run does the rest.
         let orders = format!(
             "start\nupdate {main} {commit} {main_was}\nsymref-update HEAD {main} ref {own}\ncommit\n\
              start\ndelete {own}\ncommit\n"
         );
         let done = self.git.clone().with_input(orders).run(["update-ref", "--no-deref", "--stdin"]).await;
         if matches!(&done, Err(GitError::Failed { words, .. }) if words.contains("unknown command")) {
-            self.is_old.store(true, Ordering::Relaxed);
+            self.lacks_symref_update.store(true, Ordering::Relaxed);
         }
         done.is_ok()
     }
 
-    /// Goes back to the main branch once a task is on it, and takes away what was there of the task. To be done again
-    /// where we were killed in the middle of it.
-    pub async fn come_home(&self, place: &Place) -> Result<(), RepoError> {
+    /// Checks the main branch out after a merge, and removes the branch or worktree of the task. Safe to repeat after a
+    /// crash.
+    pub(super) async fn return_to_main(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {
                 let found = self.checked_out().await?;
@@ -93,7 +90,7 @@ impl Repo {
                 }
                 Ok(())
             }
-            Place::Worktree { .. } => self.leave(place, Branch::Gone).await,
+            Place::Worktree { .. } => self.leave(place, Branch::Delete).await,
             Place::Here => Ok(()),
         }
     }
