@@ -46,7 +46,7 @@ pub struct How {
 /// What is said of switches that cannot be followed.
 pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<Item = &'static str> {
     let flag = request.how.hitl_review && (request.parallel || request.on_screen);
-    let setting = match (settings.human, settings.review) {
+    let setting = match (settings.human, settings.config.run_review) {
         (HumanGate::Later, true) => Some(HITL_SETTING_WARNING),
         (HumanGate::Later, false) => Some(HITL_WITHOUT_REVIEW),
         _ => None,
@@ -57,30 +57,23 @@ pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<I
 impl List {
     /// The switches of the request over those of the configuration.
     pub(super) fn settings(&self, request: &Request) -> Result<Settings, Failure> {
-        let (config, how) = (&self.config, &request.how);
-        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        let mut commands = config.commands.clone();
-        commands.test = commands.test.filter(|_| config.run_tests && !how.no_tests);
-        commands.lint = commands.lint.filter(|_| config.run_lint);
+        let how = &request.how;
+        let mut config = self.config.clone();
+        config.max_retries = how.max_retries.unwrap_or(config.max_retries).max(1);
+        config.max_consecutive_failures = config.max_consecutive_failures.max(1);
+        config.commands.test = config.commands.test.filter(|_| config.run_tests && !how.no_tests);
+        config.commands.lint = config.commands.lint.filter(|_| config.run_lint);
+        config.run_review &= !how.no_review;
+        config.auto_commit &= !how.no_commit;
+        config.create_git_branch &= !how.no_branch;
         let at_once = request.max_concurrent.unwrap_or(config.max_concurrent) as usize;
         let settings = Settings {
-            max_retries: how.max_retries.unwrap_or(config.max_retries).max(1),
-            retry_delay: seconds(config.retry_delay_seconds),
-            task_timeout: 60 * seconds(config.task_timeout_minutes),
-            check_timeout: seconds(config.check_timeout_seconds),
-            max_consecutive_failures: config.max_consecutive_failures.max(1),
-            on_failure: config.on_task_failure,
-            commands,
-            lint_blocking: config.lint_blocking,
-            review: config.run_review && !how.no_review,
-            review_policy: config.review_policy,
             human: self.human(request),
-            commit: config.auto_commit && !how.no_commit,
-            branch: config.create_git_branch && !how.no_branch,
             at_once: request.parallel.then_some(at_once),
             budget_microusd: micro(how.budget_usd.or(config.budget_usd))?,
             task_budget_microusd: micro(config.task_budget_usd)?,
             worktrees: self.worktrees(),
+            config,
         };
         let worker = self.worker()?;
         let reports = matches!(&worker, Worker::Program { program, .. } if program.reports_cost);
@@ -91,7 +84,7 @@ impl List {
                 format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
             return Err(Failure::usage(words).hint(format!("use {reporting}, or leave the budget away")));
         }
-        if request.parallel && !(settings.branch && settings.commit) {
+        if request.parallel && !settings.uses_branches() {
             return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(
                 "leave --parallel away, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
                  settings)",

@@ -3,16 +3,15 @@
 
 use super::agent_reply;
 use super::config::ReviewPolicy;
-use super::course::{Course, ReviewRecord};
+use super::course::ReviewRecord;
 use super::judging::{self, Judged};
-use super::log::Log;
 use super::prompt_files;
 use super::repo::Place;
-use super::run::{Question, Run, RunError, Said};
-use super::settings::HumanGate;
+use super::run::{Question, RunError, Said};
+use super::settings::{HumanGate, seconds};
 use super::state::{ErrorCode, ReviewStatus};
+use super::task::TaskRun;
 use super::task_prompt::{TaskPrompt, task_prompt};
-use super::tasks::Task;
 use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
@@ -92,21 +91,21 @@ impl Failure {
     }
 }
 
-impl Run {
+impl TaskRun<'_> {
     /// Runs the stages from the checkpoint on, up to the merge.
-    pub(super) async fn attempt(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Ready, Halt> {
-        if course.stage == Stage::Agent {
-            self.agent(task, course, log).await?;
-            course.stage = Stage::Tests;
-            self.save(&task.id, course).await?;
+    pub(super) async fn attempt(&mut self) -> Result<Ready, Halt> {
+        if self.course.stage == Stage::Agent {
+            self.agent().await?;
+            self.course.stage = Stage::Tests;
+            self.save().await?;
         }
-        if matches!(course.stage, Stage::Tests | Stage::Lint) {
-            self.checks(task, course, log).await?;
-            course.stage = Stage::Review;
-            self.save(&task.id, course).await?;
+        if matches!(self.course.stage, Stage::Tests | Stage::Lint) {
+            self.checks().await?;
+            self.course.stage = Stage::Review;
+            self.save().await?;
         }
         self.check_stop()?;
-        match self.review(task, course, log).await {
+        match self.review().await {
             Err(Halt::Broken(RunError::Engine(EngineError::Interrupted))) => Err(Halt::Stopped),
             reviewed => reviewed,
         }
@@ -117,85 +116,87 @@ impl Run {
         if self.stop.is_cancelled() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    async fn agent(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
+    async fn agent(&mut self) -> Result<(), Halt> {
         self.check_stop()?;
-        self.within_budget(task, course).await?;
-        self.stage(task, Stage::Agent);
-        log.heading(&format!("agent ({})", self.worker.name()));
-        let template = self.template()?;
-        let traced = super::traces::passages(&self.layout, &task.traces);
+        self.check_budget().await?;
+        self.stage(Stage::Agent);
+        self.log.heading(&format!("agent ({})", self.worker.name()));
+        let template = prompt_files::find(&self.layout.prompts(), "task", Some(self.worker.name()));
+        let template = template.map_err(RunError::template)?;
+        let traced = super::traces::passages(&self.layout, &self.task.traces);
         let prompt = task_prompt(&TaskPrompt {
-            task,
+            task: self.task,
             traced: &traced,
-            previous_error: course.previous_error.as_deref(),
+            previous_error: self.course.previous_error.as_deref(),
             template: template.as_deref(),
-            test_command: self.settings.commands.test.as_deref(),
+            test_command: self.settings.config.commands.test.as_deref(),
         });
         let list = self.tasks.text()?;
         let errand = Errand {
             prompt: &prompt,
-            folder: self.repo.folder(&course.place),
-            timeout: self.settings.task_timeout,
-            mark: &task.id,
+            folder: self.repo.folder(&self.course.place),
+            timeout: 60 * seconds(self.settings.config.task_timeout_minutes),
+            mark: &self.task.id,
             environment: &self.environment,
-            tap: Some(log.tap()),
+            tap: Some(self.log.tap()),
         };
         let worked = self.worker.work(&self.guard, errand, &self.never).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
         // A worktree has its own copy, and other tasks write the list meanwhile.
-        if !matches!(course.place, Place::Worktree { .. }) {
-            self.restore_list(task, &list)?;
+        if !matches!(self.course.place, Place::Worktree { .. }) {
+            self.restore_list(&list)?;
         }
-        self.add_cost(course, &worked);
-        course.said = Some(agent_reply::reply(&worked));
+        self.add_cost(&worked);
+        self.course.said = Some(agent_reply::reply(&worked));
         agent_reply::check(&worked)
     }
 
     /// Puts the list of tasks back where the agent edited it, and keeps the edited text among the logs.
-    fn restore_list(&self, task: &Task, before: &str) -> Result<(), RunError> {
+    fn restore_list(&self, before: &str) -> Result<(), RunError> {
         let now = self.tasks.text().unwrap_or_default();
         if now == before {
             return Ok(());
         }
-        let kept = self.layout.logs().join(format!("{}-tasks.md", task.id));
+        let kept = self.layout.logs().join(format!("{}-tasks.md", self.task.id));
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
         self.say(Happening::Warning(format!(
             "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
             self.layout.tasks_name(),
-            task.id,
+            self.task.id,
             kept.display()
         )));
         Ok(())
     }
 
     /// Tests, then lint; files that `lint_fix` changed are tested again.
-    async fn checks(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
-        self.tests(task, course, log).await?;
-        let Some(lint) = self.settings.commands.lint.clone() else {
-            course.lint = None;
+    async fn checks(&mut self) -> Result<(), Halt> {
+        self.tests().await?;
+        let Some(lint) = self.settings.config.commands.lint.clone() else {
+            self.course.lint = None;
             return Ok(());
         };
-        self.stage(task, Stage::Lint);
-        let mut result = self.command(course, log, "lint", &lint).await?;
-        let fix = self.settings.commands.lint_fix.clone().filter(|_| matches!(result.end, End::Failed(_)));
+        self.stage(Stage::Lint);
+        let mut result = self.command("lint", &lint).await?;
+        let fix =
+            self.settings.config.commands.lint_fix.clone().filter(|_| matches!(result.end, End::Failed(_)));
         if let Some(fix) = &fix {
-            self.command(course, log, "lint fix", fix).await?;
-            result = self.command(course, log, "lint", &lint).await?;
+            self.command("lint fix", fix).await?;
+            result = self.command("lint", &lint).await?;
         }
         match result.end {
             End::Passed if fix.is_some() => {
-                course.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
-                self.tests(task, course, log).await
+                self.course.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
+                self.tests().await
             }
             End::Passed => {
-                course.lint = Some(String::new());
+                self.course.lint = Some(String::new());
                 Ok(())
             }
             End::Cancelled => Err(Halt::Stopped),
-            End::Failed(_) if !self.settings.lint_blocking => {
+            End::Failed(_) if !self.settings.config.lint_blocking => {
                 let lines = format!("`{lint}` is not content:\n{}", result.output.trim());
-                course.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
+                self.course.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
                 Ok(())
             }
             End::Failed(_) | End::TimedOut => {
@@ -205,115 +206,105 @@ impl Run {
         }
     }
 
-    async fn tests(&self, task: &Task, course: &mut Course, log: &Log) -> Result<(), Halt> {
+    async fn tests(&mut self) -> Result<(), Halt> {
         self.check_stop()?;
-        let Some(test) = self.settings.commands.test.clone() else {
-            course.tests = None;
+        let Some(test) = self.settings.config.commands.test.clone() else {
+            self.course.tests = None;
             return Ok(());
         };
-        self.stage(task, Stage::Tests);
-        let result = self.command(course, log, "tests", &test).await?;
-        course.tests = Some(cut(&result.output, OUTPUT_BYTES).to_owned());
+        self.stage(Stage::Tests);
+        let result = self.command("tests", &test).await?;
+        self.course.tests = Some(cut(&result.output, OUTPUT_BYTES).to_owned());
         check_tests(&result, &format!("`{test}`"))
     }
 
-    pub(super) async fn command(
-        &self,
-        course: &Course,
-        log: &Log,
-        what: &str,
-        line: &str,
-    ) -> Result<Came, RunError> {
-        log.heading(&format!("{what}: {line}"));
+    pub(super) async fn command(&self, what: &str, line: &str) -> Result<Came, RunError> {
+        self.log.heading(&format!("{what}: {line}"));
         let command = Command {
             line,
-            folder: self.repo.folder(&course.place),
-            timeout: self.settings.check_timeout,
+            folder: self.repo.folder(&self.course.place),
+            timeout: seconds(self.settings.config.check_timeout_seconds),
             environment: &self.environment,
-            tap: Some(log.tap()),
+            tap: Some(self.log.tap()),
         };
         let result = shell::run(&self.guard, command, &self.never).await;
         result.map_err(RunError::io(format!("`{line}` could not be run")))
     }
 
-    async fn review(&self, task: &Task, course: &mut Course, log: &Log) -> Result<Ready, Halt> {
-        self.stage(task, Stage::Review);
+    async fn review(&mut self) -> Result<Ready, Halt> {
+        self.stage(Stage::Review);
         let mut stale = None;
         for _ in 0..FIXES_MAX {
-            let Some(change) = self.change(course).await? else {
+            let Some(change) = self.change(&self.course).await? else {
                 let words = "the agent said that it is done and changed nothing";
                 return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
-            if !self.settings.review {
+            if !self.settings.config.run_review {
                 let review = ReviewRecord { status: ReviewStatus::Skipped, findings: None, id: None };
                 return Ok(Ready { tree: change.tree.unwrap_or_default(), review });
             }
-            log.heading("review");
-            let judged = self.judge(task, course, change).await?;
+            self.log.heading("review");
+            let judged = self.judge(change).await?;
             if judged.outcome() == Outcome::NoVerdict(NoVerdict::Stale) {
                 // The files changed during the review: only the reviewer was at work here.
-                log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
+                self.log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
                 let last = judged.stored.review.round().map(|round| round.n);
                 for (_, found) in judged.stored.review.fixes().filter(|(round, _)| Some(round.n) == last) {
-                    log.write(format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes());
+                    self.log.write(
+                        format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes(),
+                    );
                 }
-                course.fixed = true;
+                self.course.fixed = true;
                 stale = Some(judged.record(ReviewStatus::Error));
-                self.checks(task, course, log).await?;
-                self.save(&task.id, course).await?;
-                self.stage(task, Stage::Review);
+                self.checks().await?;
+                self.save().await?;
+                self.stage(Stage::Review);
                 continue;
             }
-            return self.conclude(task, course, judged, log).await;
+            return self.conclude(judged).await;
         }
         let words = "the files changed again and again while they were judged";
         Err(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }.into())
     }
 
-    async fn conclude(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        mut judged: Judged,
-        log: &Log,
-    ) -> Result<Ready, Halt> {
+    async fn conclude(&mut self, mut judged: Judged) -> Result<Ready, Halt> {
         let review = &judged.stored.review;
         let verdict = judging::verdict_words(review, judged.fixed);
-        log.write(format!("{} {verdict}\n", review.id).as_bytes());
+        self.log.write(format!("{} {verdict}\n", review.id).as_bytes());
         if let Some(findings) = judging::findings_text(review, judged.fixed) {
-            log.write(format!("{findings}\n").as_bytes());
+            self.log.write(format!("{findings}\n").as_bytes());
         }
         let issues = judging::issues(review, judged.fixed);
-        self.say(Happening::Judged { task: task.id.clone(), verdict, issues });
+        self.say(Happening::Judged { task: self.task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
-            course.stage = Stage::Person;
-            self.save(&task.id, course).await?;
-            judged.stored = self.decision(task, course, &judged).await?;
+            self.course.stage = Stage::Person;
+            self.save().await?;
+            judged.stored = self.decision(&judged).await?;
         }
         self.apply_verdict(&judged).await
     }
 
     /// The review after the decision of a person, who decides here, elsewhere or later.
-    async fn decision(&self, task: &Task, course: &Course, judged: &Judged) -> Result<Stored, Halt> {
-        self.stage(task, Stage::Person);
-        let awaits = Err(Halt::Awaits(judged.review().clone()));
-        if self.settings.human == HumanGate::Queue {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
-            let decided = judged.engine.until_decided(judged.review(), &self.stop).await;
-            return match decided {
-                Err(EngineError::Interrupted) => awaits,
-                decided => Ok(decided?),
-            };
+    async fn decision(&self, judged: &Judged) -> Result<Stored, Halt> {
+        self.stage(Stage::Person);
+        let review = judged.review();
+        let awaits = Err(Halt::Awaits(review.clone()));
+        if matches!(self.settings.human, HumanGate::Queue | HumanGate::Later) {
+            self.say(Happening::Awaits { task: self.task.id.clone(), review: review.clone() });
         }
-        if self.settings.human == HumanGate::Later {
-            self.say(Happening::Awaits { task: task.id.clone(), review: judged.review().clone() });
+        match self.settings.human {
+            HumanGate::Terminal => {}
+            HumanGate::Queue => {
+                return match judged.engine.until_decided(review, &self.stop).await {
+                    Err(EngineError::Interrupted) => awaits,
+                    decided => Ok(decided?),
+                };
+            }
+            HumanGate::Later | HumanGate::Off => return awaits,
         }
-        if self.settings.human != HumanGate::Terminal {
-            return awaits;
-        }
-        let shown = judging::shown(task, &judged.stored.review, judged.fixed);
+        let shown = judging::shown(self.task, &judged.stored.review, judged.fixed);
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
-        let folder = self.repo.folder(&course.place);
+        let folder = self.repo.folder(&self.course.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
         let (engine, stored) = (&judged.engine, &judged.stored);
         let question = Question { shown: &shown, diff: &diff, files: &files, engine, stored };
@@ -334,7 +325,7 @@ impl Run {
             let tree = judged.change.tree.clone().unwrap_or_default();
             Ok(Ready { tree, review: judged.record(status) })
         };
-        let is_advisory = self.settings.review_policy == ReviewPolicy::Advisory;
+        let is_advisory = self.settings.config.review_policy == ReviewPolicy::Advisory;
         let words = || judging::verdict_words(&judged.stored.review, judged.fixed);
         let (failure, status) = match outcome {
             Outcome::Passed if judged.fixed => return ready(ReviewStatus::Fixed),
@@ -366,13 +357,8 @@ impl Run {
         Err(Failure { review: Some(judged.record(status)), ..failure }.into())
     }
 
-    pub(super) fn stage(&self, task: &Task, stage: Stage) {
-        self.say(Happening::Stage { task: task.id.clone(), stage });
-    }
-
-    fn template(&self) -> Result<Option<String>, RunError> {
-        let found = prompt_files::find(&self.layout.prompts(), "task", Some(self.worker.name()));
-        found.map_err(RunError::template)
+    pub(super) fn stage(&self, stage: Stage) {
+        self.say(Happening::Stage { task: self.task.id.clone(), stage });
     }
 }
 

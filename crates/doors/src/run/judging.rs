@@ -8,6 +8,7 @@ use super::repo::RepoError;
 use super::run::{Run, RunError};
 use super::settings::HumanGate;
 use super::state::ReviewStatus;
+use super::task::TaskRun;
 use super::task_prompt;
 use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
@@ -107,42 +108,43 @@ impl Run {
         ]
     }
 
+    pub(super) fn subject(&self, task: &str) -> Subject {
+        self.layout.subject(task)
+    }
+}
+
+impl TaskRun<'_> {
     /// Submits a change and waits for its verdict.
-    pub(super) async fn judge(
-        &self,
-        task: &Task,
-        course: &Course,
-        change: Change,
-    ) -> Result<Judged, RunError> {
-        let folder = self.repo.folder(&course.place);
-        let mut judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
-        if let Some(words) = self.review_prompt(task, course, &change, judging.program.as_deref()).await? {
+    pub(super) async fn judge(&self, change: Change) -> Result<Judged, RunError> {
+        let folder = self.repo.folder(&self.course.place);
+        let mut judging = self.judges.at(&self.course.base, folder).await.map_err(RunError::Configuration)?;
+        if let Some(words) = self.review_prompt(&change, judging.program.as_deref()).await? {
             judging.rules.iter_mut().for_each(|rule| add_guidance(rule, &words));
         }
         let engine = self.engine.replanned(judging.planner);
-        let checklist = task_prompt::checklist(task);
+        let checklist = task_prompt::checklist(self.task);
         let sections = Sections::of_run(&RunContext {
             checklist: &checklist,
-            test_results: course.tests.as_deref(),
-            lint_status: course.lint.as_deref(),
-            previous_errors: course.previous_error.as_deref(),
+            test_results: self.course.tests.as_deref(),
+            lint_status: self.course.lint.as_deref(),
+            previous_errors: self.course.previous_error.as_deref(),
         });
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
             self.say(Happening::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
-                task.id,
+                self.task.id,
                 gate_files.join(", ")
             )));
         }
         let request = Request {
-            subject: self.subject(&task.id),
+            subject: self.subject(&self.task.id),
             rules: judging.rules,
             policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
             files: vec![],
             change: Some(Handed::new(change.clone(), self.left_out(), sections)),
-            notes: Some(format!("{}: {}", task.id, task.name)),
+            notes: Some(format!("{}: {}", self.task.id, self.task.name)),
             fresh: false,
         };
         let mut prepared = engine.planner().prepare(request).await?;
@@ -151,34 +153,32 @@ impl Run {
             self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.never).await?;
-        Ok(Judged { engine, ticket, stored, change, fixed: course.fixed })
+        Ok(Judged { engine, ticket, stored, change, fixed: self.course.fixed })
     }
 
     /// The review prompt of the project, as of the base, so that no change chooses it. The change, tests, lint and errors
     /// follow in sections of their own.
     async fn review_prompt(
         &self,
-        task: &Task,
-        course: &Course,
         change: &Change,
         program: Option<&str>,
     ) -> Result<Option<String>, RunError> {
-        let git = self.repo.at(&course.place);
+        let git = self.repo.at(&self.course.place);
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
         let candidates = prompt_files::candidates(folder, "review", program);
         let names: Vec<String> = candidates.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let found = git.first_file_at(&course.base, &names).await.map_err(RepoError::from)?;
+        let found = git.first_file_at(&self.course.base, &names).await.map_err(RepoError::from)?;
         let Some((which, bytes)) = found else { return Ok(None) };
         let template = prompt_files::parse(&candidates[which], bytes).map_err(RunError::template)?;
-        let checklist = task_prompt::checklist(task);
+        let checklist = task_prompt::checklist(self.task);
         let files: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
         let (files, below) = (files.join("\n"), "(in the message)");
         let values = [
-            ("TASK_ID", task.id.as_str()),
-            ("TASK_NAME", task.name.as_str()),
-            ("DESCRIPTION", task.description.as_str()),
+            ("TASK_ID", self.task.id.as_str()),
+            ("TASK_NAME", self.task.name.as_str()),
+            ("DESCRIPTION", self.task.description.as_str()),
             ("CHECKLIST", checklist.as_str()),
             ("CHANGED_FILES", files.as_str()),
             ("GIT_DIFF", below),
@@ -187,10 +187,6 @@ impl Run {
             ("PREVIOUS_ERRORS", below),
         ];
         Ok(Some(prompt_files::render(&template, &values).text))
-    }
-
-    pub(super) fn subject(&self, task: &str) -> Subject {
-        self.layout.subject(task)
     }
 }
 

@@ -3,13 +3,12 @@
 
 use super::advance_main::Advanced;
 use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
-use super::course::{Course, Merging};
-use super::log::Log;
+use super::course::Merging;
 use super::merge_main::Merged;
 use super::repo::Place;
-use super::run::{Run, RunError};
+use super::run::RunError;
 use super::state::ErrorCode;
-use super::tasks::Task;
+use super::task::TaskRun;
 use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 
@@ -18,58 +17,55 @@ const MOVES_MAX: u32 = 20;
 /// How many conflicts with the main branch cost a task no attempt.
 const CONFLICTS_MAX: u32 = 20;
 
-impl Run {
+impl TaskRun<'_> {
     /// Commits and merges a task; gives the commit, where there is one.
-    pub(super) async fn merge(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        ready: &Ready,
-        log: &Log,
-    ) -> Result<Option<String>, Halt> {
-        if !self.settings.commit {
+    pub(super) async fn merge(&mut self, ready: &Ready) -> Result<Option<String>, Halt> {
+        if !self.settings.config.auto_commit {
             return Ok(None);
         }
-        self.stage(task, Stage::Merge);
-        let message = format!("{}: {}", task.id, task.name);
-        if course.place == Place::Here {
+        self.stage(Stage::Merge);
+        let message = format!("{}: {}", self.task.id, self.task.name);
+        if self.course.place == Place::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
-            let commit = self.repo.commit(&course.place, &ready.tree, None, &message).await?;
+            let commit = self.repo.commit(&self.course.place, &ready.tree, None, &message).await?;
             return Ok(Some(commit));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
         // Two merges at once would merge into a tree that was not tested.
-        let _alone = self.merging.lock().await;
+        let run = self.run;
+        let _alone = run.merging.lock().await;
         let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
-            let mut tips = self.repo.tips(&course.place).await?;
-            if tips.main != course.base {
+            let mut tips = self.repo.tips(&self.course.place).await?;
+            if tips.main != self.course.base {
                 let tip = tips.main;
-                self.warn_unjudged(&course.base, &tip).await?;
-                self.repo.commit(&course.place, &tree, Some(&course.base), &message).await?;
-                tree = match self.repo.merge_main(&course.place, &tip).await? {
+                self.warn_unjudged(&self.course.base, &tip).await?;
+                self.repo.commit(&self.course.place, &tree, Some(&self.course.base), &message).await?;
+                tree = match self.repo.merge_main(&self.course.place, &tip).await? {
                     Merged::Tree(tree) => tree,
                     Merged::Conflict { files, words } => {
-                        course.base = tip;
-                        course.forgive_conflict(CONFLICTS_MAX);
+                        self.course.base = tip;
+                        self.course.forgive_conflict(CONFLICTS_MAX);
                         return Err(conflicting(&self.repo.main, &files, &words).into());
                     }
                     Merged::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
                 };
-                course.base = tip;
+                self.course.base = tip;
                 // The merged tree is tested before it is on the main branch.
-                if let Some(test) = &self.settings.commands.test {
-                    let result = self.command(course, log, "tests after the main branch moved", test).await?;
+                if let Some(test) = &self.settings.config.commands.test {
+                    let result = self.command("tests after the main branch moved", test).await?;
                     let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
                     check_tests(&result, &what)?;
                 }
-                tips = self.repo.tips(&course.place).await?;
+                tips = self.repo.tips(&self.course.place).await?;
             }
             let messages = [message.as_str(), merge_message.as_str()];
-            let joined = self.repo.join(&course.place, &tips, &tree, &course.base, messages).await?;
-            course.merging = Some(Merging { commit: joined.commit.clone(), review: ready.review.clone() });
-            self.save(&task.id, course).await?;
-            match self.repo.advance(&course.place, &joined).await? {
+            let joined =
+                self.repo.join(&self.course.place, &tips, &tree, &self.course.base, messages).await?;
+            self.course.merging =
+                Some(Merging { commit: joined.commit.clone(), review: ready.review.clone() });
+            self.save().await?;
+            match self.repo.advance(&self.course.place, &joined).await? {
                 Advanced::Yes => return Ok(Some(joined.commit)),
                 Advanced::Moved => {}
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),

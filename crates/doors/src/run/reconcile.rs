@@ -91,14 +91,14 @@ impl Run {
     }
 
     /// Tasks in review that can go on: they are decided, or a person can be asked now.
-    pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<String>, RunError> {
+    pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<Task>, RunError> {
         let mut decided = vec![];
         for task in list.tasks().iter().filter(|task| task.status == Status::Review) {
             let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
             let latest = latest.map_err(EngineError::from)?;
             let asks = self.settings.human != HumanGate::Off;
             if latest.is_some_and(|stored| asks || stored.review.state != State::AwaitingPerson) {
-                decided.push(task.id.clone());
+                decided.push(task.clone());
             }
         }
         Ok(decided)

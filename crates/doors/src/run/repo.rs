@@ -80,16 +80,9 @@ pub enum RepoError {
     /// The files cannot be compared.
     #[error("{0}")]
     Change(String),
-    /// Another branch is checked out.
-    #[error(
-        "`{found}` is checked out, and tasks start from `{main}`: `git switch {main}` first, or use --no-branch"
-    )]
-    NotOnMain {
-        /// The branch that is checked out.
-        found: String,
-        /// The main branch.
-        main: String,
-    },
+    /// Another branch is checked out than the main one.
+    #[error("`{0}` is checked out, and tasks start from `{1}`: `git switch {1}` first, or use --no-branch")]
+    NotOnMain(String, String),
 }
 
 /// The commits of the main branch and of a place before a merge.
@@ -207,7 +200,7 @@ impl Repo {
                     return Ok(());
                 }
                 if found != self.main {
-                    return Err(RepoError::NotOnMain { found, main: self.main.clone() });
+                    return Err(RepoError::NotOnMain(found, self.main.clone()));
                 }
                 // Mostly the branch is new; where it exists, the second command reports any other error.
                 if self.git.run(["checkout", "-q", "-b", branch, base, "--"]).await.is_err() {

@@ -134,13 +134,8 @@ pub enum RunError {
     #[error("{0}")]
     Configuration(String),
     /// A file or a program.
-    #[error("{what}: {error}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        error: io::Error,
-    },
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
     /// The person at the terminal.
     #[error(transparent)]
     Person(PersonError),
@@ -159,7 +154,7 @@ impl RunError {
 
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
-        move |error| Self::Io { what, error }
+        move |error| Self::Io(what, error)
     }
 
     pub(super) fn template(problem: Diagnostic) -> Self {
@@ -171,7 +166,7 @@ impl RunError {
         match self {
             Self::Engine(error) => error.outcome(),
             Self::Change(error) => error.outcome(),
-            Self::State(_) | Self::Io { .. } | Self::Person(_) => Outcome::Internal,
+            Self::State(_) | Self::Io(..) | Self::Person(_) => Outcome::Internal,
             Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
                 Outcome::Usage
             }

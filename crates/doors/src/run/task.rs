@@ -7,12 +7,14 @@ use super::log::Log;
 use super::merging;
 use super::repo::Place;
 use super::run::{Run, RunError};
+use super::settings::seconds;
 use super::state::{Attempt, ErrorCode, TaskState};
 use super::tasks::{Status, Task};
 use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
+use std::ops::Deref;
 use std::time::Instant;
 
 /// How a task ended, for now.
@@ -57,6 +59,23 @@ impl TaskEnd {
     }
 }
 
+/// A task at work: its checkpoint, and the log of the current attempt.
+pub(super) struct TaskRun<'r> {
+    pub run: &'r Run,
+    pub task: &'r Task,
+    pub course: Course,
+    pub log: Log,
+    started: Instant,
+}
+
+impl Deref for TaskRun<'_> {
+    type Target = Run;
+
+    fn deref(&self) -> &Run {
+        self.run
+    }
+}
+
 impl Run {
     /// Makes attempts at a task until it ends.
     pub(super) async fn task(&self, task: &Task) -> Result<TaskEnd, RunError> {
@@ -72,31 +91,20 @@ impl Run {
                 task: task.id.clone(),
                 name: task.name.clone(),
                 attempt: course.attempt,
-                of: self.settings.max_retries + course.allowance,
+                of: self.settings.config.max_retries + course.allowance,
             });
-            let started = Instant::now();
-            let failure = match self.attempt_and_merge(task, &mut course, &log, started).await {
+            let mut work = TaskRun { run: self, task, course, log, started: Instant::now() };
+            let failure = match work.attempt_and_merge().await {
                 Ok(end) => return Ok(end),
-                Err(Halt::Awaits(review)) => return self.awaits(task, &course, review).await,
+                Err(Halt::Awaits(review)) => return work.awaits(review).await,
                 Err(Halt::Stopped) => return Ok(TaskEnd::Stopped),
                 Err(Halt::Broken(error)) => return Err(error),
                 Err(Halt::Failed(failure)) => *failure,
             };
-            let again = match failure.retry {
-                Retry::WhileLeft => {
-                    course.attempt.saturating_sub(course.allowance) < self.settings.max_retries
-                }
-                Retry::Granted => true,
-                Retry::No => false,
-            };
-            let state = if again { TaskState::Running } else { TaskState::Failed };
-            self.record(task, &course, started, Err(&failure), &state).await?;
-            let error = in_a_line(&failure.error);
-            self.say(Happening::Failed { task: task.id.clone(), error, again });
-            if !again {
-                return self.failed(task, &course, failure).await;
+            if !work.record_failure(&failure).await? {
+                return work.failed(failure).await;
             }
-            course = course.next(failure.error);
+            course = work.course.next(failure.error);
             self.save(&task.id, &course).await?;
             if !self.pause().await {
                 return Ok(TaskEnd::Stopped);
@@ -118,7 +126,7 @@ impl Run {
             return Ok(course);
         }
         let branch = branch_name(&task.id, &task.name);
-        if !self.settings.branch || !self.settings.commit {
+        if !self.settings.uses_branches() {
             return Ok(Course::new(self.repo.snapshot(&self.left_out()).await?, Place::Here));
         }
         let base = self.repo.start(&branch).await?;
@@ -127,27 +135,6 @@ impl Run {
             None => Place::Branch { branch },
         };
         Ok(Course::new(base, place))
-    }
-
-    /// One attempt with its merge. The merge is recorded last; the ledger has the verdict already.
-    async fn attempt_and_merge(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        log: &Log,
-        started: Instant,
-    ) -> Result<TaskEnd, Halt> {
-        let ready = self.attempt(task, course, log).await?;
-        let commit = match self.merge(task, course, &ready, log).await {
-            Err(Halt::Failed(failure)) => {
-                return Err(Failure { review: Some(ready.review), ..*failure }.into());
-            }
-            merged => merged?,
-        };
-        self.record(task, course, started, Ok(&ready.review), &TaskState::Success).await?;
-        let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
-        self.done(task, commit.clone(), &review).await?;
-        Ok(TaskEnd::Done { commit, review, review_id })
     }
 
     /// Marks a task that is merged and recorded as done.
@@ -163,28 +150,6 @@ impl Run {
         Ok(())
     }
 
-    async fn awaits(&self, task: &Task, course: &Course, review: ReviewId) -> Result<TaskEnd, RunError> {
-        self.say(Happening::Awaits { task: task.id.clone(), review: review.clone() });
-        self.shelve(task, course, "awaits a person").await?;
-        self.tasks.set(&task.id, Status::Review, &(self.now)())?;
-        Ok(TaskEnd::Awaits { review })
-    }
-
-    async fn failed(&self, task: &Task, course: &Course, failure: Failure) -> Result<TaskEnd, RunError> {
-        self.shelve(task, course, "not merged").await?;
-        // Without a verdict, or with a refused merge, the work is done and only the review or the merge is missing.
-        let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
-            && failure.review.is_some();
-        let is_done = unjudged || failure.code == merging::refused();
-        let left = if is_done { course.clone() } else { course.next(failure.error.clone()) };
-        self.save(&task.id, &left).await?;
-        // The next run goes on by itself, unless the budget is used up.
-        let by_itself = is_done && failure.outcome != Outcome::BudgetReached;
-        let status = if by_itself { Status::Review } else { Status::Blocked };
-        self.tasks.set(&task.id, status, &(self.now)())?;
-        Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
-    }
-
     /// Commits unmerged work to its branch, so that other tasks can go on.
     pub(super) async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
         let change = self.change(course).await?;
@@ -196,37 +161,95 @@ impl Run {
         Ok(self.repo.shelve(&course.place, tree.as_deref(), &course.base, &message).await?)
     }
 
+    /// Waits before the next attempt; false where the run stops.
+    async fn pause(&self) -> bool {
+        tokio::select! {
+            () = tokio::time::sleep(seconds(self.settings.config.retry_delay_seconds)) => !self.stop.is_cancelled(),
+            () = self.stop.cancelled() => false,
+        }
+    }
+}
+
+impl TaskRun<'_> {
+    /// Saves the checkpoint.
+    pub(super) async fn save(&self) -> Result<(), RunError> {
+        self.run.save(&self.task.id, &self.course).await
+    }
+
+    /// One attempt with its merge. The merge is recorded last; the ledger has the verdict already.
+    async fn attempt_and_merge(&mut self) -> Result<TaskEnd, Halt> {
+        let ready = self.attempt().await?;
+        let commit = match self.merge(&ready).await {
+            Err(Halt::Failed(failure)) => {
+                return Err(Failure { review: Some(ready.review), ..*failure }.into());
+            }
+            merged => merged?,
+        };
+        self.record(Ok(&ready.review), &TaskState::Success).await?;
+        let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
+        self.done(self.task, commit.clone(), &review).await?;
+        Ok(TaskEnd::Done { commit, review, review_id })
+    }
+
+    async fn awaits(self, review: ReviewId) -> Result<TaskEnd, RunError> {
+        let id = &self.task.id;
+        self.say(Happening::Awaits { task: id.clone(), review: review.clone() });
+        self.shelve(self.task, &self.course, "awaits a person").await?;
+        self.tasks.set(id, Status::Review, &(self.now)())?;
+        Ok(TaskEnd::Awaits { review })
+    }
+
+    /// Whether another attempt follows.
+    async fn record_failure(&self, failure: &Failure) -> Result<bool, RunError> {
+        let counted = self.course.attempt.saturating_sub(self.course.allowance);
+        let again = match failure.retry {
+            Retry::WhileLeft => counted < self.settings.config.max_retries,
+            Retry::Granted => true,
+            Retry::No => false,
+        };
+        let state = if again { TaskState::Running } else { TaskState::Failed };
+        self.record(Err(failure), &state).await?;
+        let error = in_a_line(&failure.error);
+        self.say(Happening::Failed { task: self.task.id.clone(), error, again });
+        Ok(again)
+    }
+
+    async fn failed(self, failure: Failure) -> Result<TaskEnd, RunError> {
+        self.shelve(self.task, &self.course, "not merged").await?;
+        // Without a verdict, or with a refused merge, the work is done and only the review or the merge is missing.
+        let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
+            && failure.review.is_some();
+        let is_done = unjudged || failure.code == merging::refused();
+        let left = if is_done { self.course.clone() } else { self.course.next(failure.error.clone()) };
+        self.run.save(&self.task.id, &left).await?;
+        // The next run goes on by itself, unless the budget is used up.
+        let by_itself = is_done && failure.outcome != Outcome::BudgetReached;
+        let status = if by_itself { Status::Review } else { Status::Blocked };
+        self.tasks.set(&self.task.id, status, &(self.now)())?;
+        Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
+    }
+
     async fn record(
         &self,
-        task: &Task,
-        course: &Course,
-        started: Instant,
         result: Result<&ReviewRecord, &Failure>,
         state: &TaskState,
     ) -> Result<(), RunError> {
         let review = result.map_or_else(|failure| failure.review.as_ref(), Some);
-        let attempt = Attempt::new(&(self.now)(), result.is_ok(), started.elapsed().as_secs_f64());
+        let attempt = Attempt::new(&(self.now)(), result.is_ok(), self.started.elapsed().as_secs_f64());
         let mut attempt = attempt.reviewed(review);
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
-        attempt.output = course.said.clone();
-        (attempt.input_tokens, attempt.output_tokens) = (count(course.tokens_in), count(course.tokens_out));
+        attempt.output = self.course.said.clone();
+        (attempt.input_tokens, attempt.output_tokens) =
+            (count(self.course.tokens_in), count(self.course.tokens_out));
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
         let dollars = |micro: u64| micro as f64 / 1e6;
-        attempt.cost_usd = course.cost_microusd.map(dollars);
+        attempt.cost_usd = self.course.cost_microusd.map(dollars);
         if let Err(failure) = result {
             attempt.error = Some(failure.error.clone());
             attempt.error_code = Some(failure.code.clone());
         }
-        self.state.finish_attempt(&task.id, &attempt, state).await?;
+        self.state.finish_attempt(&self.task.id, &attempt, state).await?;
         Ok(())
-    }
-
-    /// Waits before the next attempt; false where the run stops.
-    async fn pause(&self) -> bool {
-        tokio::select! {
-            () = tokio::time::sleep(self.settings.retry_delay) => !self.stop.is_cancelled(),
-            () = self.stop.cancelled() => false,
-        }
     }
 }
 

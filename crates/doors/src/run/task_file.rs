@@ -153,9 +153,8 @@ mod tests {
         let expect = TASKS.replace("⬜ TODO", "🔄 IN_PROGRESS").replace("[ ]", "[x]");
         assert_eq!(fs::read_to_string(layout.tasks()).unwrap(), expect);
         let history = fs::read_to_string(layout.history()).unwrap();
-        assert!(history.starts_with("T1 | A-1 | status -> in_progress\nT2"), "{history}");
-        assert!(history.ends_with("more | A-1 | checklist: marked 2 items done\n"), "{history}");
-        assert_eq!(history.lines().count(), 2);
+        // Only the first line of a field is written, so that a change stays one line.
+        assert_eq!(history, "T1 | A-1 | status -> in_progress\nT2 | A-1 | checklist: marked 2 items done\n");
         assert_eq!(fs::metadata(layout.tasks()).unwrap().permissions().mode() & 0o777, 0o664);
     }
 

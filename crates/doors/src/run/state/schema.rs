@@ -1,5 +1,4 @@
-//! The tables, and completing those of any age. Nothing is ever taken away: columns and tables nobody here knows
-//! stay with their rows.
+//! The tables, and the columns that older files lack. Nothing is ever removed: unknown columns and tables stay.
 
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use std::collections::HashSet;
@@ -27,7 +26,7 @@ const TABLES: &str = "
     );
 ";
 
-/// What files of some age lack. `review_id` is ours: the review in the ledger that the verdict comes from.
+/// Columns that older files lack. `review_id` is our own: the review in the ledger.
 const ADDED: [(&str, &str, &str); 11] = [
     ("tasks", "started_at", "TEXT"),
     ("tasks", "completed_at", "TEXT"),
@@ -42,16 +41,14 @@ const ADDED: [(&str, &str, &str); 11] = [
     ("attempts", "review_id", "TEXT"),
 ];
 
-/// Attempts by task, with all that is added up about them: looking at many tasks need not sort them first. Older files
-/// are read without it.
+/// Attempts by task with their costs, so that summaries need no sorting. Older files are read without it.
 const INDEX: &str = "countersign_attempts_by_task";
 
-/// Which columns of our tables a file has.
+/// The columns of our tables that a file has.
 #[derive(Debug, Default)]
 pub(super) struct Columns(HashSet<(String, String)>);
 
 impl Columns {
-    /// Looks.
     pub async fn of(connection: &mut SqliteConnection) -> sqlx::Result<Self> {
         const SQL: &str = "SELECT 'tasks', name FROM pragma_table_info('tasks')
             UNION ALL SELECT 'attempts', name FROM pragma_table_info('attempts')
@@ -60,23 +57,22 @@ impl Columns {
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<sqlx::Result<_>>().map(Self)
     }
 
-    /// Whether there is such a column.
     pub fn has(&self, table: &str, column: &str) -> bool {
         self.0.contains(&(table.to_owned(), column.to_owned()))
     }
 
-    /// A column, or nothing in its place where the file is older than it.
+    /// A column, or `NULL` where the file does not have it.
     pub fn or_null(&self, table: &str, column: &'static str) -> &'static str {
         if self.has(table, column) { column } else { "NULL" }
     }
 }
 
-/// Makes the tables and columns that are missing; inside a transaction of the caller's.
+/// Adds missing tables and columns, inside a transaction of the caller.
 pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
     let columns = Columns::of(connection).await?;
     for (table, column, kind) in ADDED.iter().filter(|(table, column, _)| !columns.has(table, column)) {
-        // All three are words of the table above.
+        // All three are constants.
         let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
         sqlx::raw_sql(sql).execute(&mut *connection).await?;
     }
@@ -85,7 +81,7 @@ pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<
     Ok(())
 }
 
-/// Whether nothing is missing, so that nobody has to write.
+/// Whether nothing is missing, so that nothing needs to be written.
 pub(super) async fn is_complete(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let columns = Columns::of(connection).await?;
     let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));

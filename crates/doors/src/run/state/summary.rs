@@ -1,4 +1,4 @@
-//! What became of every task, in one query.
+//! The summaries of all tasks, read in one query.
 
 use super::schema::Columns;
 use super::{ErrorCode, ReviewStatus, TaskState};
@@ -8,39 +8,38 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use std::collections::HashMap;
 use std::future::poll_fn;
 
-/// What became of a task.
+/// The state of a task, with its last attempt.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summary {
     /// The task.
     pub task_id: String,
-    /// What became of it.
+    /// Its state.
     pub state: TaskState,
     /// How many attempts ended.
     pub attempts: u64,
-    /// What they cost together, where any of them said so.
+    /// Their cost, where any of them reported one.
     pub cost_usd: Option<f64>,
-    /// Why the last attempt failed.
+    /// The error code of the last attempt.
     pub error_code: Option<ErrorCode>,
-    /// How the review of the last attempt ended.
+    /// The result of its review.
     pub review_status: Option<ReviewStatus>,
-    /// How many issues it found; 0 where none are recorded.
+    /// The number of recorded issues of that review.
     #[serde(skip)]
     pub issues: usize,
-    /// That review in the ledger.
+    /// The id of that review.
     pub review_id: Option<String>,
 }
 
-/// How much of a task is wanted.
+/// The extent of summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// What its line shows. The rest is nothing then: with many tasks, writing amounts down takes as long as finding them.
+    /// What the line of a task shows: with many tasks, formatting costs takes as long as finding them.
     Line,
-    /// All of it.
+    /// Everything.
     Whole,
 }
 
-/// Every task of the database, in no particular order. All in one row: each row costs a change of threads, which takes
-/// longer than all else where there are many.
+/// All tasks, in no particular order. In one row, because each row costs a change of threads.
 pub(super) async fn all(
     connection: &mut SqliteConnection,
     columns: &Columns,
@@ -87,7 +86,7 @@ fn sql(columns: &Columns, of: Of) -> String {
     )
 }
 
-/// How many issues these attempts found.
+/// The number of issues per attempt.
 async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
     const SQL: &str = "SELECT id, CAST(review_findings AS TEXT) FROM attempts
         WHERE id IN (SELECT value FROM json_each($1)) AND review_findings IS NOT NULL";
@@ -95,7 +94,7 @@ async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Re
     if attempts.is_empty() {
         return Ok(issues);
     }
-    // Row by row: findings are counted, not kept, and all of them together would be large.
+    // Row by row, because all findings together would be large.
     let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(connection);
     while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
         let row = row?;
