@@ -8,6 +8,7 @@ mod read;
 mod scan;
 
 pub use edit::{EditError, write_back};
+pub(super) use read::folded;
 pub use read::{Plan, PlanTask, Reading, parse};
 
 use countersign_core::answer::ReviewResult;
@@ -32,6 +33,12 @@ pub struct ReviewBlock {
     pub issues: Vec<String>,
     /// Its time, in UTC.
     pub reviewed_at: String,
+}
+
+/// Whether a text looks like the id of a planned task, as `1.2`.
+pub fn is_planned_id(text: &str) -> bool {
+    text.split_once('.')
+        .is_some_and(|(phase, task)| [phase, task].iter().all(|part| part.parse::<u32>().is_ok()))
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl Reading {
 }
 
 /// A title without differences in case and white space.
-pub(super) fn folded(title: &str) -> String {
+pub(in crate::service) fn folded(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -207,12 +207,8 @@ impl Reader<'_> {
 
     /// Checks the ids in a list of dependencies; other words are remarks.
     fn depends(&mut self, id: &str, span: &Range<usize>, text: &str, known: &[&str]) {
-        let place = |word: &&str| {
-            let parts: Vec<&str> = word.split('.').collect();
-            parts.len() == 2 && parts.iter().all(|part| part.parse::<u32>().is_ok())
-        };
         let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '`'));
-        for word in words.filter(place) {
+        for word in words.filter(|word| super::is_planned_id(word)) {
             let message = match known.contains(&word) {
                 true if word == id => format!("{id} depends on itself"),
                 true => continue,
