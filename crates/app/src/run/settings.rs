@@ -1,4 +1,4 @@
-//! How a run works: the switches of a request over those of the configuration.
+//! The settings of a run: the flags of a request over the configuration.
 
 use super::judges::{AsOfBase, ReviewCommand};
 use super::{List, Request};
@@ -9,23 +9,22 @@ use countersign_engine::worker::Worker;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Said where a person cannot be asked, exactly so.
+/// The exact text of document 003.
 const HITL_WARNING: &str =
     "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
 
-/// Said where the settings want a person for every task, and the one at this terminal cannot be asked.
 const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
      task waits for a person after its review; use --hitl-queue to decide while the run goes on";
 
 const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";
 
-/// The switches of a run.
+/// The flags of a run.
 #[derive(Clone, Debug, Default)]
 pub struct How {
     /// A person decides about each task at this terminal.
     pub hitl_review: bool,
-    /// A person decides from elsewhere while the task waits.
+    /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,
     /// Merge without a review.
     pub no_review: bool,
@@ -39,11 +38,11 @@ pub struct How {
     pub max_retries: Option<u32>,
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,
-    /// Who judges.
+    /// The reviewer.
     pub reviewer: Option<String>,
 }
 
-/// What is said of switches that cannot be followed.
+/// Warnings about flags and settings that are ignored.
 pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<Item = &'static str> {
     let flag = request.how.hitl_review && (request.parallel || request.on_screen);
     let setting = match (settings.human, settings.config.run_review) {
@@ -55,7 +54,7 @@ pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<I
 }
 
 impl List {
-    /// The switches of the request over those of the configuration.
+    /// The flags of the request over the configuration.
     pub(super) fn settings(&self, request: &Request) -> Result<Settings, Failure> {
         let how = &request.how;
         let mut config = self.config.clone();
@@ -93,8 +92,8 @@ impl List {
         Ok(settings)
     }
 
-    /// Where a person decides. At a terminal that several tasks or a screen have, the flag is ignored, as document 003 has
-    /// it; what the settings want for every task is not.
+    /// Where a person decides. With several tasks at once or a screen the flag is ignored, as document 003 says; the
+    /// setting is not.
     fn human(&self, request: &Request) -> HumanGate {
         let setting = self.config.hitl_review;
         let alone = !(request.parallel || request.on_screen);
@@ -106,7 +105,7 @@ impl List {
         }
     }
 
-    /// Where tasks that run at once have their worktrees: apart for each list, since another one may run too.
+    /// The folder of the worktrees, one per list, because two lists may run at once.
     fn worktrees(&self) -> PathBuf {
         let list = self.layout.tasks();
         let list = list.file_stem().unwrap_or_default();
@@ -138,7 +137,7 @@ impl List {
         words.into_iter().map(here).collect()
     }
 
-    /// Who judges: by the configuration of the base, and by the settings where nobody else is configured.
+    /// The reviewers of the configuration, or else of the settings.
     pub(super) fn judges(&self, reviewer: Option<String>) -> Result<AsOfBase, Failure> {
         let config = &self.config;
         let command = config.review_command.as_deref().map(|command| ReviewCommand {

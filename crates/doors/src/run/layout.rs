@@ -32,8 +32,7 @@ impl Layout {
         Ok(Self { root: root.into(), prefix: prefix.to_owned() })
     }
 
-    /// The root of the project.
-    pub fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -61,13 +60,11 @@ impl Layout {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
     }
 
-    /// The requirements.
-    pub fn requirements(&self) -> PathBuf {
+    pub(super) fn requirements(&self) -> PathBuf {
         self.named("", "requirements.md")
     }
 
-    /// The design.
-    pub fn design(&self) -> PathBuf {
+    pub(super) fn design(&self) -> PathBuf {
         self.named("", "design.md")
     }
 
@@ -77,7 +74,7 @@ impl Layout {
     }
 
     /// The oldest form of the state.
-    pub fn state_json(&self) -> PathBuf {
+    pub(super) fn state_json(&self) -> PathBuf {
         self.named(".executor-", "state.json")
     }
 
@@ -102,12 +99,11 @@ impl Layout {
     }
 
     /// The history of statuses.
-    pub fn history(&self) -> PathBuf {
+    pub(super) fn history(&self) -> PathBuf {
         self.named(".", "task-history.log")
     }
 
-    /// The prompt templates of the project.
-    pub fn prompts(&self) -> PathBuf {
+    pub(super) fn prompts(&self) -> PathBuf {
         self.named("", "prompts")
     }
 

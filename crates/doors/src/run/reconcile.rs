@@ -43,7 +43,7 @@ impl Run {
             let attempt = Attempt::new(&(self.now)(), true, 0.0).reviewed(Some(&merging.review));
             self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
         }
-        self.done(task, Some(merging.commit), &review).await
+        self.done(&task.id, Some(merging.commit), &review).await
     }
 
     /// Follows a status that a person wrote, except for a rejected task: an agent could have written that one.

@@ -138,15 +138,10 @@ impl Run {
     }
 
     /// Marks a task that is merged and recorded as done.
-    pub(super) async fn done(
-        &self,
-        task: &Task,
-        commit: Option<String>,
-        review: &str,
-    ) -> Result<(), RunError> {
-        self.tasks.set(&task.id, Status::Done, &(self.now)())?;
-        Course::forget(&self.state, &task.id).await?;
-        self.say(Happening::Done { task: task.id.clone(), review: review.to_owned(), commit });
+    pub(super) async fn done(&self, id: &str, commit: Option<String>, review: &str) -> Result<(), RunError> {
+        self.tasks.set(id, Status::Done, &(self.now)())?;
+        Course::forget(&self.state, id).await?;
+        self.say(Happening::Done { task: id.to_owned(), review: review.to_owned(), commit });
         Ok(())
     }
 
@@ -187,7 +182,7 @@ impl TaskRun<'_> {
         };
         self.record(Ok(&ready.review), &TaskState::Success).await?;
         let (review, review_id) = (ready.review.status.word().to_owned(), ready.review.id);
-        self.done(self.task, commit.clone(), &review).await?;
+        self.done(&self.task.id, commit.clone(), &review).await?;
         Ok(TaskEnd::Done { commit, review, review_id })
     }
 
@@ -229,13 +224,9 @@ impl TaskRun<'_> {
         Ok(TaskEnd::Failed { code: failure.code, error: failure.error, outcome: failure.outcome })
     }
 
-    async fn record(
-        &self,
-        result: Result<&ReviewRecord, &Failure>,
-        state: &TaskState,
-    ) -> Result<(), RunError> {
-        let review = result.map_or_else(|failure| failure.review.as_ref(), Some);
-        let attempt = Attempt::new(&(self.now)(), result.is_ok(), self.started.elapsed().as_secs_f64());
+    async fn record(&self, end: Result<&ReviewRecord, &Failure>, state: &TaskState) -> Result<(), RunError> {
+        let review = end.map_or_else(|failure| failure.review.as_ref(), Some);
+        let attempt = Attempt::new(&(self.now)(), end.is_ok(), self.started.elapsed().as_secs_f64());
         let mut attempt = attempt.reviewed(review);
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
         attempt.output = self.course.said.clone();
@@ -244,7 +235,7 @@ impl TaskRun<'_> {
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
         let dollars = |micro: u64| micro as f64 / 1e6;
         attempt.cost_usd = self.course.cost_microusd.map(dollars);
-        if let Err(failure) = result {
+        if let Err(failure) = end {
             attempt.error = Some(failure.error.clone());
             attempt.error_code = Some(failure.code.clone());
         }

@@ -107,10 +107,7 @@ impl Tasks {
 
     /// A task that was added by command.
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
-        Ok(match is_id(id) {
-            true => fold(id, &self.ledger.notes(&stream(id)).await?),
-            false => None,
-        })
+        Ok(if is_id(id) { fold(id, &self.ledger.notes(&stream(id)).await?) } else { None })
     }
 
     /// Adds a task. Adding the same task again changes nothing; another one with its id is refused.
@@ -122,9 +119,10 @@ impl Tasks {
         if let Some(task) = fold(id, &notes) {
             let same =
                 task.title == new.title && task.scope == new.scope && task.acceptance == new.acceptance;
-            return match same {
-                true => Ok(task),
-                false => Err(ServiceError::Taken(id.to_owned(), quoted(&task.title))),
+            return if same {
+                Ok(task)
+            } else {
+                Err(ServiceError::Taken(id.to_owned(), quoted(&task.title)))
             };
         }
         let body = serde_json::to_string(new).unwrap_or_default();

@@ -74,11 +74,7 @@ impl Attempt {
     }
 }
 
-pub(super) async fn insert(
-    connection: &mut SqliteConnection,
-    task: &str,
-    one: &Attempt,
-) -> sqlx::Result<i64> {
+pub(super) async fn insert(db: &mut SqliteConnection, task: &str, one: &Attempt) -> sqlx::Result<i64> {
     const SQL: &str = "INSERT INTO attempts
         (task_id, timestamp, success, duration_seconds, error, error_code, claude_output,
          input_tokens, output_tokens, cost_usd, review_status, review_findings, review_id)
@@ -89,12 +85,12 @@ pub(super) async fn insert(
     let query = query.bind(one.input_tokens).bind(one.output_tokens).bind(one.cost_usd);
     let query = query.bind(one.review_status.as_ref().map(ReviewStatus::word));
     let query = query.bind(&one.review_findings).bind(&one.review_id);
-    Ok(query.execute(connection).await?.last_insert_rowid())
+    Ok(query.execute(db).await?.last_insert_rowid())
 }
 
 /// The last attempts at a task with their numbers, newest first.
 pub(super) async fn last(
-    connection: &mut SqliteConnection,
+    db: &mut SqliteConnection,
     columns: &Columns,
     task: &str,
     limit: u32,
@@ -120,7 +116,7 @@ pub(super) async fn last(
            FROM attempts WHERE task_id = $1 ORDER BY id DESC LIMIT $2",
         optional.join(", ")
     );
-    let rows = sqlx::query(AssertSqlSafe(sql)).bind(task).bind(limit).fetch_all(connection).await?;
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(task).bind(limit).fetch_all(db).await?;
     rows.iter()
         .map(|row| {
             let word = |at: usize| row.try_get::<Option<String>, _>(at);

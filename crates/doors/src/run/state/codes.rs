@@ -9,7 +9,7 @@ macro_rules! codes {
         #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
+            $(#[doc = concat!("`", $word, "`")] $(#[$variant_doc])* $variant,)*
             /// A code of another version.
             Other(String),
         }
@@ -56,15 +56,12 @@ macro_rules! codes {
 codes! {
     /// The state of a task.
     TaskState {
-        /// It did not run yet.
         Pending = "pending",
-        /// A run works on it, or was killed while it did.
+        /// also after a run was killed
         Running = "running",
-        /// It is done.
         Success = "success",
-        /// It failed.
         Failed = "failed",
-        /// A person marked it as done.
+        /// a person marked it as done
         Skipped = "skipped",
     }
 }
@@ -72,31 +69,23 @@ codes! {
 codes! {
     /// Why an attempt failed.
     ErrorCode {
-        /// It took too long.
         Timeout = "TIMEOUT",
-        /// The model's service is busy.
         RateLimit = "RATE_LIMIT",
-        /// The code has a syntax error.
         Syntax = "SYNTAX",
-        /// The tests failed.
         TestFailure = "TEST_FAILURE",
-        /// Lint failed.
         LintFailure = "LINT_FAILURE",
-        /// The agent reports that it failed.
+        /// the agent reports that it failed
         TaskFailed = "TASK_FAILED",
-        /// The agent reports that it cannot go on.
+        /// the agent reports that it cannot go on
         TaskBlocked = "TASK_BLOCKED",
-        /// A step before or after the agent failed.
+        /// a step before or after the agent failed
         HookFailure = "HOOK_FAILURE",
-        /// The cause is unknown.
         Unknown = "UNKNOWN",
-        /// The budget was reached.
         BudgetExceeded = "BUDGET_EXCEEDED",
-        /// A person rejected it: only a person lets it run again.
+        /// only a person lets it run again
         ReviewRejected = "REVIEW_REJECTED",
-        /// The run was stopped or killed.
         Interrupted = "INTERRUPTED",
-        /// The environment failed, not the work.
+        /// the environment failed, not the work
         Infrastructure = "INFRASTRUCTURE",
     }
 }
@@ -104,19 +93,15 @@ codes! {
 codes! {
     /// The result of the review of an attempt.
     ReviewStatus {
-        /// It passed by a verdict, or a person approved it.
+        /// by a verdict or by a person
         Passed = "passed",
-        /// It passed after the reviewer changed files.
+        /// passed after the reviewer changed files
         Fixed = "fixed",
-        /// It has blocking findings.
         Failed = "failed",
-        /// It was skipped.
         Skipped = "skipped",
-        /// A person rejected it.
         Rejected = "rejected",
-        /// No review was made.
         NotRun = "not_run",
-        /// There is no verdict.
+        /// there is no verdict
         Error = "error",
     }
 }

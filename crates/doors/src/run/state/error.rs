@@ -16,18 +16,9 @@ pub enum StateError {
     /// The disk is full, read-only or failed; with the message of the system.
     #[error("the state database {path} cannot be used: {1}", path = .0.display())]
     Storage(PathBuf, String),
-    /// A state of the oldest form with a mistake.
-    #[error("{path}:{line}:{column}: the old state cannot be taken over: {why}", path = path.display())]
-    Legacy {
-        /// Where.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong.
-        why: String,
-    },
+    /// A state of the oldest form with a mistake, at a line and column.
+    #[error("{path}:{1}:{2}: the old state cannot be taken over: {3}", path = .0.display())]
+    Legacy(PathBuf, usize, usize, String),
 }
 
 impl StateError {

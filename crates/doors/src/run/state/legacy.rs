@@ -35,8 +35,7 @@ fn pending() -> TaskState {
 
 impl Legacy {
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, StateError> {
-        let wrong =
-            |line, column, why: String| StateError::Legacy { path: path.to_owned(), line, column, why };
+        let wrong = |line, column, why| StateError::Legacy(path.to_owned(), line, column, why);
         if bytes.len() > MAX_LEGACY_BYTES {
             return Err(wrong(1, 1, format!("it is larger than {MAX_LEGACY_BYTES} bytes")));
         }

@@ -49,11 +49,11 @@ const INDEX: &str = "countersign_attempts_by_task";
 pub(super) struct Columns(HashSet<(String, String)>);
 
 impl Columns {
-    pub async fn of(connection: &mut SqliteConnection) -> sqlx::Result<Self> {
+    pub async fn of(db: &mut SqliteConnection) -> sqlx::Result<Self> {
         const SQL: &str = "SELECT 'tasks', name FROM pragma_table_info('tasks')
             UNION ALL SELECT 'attempts', name FROM pragma_table_info('attempts')
             UNION ALL SELECT 'executor_meta', name FROM pragma_table_info('executor_meta')";
-        let rows = sqlx::query(SQL).fetch_all(connection).await?;
+        let rows = sqlx::query(SQL).fetch_all(db).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<sqlx::Result<_>>().map(Self)
     }
 
@@ -68,24 +68,24 @@ impl Columns {
 }
 
 /// Adds missing tables and columns, inside a transaction of the caller.
-pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
-    let columns = Columns::of(connection).await?;
+pub(super) async fn complete(db: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::raw_sql(TABLES).execute(&mut *db).await?;
+    let columns = Columns::of(db).await?;
     for (table, column, kind) in ADDED.iter().filter(|(table, column, _)| !columns.has(table, column)) {
         // All three are constants.
         let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
-        sqlx::raw_sql(sql).execute(&mut *connection).await?;
+        sqlx::raw_sql(sql).execute(&mut *db).await?;
     }
     let sql = format!("CREATE INDEX IF NOT EXISTS {INDEX} ON attempts (task_id, cost_usd)");
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *db).await?;
     Ok(())
 }
 
 /// Whether nothing is missing, so that nothing needs to be written.
-pub(super) async fn is_complete(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
-    let columns = Columns::of(connection).await?;
+pub(super) async fn is_complete(db: &mut SqliteConnection) -> sqlx::Result<bool> {
+    let columns = Columns::of(db).await?;
     let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));
     const SQL: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name = $1";
-    let indexes: i64 = sqlx::query_scalar(SQL).bind(INDEX).fetch_one(connection).await?;
+    let indexes: i64 = sqlx::query_scalar(SQL).bind(INDEX).fetch_one(db).await?;
     Ok(has_all && columns.has("executor_meta", "key") && indexes == 1)
 }

@@ -40,20 +40,15 @@ pub enum Of {
 }
 
 /// All tasks, in no particular order. In one row, because each row costs a change of threads.
-pub(super) async fn all(
-    connection: &mut SqliteConnection,
-    columns: &Columns,
-    of: Of,
-) -> sqlx::Result<Vec<Summary>> {
+pub(super) async fn all(db: &mut SqliteConnection, columns: &Columns, of: Of) -> sqlx::Result<Vec<Summary>> {
     if !columns.has("tasks", "task_id") {
         return Ok(vec![]);
     }
-    let text: String =
-        sqlx::query_scalar(AssertSqlSafe(sql(columns, of))).fetch_one(&mut *connection).await?;
+    let text: String = sqlx::query_scalar(AssertSqlSafe(sql(columns, of))).fetch_one(&mut *db).await?;
     let rows: Vec<(Summary, Option<i64>)> =
         serde_json::from_str(&text).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
     let found: Vec<i64> = rows.iter().filter_map(|(_, attempt)| *attempt).collect();
-    let issues = issues(connection, &found).await?;
+    let issues = issues(db, &found).await?;
     let of = |attempt: Option<i64>| attempt.and_then(|attempt| issues.get(&attempt).copied());
     Ok(rows
         .into_iter()
@@ -87,7 +82,7 @@ fn sql(columns: &Columns, of: Of) -> String {
 }
 
 /// The number of issues per attempt.
-async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
+async fn issues(db: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
     const SQL: &str = "SELECT id, CAST(review_findings AS TEXT) FROM attempts
         WHERE id IN (SELECT value FROM json_each($1)) AND review_findings IS NOT NULL";
     let mut issues = HashMap::new();
@@ -95,7 +90,7 @@ async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Re
         return Ok(issues);
     }
     // Row by row, because all findings together would be large.
-    let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(connection);
+    let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(db);
     while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
         let row = row?;
         issues.insert(row.try_get(0)?, issues_in(row.try_get(1)?));

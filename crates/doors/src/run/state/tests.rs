@@ -272,7 +272,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     ] {
         let disk = Disk::new();
         disk.json(text);
-        let Err(StateError::Legacy { line, why, .. }) = State::open(&disk.layout()).await else {
+        let Err(StateError::Legacy(_, line, _, why)) = State::open(&disk.layout()).await else {
             panic!("{text}")
         };
         assert_eq!(line, expect, "{text}");

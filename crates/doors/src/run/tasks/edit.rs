@@ -20,7 +20,7 @@ pub enum EditError {
 }
 
 /// The text with this task in this status: the word, and the sign before it, if there is one.
-pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditError> {
+pub(in crate::run) fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditError> {
     let (mark, body) = split_mark(text);
     let section = find(body, id)?;
     let good = |span: &Range<usize>| body.get(span.clone()).is_some_and(|word| Status::of(word).is_some());
@@ -32,7 +32,7 @@ pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditEr
 }
 
 /// The text with every box of this task's checklist ticked, and how many were open.
-pub fn tick_checklist(text: &str, id: &str) -> Result<(String, usize), EditError> {
+pub(in crate::run) fn tick_checklist(text: &str, id: &str) -> Result<(String, usize), EditError> {
     let (mark, body) = split_mark(text);
     let section = find(body, id)?;
     let ticks = section.items.into_iter().map(|(tick, _)| tick);

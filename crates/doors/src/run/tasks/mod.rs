@@ -16,9 +16,11 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{EditError, set_status, tick_checklist};
-pub use order::{in_milestone, ready, waits_for};
-pub use read::{MAX_TASKS_BYTES, Reading, parse};
+pub use edit::EditError;
+pub(super) use edit::{set_status, tick_checklist};
+pub(super) use order::{in_milestone, ready, waits_for};
+pub(super) use read::MAX_TASKS_BYTES;
+pub use read::{Reading, parse};
 
 use std::collections::HashMap;
 
@@ -45,7 +47,7 @@ impl TaskList {
     }
 
     /// The same list with one task in another status.
-    pub fn with_status(mut self, id: &str, status: Status) -> Self {
+    pub(super) fn with_status(mut self, id: &str, status: Status) -> Self {
         if let Some(task) = self.place_of(id).and_then(|place| self.tasks.get_mut(place)) {
             task.status = status;
         }

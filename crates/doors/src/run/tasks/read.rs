@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The largest file: room for some fifty thousand tasks.
-pub const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
+pub(in crate::run) const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
 
 const META_HINT: &str =
     "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";

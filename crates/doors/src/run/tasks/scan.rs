@@ -41,10 +41,7 @@ pub(super) fn scan(text: &str) -> Scan {
     let mut scanner = Scanner::default();
     let mut lines = markdown::lines_from(text, markdown::front_matter(text));
     for line in lines.by_ref() {
-        match line.is_code {
-            true => scanner.describe(line.text),
-            false => scanner.line(&line),
-        }
+        if line.is_code { scanner.describe(line.text) } else { scanner.line(&line) }
     }
     scanner.scan.open_fence = lines.open_fence();
     scanner.scan

@@ -134,19 +134,14 @@ fn goes_on_when_written_to(review: &Review, why: Stop) -> bool {
 }
 
 /// The notification for people who do not look at the program; none of a pass.
-pub fn notification(
-    hook: Hook,
-    project: &str,
-    outcome: Outcome,
-    told: &str,
-) -> Option<(About, Notification)> {
+pub fn notification(hook: Hook, folder: &str, outcome: Outcome, told: &str) -> Option<(About, Notification)> {
     let (about, lead) = match outcome {
         Outcome::Passed | Outcome::Overridden | Outcome::Skipped => return None,
         Outcome::AwaitingPerson => (About::PersonNeeded, "Person Needed"),
         Outcome::NoVerdict(_) | Outcome::BudgetReached => (About::NoVerdict, "No Verdict"),
         _ => (About::ReviewFailed, "Review Failed"),
     };
-    let title = format!("{lead}: {} in {}", hook.program.name, visible_line(project));
+    let title = format!("{lead}: {} in {}", hook.program.name, visible_line(folder));
     let message = told.strip_prefix("Countersign: ").unwrap_or(told).to_owned();
     Some((about, Notification::new(title, message)))
 }
@@ -162,10 +157,7 @@ fn reasons(review: &Review) -> String {
             details.push(detail);
         }
     }
-    match details.is_empty() {
-        true => String::new(),
-        false => format!("{}. ", details.join("; ")),
-    }
+    if details.is_empty() { String::new() } else { format!("{}. ", details.join("; ")) }
 }
 
 #[cfg(test)]

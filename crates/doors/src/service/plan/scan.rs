@@ -46,10 +46,7 @@ pub(super) fn scan(text: &str) -> Scan {
     scanner.scan.crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
     let mut lines = markdown::lines(text);
     for line in lines.by_ref() {
-        match line.is_code {
-            true => scanner.code(&line),
-            false => scanner.line(&line),
-        }
+        if line.is_code { scanner.code(&line) } else { scanner.line(&line) }
     }
     scanner.scan.open_fence = lines.open_fence();
     scanner.scan
