@@ -54,7 +54,6 @@ pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<I
 }
 
 impl List {
-    /// The flags of the request over the configuration.
     pub(super) fn settings(&self, request: &Request) -> Result<Settings, Failure> {
         let how = &request.how;
         let mut config = self.config.clone();
@@ -137,7 +136,6 @@ impl List {
         words.into_iter().map(here).collect()
     }
 
-    /// The reviewers of the configuration, or else of the settings.
     pub(super) fn judges(&self, reviewer: Option<String>) -> Result<AsOfBase, Failure> {
         let config = &self.config;
         let command = config.review_command.as_deref().map(|command| ReviewCommand {

@@ -133,7 +133,6 @@ pub async fn begin(
     Ok(Begun::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))
 }
 
-/// The rules and the planner of the reviewers.
 async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
     let project = &base.project;
     Ok(match project.config.service.pipeline {
@@ -258,7 +257,6 @@ fn next(finished: &Finished) -> Vec<String> {
     }
 }
 
-/// The notification of a review, if people need one.
 fn told(finished: &Finished) -> Option<Told> {
     let Finished { task, happened, judged, outcome, .. } = finished;
     // Another process notifies of its own reviews, and a person knows their own decision.

@@ -4,7 +4,6 @@ use super::repo::{Branch, Joined, Place, Repo, RepoError};
 use countersign_engine::git::GitError;
 use std::sync::atomic::Ordering;
 
-/// Whether the main branch has the merge commit.
 pub(super) enum Advanced {
     Yes,
     /// Another process moved the main branch.
@@ -80,11 +79,11 @@ impl Repo {
     pub(super) async fn return_to_main(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {
-                let found = self.checked_out().await?;
-                if found == *branch {
+                let head = self.checked_out().await?;
+                if head == *branch {
                     self.git.run(["symbolic-ref", "HEAD", &self.main_ref()]).await?;
                 }
-                if found == *branch || found == self.main {
+                if head == *branch || head == self.main {
                     self.git.run(["reset", "-q"]).await?;
                     self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
                 }

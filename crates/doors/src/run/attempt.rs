@@ -24,9 +24,8 @@ use countersign_engine::worker::Errand;
 
 /// After so many rounds in which the reviewer changed files itself there is no verdict.
 const FIXES_MAX: u32 = 3;
-/// The most output of a failed command in the prompt of the next attempt.
+/// The most output of a failed command in the prompt of the next attempt, and of a command in a checkpoint.
 pub(super) const ERROR_BYTES: usize = 8 * 1024;
-/// The most output of tests and lint in a checkpoint.
 const OUTPUT_BYTES: usize = 16 * 1024;
 
 /// Why an attempt ends before its merge.
@@ -52,14 +51,12 @@ impl<E: Into<RunError>> From<E> for Halt {
     }
 }
 
-/// Work that may be merged.
 pub(super) struct Ready {
     /// The judged tree.
     pub tree: String,
     pub review: ReviewRecord,
 }
 
-/// Why an attempt failed.
 pub(super) struct Failure {
     pub code: ErrorCode,
     /// For people, and for the prompt of the next attempt.
@@ -111,7 +108,6 @@ impl TaskRun<'_> {
         }
     }
 
-    /// Fails where the run is to stop.
     fn check_stop(&self) -> Result<(), Halt> {
         if self.stop.is_cancelled() { Err(Halt::Stopped) } else { Ok(()) }
     }
@@ -147,7 +143,7 @@ impl TaskRun<'_> {
             self.restore_list(&list)?;
         }
         self.add_cost(&worked);
-        self.course.said = Some(agent_reply::reply(&worked));
+        self.course.reply = Some(agent_reply::reply(&worked));
         agent_reply::check(&worked)
     }
 
@@ -377,7 +373,6 @@ fn review_failed() -> ErrorCode {
     ErrorCode::Other("REVIEW_FAILED".to_owned())
 }
 
-/// The reason of a person who asked for a fix.
 fn fix_reason(judged: &Judged) -> Option<String> {
     let review = &judged.stored.review;
     let last = review.decisions.last().filter(|decision| decision.verb == Verb::Fix)?;
@@ -385,11 +380,11 @@ fn fix_reason(judged: &Judged) -> Option<String> {
 }
 
 fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
-    let found = judging::findings_text(&judged.stored.review, judged.fixed);
-    let found = found.unwrap_or_else(|| "nothing was found".to_owned());
+    let findings = judging::findings_text(&judged.stored.review, judged.fixed);
+    let findings = findings.unwrap_or_else(|| "nothing was found".to_owned());
     let (error, retry) = match person {
-        Some(reason) => (format!("a person sent it back: {reason}\n{found}"), Retry::Granted),
-        None => (format!("the review found:\n{found}"), Retry::WhileLeft),
+        Some(reason) => (format!("a person sent it back: {reason}\n{findings}"), Retry::Granted),
+        None => (format!("the review found:\n{findings}"), Retry::WhileLeft),
     };
     Failure { retry, ..Failure::of_work(review_failed(), error) }
 }

@@ -29,7 +29,6 @@ impl TaskRun<'_> {
         let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// Fails where the budget allows no other agent.
     pub(super) async fn check_budget(&self) -> Result<(), Halt> {
         let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
         let spent = self.spent_microusd.load(Ordering::Relaxed);
@@ -45,7 +44,6 @@ impl TaskRun<'_> {
         Err(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached).into())
     }
 
-    /// The cost of all attempts at a task.
     async fn spent_on_task(&self) -> Result<u64, RunError> {
         let known = self.summaries().await?;
         let before = known.get(&self.task.id).and_then(|known| known.cost_usd).unwrap_or(0.0);

@@ -29,7 +29,8 @@ pub struct Course {
     /// Output of lint.
     pub lint: Option<String>,
     /// Reply of the agent.
-    pub said: Option<String>,
+    #[serde(rename = "said")]
+    pub reply: Option<String>,
     /// Cost of the agent in this attempt.
     pub cost_microusd: Option<u64>,
     /// Tokens the agent read.
@@ -93,7 +94,7 @@ impl Course {
             previous_error: None,
             tests: None,
             lint: None,
-            said: None,
+            reply: None,
             cost_microusd: None,
             tokens_in: None,
             tokens_out: None,

@@ -52,7 +52,6 @@ pub trait Judges: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>>;
 }
 
-/// A change with its review.
 pub(super) struct Judged {
     pub engine: Engine,
     pub ticket: Ticket,
@@ -114,7 +113,6 @@ impl Run {
 }
 
 impl TaskRun<'_> {
-    /// Submits a change and waits for its verdict.
     pub(super) async fn judge(&self, change: Change) -> Result<Judged, RunError> {
         let folder = self.repo.folder(&self.course.place);
         let mut judging = self.judges.at(&self.course.base, folder).await.map_err(RunError::Configuration)?;
@@ -211,8 +209,8 @@ fn fixes(review: &Review, fixed: bool) -> Vec<&str> {
     let sent_back = review.rounds.iter().filter(|round| round.end == Some(RoundEnd::NeedsWork));
     let since = sent_back.map(|round| round.n).next_back().unwrap_or(0);
     let fixes = review.fixes().filter(|(round, _)| round.n > since);
-    let said = fixes.map(|(_, words)| words).filter(|words| !words.is_empty());
-    if fixed && passed { said.collect() } else { vec![] }
+    let texts = fixes.map(|(_, text)| text).filter(|text| !text.is_empty());
+    if fixed && passed { texts.collect() } else { vec![] }
 }
 
 fn of_text(text: &str) -> Vec<Issue> {

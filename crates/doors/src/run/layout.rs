@@ -73,7 +73,6 @@ impl Layout {
         self.named(".executor-", "state.db")
     }
 
-    /// The oldest form of the state.
     pub(super) fn state_json(&self) -> PathBuf {
         self.named(".executor-", "state.json")
     }
@@ -98,7 +97,6 @@ impl Layout {
         self.named(".executor-", "logs")
     }
 
-    /// The history of statuses.
     pub(super) fn history(&self) -> PathBuf {
         self.named(".", "task-history.log")
     }

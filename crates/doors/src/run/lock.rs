@@ -103,7 +103,6 @@ pub fn holder(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The text of the file, on one line.
 fn words(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;

@@ -4,10 +4,8 @@ use super::repo::{Place, Repo, RepoError};
 use countersign_core::text::visible_line;
 use countersign_engine::git::GitError;
 
-/// How many unjudged commits are named.
 const NAMED: usize = 10;
 
-/// The result of merging the main branch into a task.
 pub(super) enum Merged {
     /// The tree of both.
     Tree(String),
@@ -18,7 +16,6 @@ pub(super) enum Merged {
 }
 
 impl Repo {
-    /// Merges a commit of the main branch into the branch of a place.
     pub(super) async fn merge_main(&self, place: &Place, tip: &str) -> Result<Merged, RepoError> {
         let git = self.at(place);
         let message = format!("Merge {} into the task", self.main);
@@ -47,9 +44,9 @@ impl Repo {
     pub(super) async fn unjudged(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
         let format = "--format=%h %s%x00%(trailers:key=Countersign-Review,valueonly,separator=%x20)";
         let range = format!("{from}..{to}");
-        let said = self.git.text(["log", "--first-parent", format, "--end-of-options", &range]).await?;
+        let output = self.git.text(["log", "--first-parent", format, "--end-of-options", &range]).await?;
         let unjudged =
-            said.lines().filter_map(|line| line.split_once('\0')).filter(|(_, review)| review.is_empty());
+            output.lines().filter_map(|line| line.split_once('\0')).filter(|(_, review)| review.is_empty());
         Ok(unjudged.take(NAMED).map(|(line, _)| visible_line(line).into_owned()).collect())
     }
 }
@@ -66,8 +63,8 @@ mod tests {
 
     #[test]
     fn a_conflict_is_told_in_sentences() {
-        let said = "aa\0a.txt\0b c.txt\0\x001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
+        let output = "aa\0a.txt\0b c.txt\0\x001\0a.txt\0Auto-merging\0Auto-merging a.txt\n\0\
                     1\0a.txt\0CONFLICT (contents)\0CONFLICT (content): Merge conflict in a.txt\n\0";
-        assert_eq!(conflict_words(said), "CONFLICT (content): Merge conflict in a.txt");
+        assert_eq!(conflict_words(output), "CONFLICT (content): Merge conflict in a.txt");
     }
 }

@@ -12,7 +12,6 @@ use super::task::TaskRun;
 use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 
-/// How often the main branch may move under a merge.
 const MOVES_MAX: u32 = 20;
 /// How many conflicts with the main branch cost a task no attempt.
 const CONFLICTS_MAX: u32 = 20;
@@ -87,7 +86,6 @@ impl TaskRun<'_> {
     }
 }
 
-/// The trailer that names the review in a commit message.
 fn trailer(review: Option<&ReviewId>) -> String {
     match review {
         Some(review) => format!("Countersign-Review: {review}"),
@@ -95,7 +93,6 @@ fn trailer(review: Option<&ReviewId>) -> String {
     }
 }
 
-/// The code of work that passed and could not be merged.
 pub(super) fn refused() -> ErrorCode {
     ErrorCode::Other("MERGE_REFUSED".to_owned())
 }

@@ -22,7 +22,6 @@ const REMOVE_AGAIN: Duration = Duration::from_millis(20);
 /// The repository of a project.
 #[derive(Clone, Debug)]
 pub struct Repo {
-    /// Git in the project's worktree.
     pub(super) git: Git,
     root: PathBuf,
     /// Whether git turned out to be too old to check a branch out in a transaction.
@@ -91,7 +90,6 @@ pub(super) struct Tips {
     head: Head,
 }
 
-/// A commit that is checked out.
 struct Head {
     commit: String,
     tree: String,
@@ -119,12 +117,10 @@ impl Repo {
         })
     }
 
-    /// Git in the folder of a place.
     pub(super) fn at(&self, place: &Place) -> Git {
         Git::at(self.folder(place))
     }
 
-    /// The folder of a place.
     pub(super) fn folder<'a>(&'a self, place: &'a Place) -> &'a Path {
         match place {
             Place::Worktree { folder, .. } => folder,
@@ -142,20 +138,20 @@ impl Repo {
 
     pub(super) async fn tips(&self, place: &Place) -> Result<Tips, RepoError> {
         let main = format!("{}^{{commit}}", self.main_ref());
-        let said = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
-            Ok(said) => said,
+        let output = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
+            Ok(output) => output,
             Err(error) => {
                 // Mostly because there is no such branch, and this error says so.
                 self.main_tip().await?;
                 return Err(error.into());
             }
         };
-        match said.split('\n').collect::<Vec<_>>()[..] {
+        match output.split('\n').collect::<Vec<_>>()[..] {
             [main, commit, tree] => Ok(Tips {
                 main: main.to_owned(),
                 head: Head { commit: commit.to_owned(), tree: tree.to_owned() },
             }),
-            _ => Err(GitError::unexpected("rev-parse", said).into()),
+            _ => Err(GitError::unexpected("rev-parse", output).into()),
         }
     }
 
@@ -181,8 +177,9 @@ impl Repo {
     /// The commit a task starts from: the tip of the main branch, or the merge base where its branch exists already.
     pub(super) async fn start(&self, branch: &str) -> Result<String, RepoError> {
         let (main, own) = (self.main_ref(), format!("refs/heads/{branch}"));
-        let said = self.git.text(["for-each-ref", "--format=%(objectname) %(refname)", &main, &own]).await?;
-        let at = |name: &str| said.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
+        let output =
+            self.git.text(["for-each-ref", "--format=%(objectname) %(refname)", &main, &own]).await?;
+        let at = |name: &str| output.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
         let tip = at(&main).ok_or_else(|| RepoError::NoCommit(self.main.clone()))?;
         match at(&own) {
             None => Ok(tip.to_owned()),
@@ -195,12 +192,11 @@ impl Repo {
         match place {
             Place::Here => Ok(()),
             Place::Branch { branch } => {
-                let found = self.checked_out().await?;
-                if found == *branch {
+                let head = self.checked_out().await?;
+                if head == *branch {
                     return Ok(());
-                }
-                if found != self.main {
-                    return Err(RepoError::NotOnMain(found, self.main.clone()));
+                } else if head != self.main {
+                    return Err(RepoError::NotOnMain(head, self.main.clone()));
                 }
                 // Mostly the branch is new; where it exists, the second command reports any other error.
                 if self.git.run(["checkout", "-q", "-b", branch, base, "--"]).await.is_err() {
@@ -288,7 +284,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Deletes the worktree and the branch of a task.
     pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {
@@ -362,13 +357,11 @@ impl Repo {
         self.git.run([&["worktree"], args].concat()).await
     }
 
-    /// Files with uncommitted changes, without our own.
     pub(super) async fn dirty(&self, is_own: impl Fn(&Path) -> bool) -> Result<Vec<String>, RepoError> {
         let entries = self.git.status().await?;
         Ok(entries.into_iter().map(|entry| entry.path).filter(|path| !is_own(Path::new(path))).collect())
     }
 
-    /// The folders of all worktrees below a folder.
     pub(super) async fn worktrees_below(&self, folder: &Path) -> Result<Vec<PathBuf>, RepoError> {
         let _alone = self.worktrees.lock().await;
         let all = self.git.worktrees().await?.into_iter().map(|worktree| worktree.path);
@@ -387,7 +380,6 @@ impl Repo {
     }
 }
 
-/// A commit of a tree on top of `head`, on no branch yet.
 async fn commit_object(
     git: &Git,
     head: &Head,
@@ -405,8 +397,8 @@ async fn commit_object(
 }
 
 async fn head(git: &Git) -> Result<Head, RepoError> {
-    let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
-    let (commit, tree) = said.split_once('\n').unwrap_or((&said, ""));
+    let output = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
+    let (commit, tree) = output.split_once('\n').unwrap_or((&output, ""));
     Ok(Head { commit: commit.to_owned(), tree: tree.to_owned() })
 }
 

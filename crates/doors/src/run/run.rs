@@ -201,7 +201,6 @@ impl Run {
         self.engine.say(happening);
     }
 
-    /// Saves the checkpoint of a task.
     pub(super) async fn save(&self, task: &str, course: &Course) -> Result<(), RunError> {
         Ok(course.keep(&self.state, task).await?)
     }

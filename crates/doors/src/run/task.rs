@@ -112,7 +112,6 @@ impl Run {
         }
     }
 
-    /// The checkpoint of a task, or a new one.
     async fn checkpoint(&self, task: &Task) -> Result<Course, RunError> {
         let folder = self.settings.worktrees.join(task.id.to_lowercase());
         if let Some(mut course) = Course::load(&self.state, &task.id).await? {
@@ -166,7 +165,6 @@ impl Run {
 }
 
 impl TaskRun<'_> {
-    /// Saves the checkpoint.
     pub(super) async fn save(&self) -> Result<(), RunError> {
         self.run.save(&self.task.id, &self.course).await
     }
@@ -229,7 +227,7 @@ impl TaskRun<'_> {
         let attempt = Attempt::new(&(self.now)(), end.is_ok(), self.started.elapsed().as_secs_f64());
         let mut attempt = attempt.reviewed(review);
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
-        attempt.output = self.course.said.clone();
+        attempt.output = self.course.reply.clone();
         (attempt.input_tokens, attempt.output_tokens) =
             (count(self.course.tokens_in), count(self.course.tokens_out));
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]

@@ -14,7 +14,6 @@ const TEST_SECONDS: u64 = 120;
 const LINT_SECONDS: u64 = 60;
 /// The most of the end of a session log.
 pub const SESSION_LOG_BYTES: u64 = 30 * 1024;
-/// The most output of a command.
 const OUTPUT_BYTES: usize = 1900;
 
 /// The test command by a file of the project, by precedence.

@@ -9,7 +9,6 @@ use countersign_core::ids::Subject;
 use countersign_core::outcome::{Settlement, Stop};
 use countersign_core::review::{Review, State};
 
-/// The reviewer in the record of a decision.
 const PERSON: &str = "a person";
 
 /// The task of a subject, if it exists.

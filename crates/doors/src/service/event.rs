@@ -72,7 +72,6 @@ pub struct Happened {
 }
 
 impl Happened {
-    /// The event of a review that begins.
     pub(super) fn begin(tasks: &Tasks, task: &Task, attempt: u32, at: String, command: &str) -> Self {
         let folder = tasks.root.file_name().map(|name| name.to_string_lossy().into_owned());
         Self {
@@ -136,7 +135,6 @@ impl ServiceEvent {
         }
     }
 
-    /// Adds it to the ledger.
     pub(super) async fn record(&self, ledger: &Ledger, at_ms: i64) -> Result<(), LedgerError> {
         let body = serde_json::to_string(self.happened()).unwrap_or_default();
         let mut transaction = ledger.transaction().await?;

@@ -17,18 +17,15 @@ pub(super) fn open(ledger_dir: &Path, name: &str) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path(ledger_dir, name))
 }
 
-/// The name of the lock of a subject.
 pub(super) fn name_of(subject: &str) -> String {
     let digest = Digest::of(subject.as_bytes());
     digest.as_str().get(..32).unwrap_or(digest.as_str()).to_owned()
 }
 
-/// Whether a lock is held; makes no files.
 pub(super) fn is_held(ledger_dir: &Path, name: &str) -> bool {
     is_locked(&path(ledger_dir, name))
 }
 
-/// Whether any lock is held.
 pub(super) fn is_any_held(ledger_dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder(ledger_dir)) else { return false };
     let paths = entries.flatten().map(|entry| entry.path());

@@ -27,7 +27,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use tokio_util::sync::CancellationToken;
 
-/// The most of the reviewers' replies in an event.
 const RAW_BYTES_MAX: usize = 16 * 1024;
 
 /// The one rule of a review in free words.
@@ -87,7 +86,7 @@ impl Reviewing {
     pub async fn review(&self, mut task: Task, cancel: &CancellationToken) -> Result<Finished, ServiceError> {
         let ended = self.ended(&task).await?.len();
         let lock = self.tasks.review_lock(&task)?;
-        let lock = match lock.try_lock() {
+        let _lock = match lock.try_lock() {
             Ok(()) => lock,
             Err(_) => {
                 let lock = until_free(lock, cancel).await?;
@@ -107,16 +106,13 @@ impl Reviewing {
         self.tasks.set(&mut task, TaskStatus::AwaitingReview, None, at_ms).await?;
         let started = self.pending(&task, at).await?;
         ServiceEvent::ReviewStarted(started.clone()).record(&self.tasks.ledger, at_ms).await?;
-        let judged = self.judge(&task, cancel).await;
-        let finished = match judged {
+        match self.judge(&task, cancel).await {
             Ok((ticket, stored)) => self.finish(task, started, ticket, stored).await,
             Err(error) => {
                 self.failed(started, &error.to_string()).await?;
                 Err(error)
             }
-        };
-        drop(lock);
-        finished
+        }
     }
 
     /// All reviews of this task that ended, the oldest first.
@@ -169,14 +165,12 @@ impl Reviewing {
         Ok(self.tasks.ledger.latest_for(&self.tasks.subject(task)).await?)
     }
 
-    /// The event of a review that begins.
     async fn pending(&self, task: &Task, at: String) -> Result<Happened, ServiceError> {
         let open = |stored: &Stored| !matches!(stored.review.state, State::Settled(_));
         let attempts = self.latest(task).await?.filter(open).map_or(0, |stored| stored.review.attempts);
         Ok(Happened::begin(&self.tasks, task, attempts + 1, at, &self.settings.command))
     }
 
-    /// Records a review that failed.
     async fn failed(&self, mut started: Happened, why: &str) -> Result<(), ServiceError> {
         let (at_ms, at) = (self.now)();
         started.review.reviewed_at = at;
@@ -184,7 +178,6 @@ impl Reviewing {
         Ok(ServiceEvent::ReviewFailed(started).record(&self.tasks.ledger, at_ms).await?)
     }
 
-    /// Judges the change.
     async fn judge(&self, task: &Task, cancel: &CancellationToken) -> Result<(Ticket, Stored), ServiceError> {
         let root = Root::new(&self.tasks.root).map_err(ServiceError::io("the project cannot be used"))?;
         let wanted = ChangeWanted {
@@ -223,7 +216,6 @@ impl Reviewing {
         Ok((ticket, stored))
     }
 
-    /// Records the verdict and the new status of the task.
     async fn finish(
         &self,
         mut task: Task,
@@ -271,7 +263,6 @@ impl Reviewing {
         Ok(Finished { task, happened, outcome, max_revisions, judged: Some((ticket, stored)) })
     }
 
-    /// The replies of the reviewers in the last round.
     async fn raw(&self, review: &Review) -> Result<Option<String>, ServiceError> {
         let Some(round) = review.round() else { return Ok(None) };
         let calls = self.tasks.ledger.calls(&review.id).await?;
@@ -295,7 +286,6 @@ pub async fn refuse_stopped(tasks: &Tasks, task: &Task) -> Result<(), ServiceErr
     }
 }
 
-/// Waits for the lock, and takes it.
 async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, ServiceError> {
     let waiting = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock));
     let locked = tokio::select! {
@@ -306,7 +296,6 @@ async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, Serv
     locked.map_err(ServiceError::io("the review under way cannot be waited for"))
 }
 
-/// The conclusion of a review, or why there is none.
 fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
     match outcome {
         Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {

@@ -94,7 +94,6 @@ pub struct Notification {
 pub const SOUND: &str = "Basso";
 
 impl Notification {
-    /// A notification with the usual sound.
     pub(super) fn new(title: String, message: impl Into<String>) -> Self {
         Self { title, message: message.into(), sound: SOUND.to_owned() }
     }

@@ -15,14 +15,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The longest id of a task that is added.
 const MAX_ID_BYTES: usize = 64;
 /// The longest title, scope or acceptance of a task that is added.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 /// The most tasks added by command that are listed.
 const MAX_LISTED: u32 = 1000;
 
-/// The prefix of the streams of added tasks.
 const STREAMS: &str = "task/";
 
 fn stream(id: &str) -> String {
@@ -248,7 +246,6 @@ fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     }
 }
 
-/// The task of its notes.
 fn fold(id: &str, notes: &[Note]) -> Option<Task> {
     let mut task: Option<Task> = None;
     for note in notes {

@@ -11,7 +11,6 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 pub(super) const MAX_FINDINGS_BYTES: usize = 2048;
 /// The most bytes of an agent's reply that are kept; its log has all of it.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
-/// Room for the note.
 const NOTE_BYTES: usize = 80;
 
 /// One attempt at a task. The oldest form of the state has these keys too.
@@ -88,7 +87,6 @@ pub(super) async fn insert(db: &mut SqliteConnection, task: &str, one: &Attempt)
     Ok(query.execute(db).await?.last_insert_rowid())
 }
 
-/// The last attempts at a task with their numbers, newest first.
 pub(super) async fn last(
     db: &mut SqliteConnection,
     columns: &Columns,

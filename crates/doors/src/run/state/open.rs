@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const BUSY_SECONDS: u64 = 10;
-/// The most copies of the oldest form.
 const MAX_COPIES: u32 = 100;
 /// The key in `executor_meta` of a completed import: the file may still have its name.
 const IMPORTED: &str = "countersign_json_imported";
@@ -25,7 +24,6 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// Opens for writing; makes what is missing.
 pub(super) async fn writer(layout: &Layout) -> Result<SqliteConnection, StateError> {
     let (path, json) = (layout.state_db(), layout.state_json());
     // First: a failed import must not leave an empty database behind.
@@ -84,7 +82,6 @@ async fn import(connection: &mut SqliteConnection, legacy: &Legacy) -> sqlx::Res
     Ok(())
 }
 
-/// The oldest form, if there is one.
 pub(super) fn read_legacy(json: &Path) -> Result<Option<Legacy>, StateError> {
     match read_at_most(json, MAX_LEGACY_BYTES) {
         Ok(bytes) => Legacy::parse(json, &bytes).map(Some),

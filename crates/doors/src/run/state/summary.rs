@@ -81,7 +81,6 @@ fn sql(columns: &Columns, of: Of) -> String {
     )
 }
 
-/// The number of issues per attempt.
 async fn issues(db: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
     const SQL: &str = "SELECT id, CAST(review_findings AS TEXT) FROM attempts
         WHERE id IN (SELECT value FROM json_each($1)) AND review_findings IS NOT NULL";

@@ -16,7 +16,6 @@ pub(super) fn is_id(text: &str) -> bool {
         && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A kind of heading.
 pub(super) enum Heading {
     Task {
         id: Range<usize>,

@@ -3,7 +3,7 @@
 use super::{Status, Task, TaskList};
 
 /// What can run now: what is in progress, then what is to be done and waits for nothing; by priority, and within
-/// one priority in the order of the file. Tasks in review or blocked wait for somebody.
+/// one priority in the order of the file. Tasks in review or blocked wait for a person.
 pub(in crate::run) fn ready<'l>(list: &'l TaskList, milestone: Option<&str>) -> Vec<&'l Task> {
     let can_run = |task: &&Task| match task.status {
         Status::InProgress => true,

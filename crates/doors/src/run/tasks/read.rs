@@ -47,7 +47,7 @@ pub fn parse(source: &Arc<Source>) -> Reading {
         let hint = "close it with the same signs on a line of their own; until then everything below is code";
         reader.wrong("open-fence", &span, "this code fence is never closed", hint);
     }
-    reader.twice(&sections);
+    reader.unique_ids(&sections);
     reader.references(&sections);
     let tasks: Vec<_> = sections.iter().filter_map(|section| reader.task(section)).collect();
     let list = TaskList::new(tasks);
@@ -130,8 +130,8 @@ impl Reader<'_> {
         };
         let words = [&meta.priority, &meta.status].map(|span| self.text(span).to_owned());
         let [priority, status] = &words;
-        let found = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
-        if found.is_none() {
+        let known_priority = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
+        if known_priority.is_none() {
             let message = format!("{} is no priority", quoted(priority));
             self.wrong(
                 "bad-priority",
@@ -140,8 +140,8 @@ impl Reader<'_> {
                 "the priorities are `P0`, `P1`, `P2` and `P3`",
             );
         }
-        let stands = Status::of(status);
-        match stands {
+        let known_status = Status::of(status);
+        match known_status {
             Some(_) => {}
             None if status.is_empty() => {
                 self.wrong("bad-status", &meta.status, "the status is missing", META_HINT);
@@ -153,7 +153,7 @@ impl Reader<'_> {
             }
         }
         let estimate = meta.estimate.as_ref().map(|span| self.estimate(span)).unwrap_or(Some(None));
-        Some((found?, stands?, estimate?))
+        Some((known_priority?, known_status?, estimate?))
     }
 
     fn estimate(&mut self, span: &Range<usize>) -> Option<Option<String>> {
@@ -172,7 +172,7 @@ impl Reader<'_> {
         None
     }
 
-    fn twice(&mut self, sections: &[Section]) {
+    fn unique_ids(&mut self, sections: &[Section]) {
         let mut first: HashMap<&str, &Section> = HashMap::new();
         let mut found = Vec::new();
         for section in sections {

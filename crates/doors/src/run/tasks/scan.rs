@@ -129,7 +129,6 @@ impl Scanner {
         }
     }
 
-    /// Adds a line to the description of the task.
     fn describe(&mut self, line: &str) {
         if !self.in_task {
             return;

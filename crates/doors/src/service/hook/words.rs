@@ -42,7 +42,6 @@ pub fn findings(review: &Review) -> String {
     out
 }
 
-/// How to object to a finding.
 fn objection(review: &Review) -> String {
     format!(
         "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has another reviewer \

@@ -3,7 +3,6 @@
 use countersign_core::markdown::{self, entry, trimmed};
 use std::ops::Range;
 
-/// The line of a task.
 pub(super) struct TaskLine {
     /// The byte between the brackets of its box.
     pub tick: Range<usize>,
@@ -12,7 +11,6 @@ pub(super) struct TaskLine {
     pub status: Option<Range<usize>>,
 }
 
-/// A kind of heading.
 pub(super) enum Heading {
     /// `### Phase N: Title`.
     Phase { number: Range<usize> },

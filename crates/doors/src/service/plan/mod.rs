@@ -17,9 +17,7 @@ use countersign_core::answer::ReviewResult;
 pub const FILE: &str = "PLAN.md";
 /// The largest plan.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
-/// The most issues that are written under a task.
 const MAX_WRITTEN_ISSUES: usize = 20;
-/// The longest issue that is written under a task.
 const MAX_ISSUE_BYTES: usize = 500;
 
 /// The last review of a task, as it is written under it.

@@ -107,7 +107,6 @@ impl Scanner {
         });
     }
 
-    /// A line below a task.
     fn under(&mut self, line: &Line<'_>, indent: usize) {
         let Some(entry) = self.scan.entries.last_mut() else { return };
         entry.end = line.end;
