@@ -1,6 +1,6 @@
 //! Moving the main branch to the merge commit of a task, and leaving the branch or worktree of the task.
 
-use super::repo::{Branch, Joined, Place, Repo, RepoError};
+use super::repo::{Place, Repo, RepoError};
 use countersign_engine::git::GitError;
 use std::sync::atomic::Ordering;
 
@@ -13,19 +13,23 @@ pub(super) enum Advanced {
 }
 
 impl Repo {
-    /// Moves the main branch, and leaves the place. In the project's worktree the files are the judged ones already, so
+    /// Moves the main branch from `main_was` to a merge commit, and leaves the place. In the project's worktree the files are the judged ones already, so
     /// none is touched.
-    pub(super) async fn advance(&self, place: &Place, joined: &Joined) -> Result<Advanced, RepoError> {
-        let Joined { commit, main_was, .. } = joined;
+    pub(super) async fn advance(
+        &self,
+        place: &Place,
+        commit: &str,
+        main_was: &str,
+    ) -> Result<Advanced, RepoError> {
         let main = self.main_ref();
         match place {
             Place::Branch { branch } => {
-                if self.advance_at_once(branch, joined).await {
+                if self.advance_at_once(branch, commit, main_was).await {
                     self.git.run(["reset", "-q"]).await?;
                     return Ok(Advanced::Yes);
                 }
                 let moved = self.git.run(["update-ref", &main, commit, main_was]).await;
-                if moved.is_err() && self.main_tip().await? != *commit {
+                if moved.is_err() && self.main_tip().await? != commit {
                     return Ok(Advanced::Moved);
                 }
                 self.return_to_main(place).await?;
@@ -39,13 +43,13 @@ impl Repo {
                 };
                 match moved {
                     Ok(_) => {}
-                    Err(error @ GitError::Failed { .. }) if here && self.main_tip().await? == *main_was => {
+                    Err(error @ GitError::Failed { .. }) if here && self.main_tip().await? == main_was => {
                         return Ok(Advanced::Refused(error.to_string()));
                     }
                     Err(GitError::Failed { .. }) => return Ok(Advanced::Moved),
                     Err(error) => return Err(error.into()),
                 }
-                self.leave(place, Branch::Delete).await?;
+                self.discard(place).await?;
             }
             Place::Here => {}
         }
@@ -54,11 +58,10 @@ impl Repo {
 
     /// Moves the main branch, checks it out and deletes the branch of the task, in one process. False where that did not
     /// work or was not completed: git before 2.46 cannot do it.
-    async fn advance_at_once(&self, branch: &str, joined: &Joined) -> bool {
+    async fn advance_at_once(&self, branch: &str, commit: &str, main_was: &str) -> bool {
         if self.lacks_symref_update.load(Ordering::Relaxed) {
             return false;
         }
-        let Joined { commit, main_was, .. } = joined;
         let main = self.main_ref();
         let own = format!("refs/heads/{branch}");
         // Two transactions, because one cannot move HEAD off a branch and delete it. A run killed in between has the
@@ -85,11 +88,11 @@ impl Repo {
                 }
                 if head == *branch || head == self.main {
                     self.git.run(["reset", "-q"]).await?;
-                    self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                    self.delete_branch(branch).await?;
                 }
                 Ok(())
             }
-            Place::Worktree { .. } => self.leave(place, Branch::Delete).await,
+            Place::Worktree { .. } => self.discard(place).await,
             Place::Here => Ok(()),
         }
     }

@@ -59,13 +59,12 @@ impl TaskRun<'_> {
                 tips = self.repo.tips(&self.course.place).await?;
             }
             let messages = [message.as_str(), merge_message.as_str()];
-            let joined =
+            let commit =
                 self.repo.join(&self.course.place, &tips, &tree, &self.course.base, messages).await?;
-            self.course.merging =
-                Some(Merging { commit: joined.commit.clone(), review: ready.review.clone() });
+            self.course.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
             self.save().await?;
-            match self.repo.advance(&self.course.place, &joined).await? {
-                Advanced::Yes => return Ok(Some(joined.commit)),
+            match self.repo.advance(&self.course.place, &commit, &self.course.base).await? {
+                Advanced::Yes => return Ok(Some(commit)),
                 Advanced::Moved => {}
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
             }

@@ -95,13 +95,6 @@ struct Head {
     tree: String,
 }
 
-/// A merge commit of a task and the main branch, not yet on any branch.
-pub(super) struct Joined {
-    pub commit: String,
-    /// The tip of the main branch that it was merged with.
-    pub main_was: String,
-}
-
 impl Repo {
     /// The repository around a project.
     pub async fn open(root: &Path, configured: Option<&str>) -> Result<Self, RepoError> {
@@ -252,13 +245,11 @@ impl Repo {
         tips: &Tips,
         tree: &str,
         base: &str,
-        message: [&str; 2],
-    ) -> Result<Joined, RepoError> {
+        [message, merge_message]: [&str; 2],
+    ) -> Result<String, RepoError> {
         let git = self.at(place);
-        let [message, merge_message] = message;
         let task = commit_object(&git, &tips.head, tree, None, message).await?;
-        let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
-        Ok(Joined { commit, main_was: base.to_owned() })
+        Ok(git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?)
     }
 
     /// Commits unmerged work to its branch, and leaves the place: the project's worktree goes back to the main branch, a
@@ -278,24 +269,31 @@ impl Repo {
         }
         match place {
             Place::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
-            Place::Worktree { .. } => self.leave(place, Branch::Keep).await?,
+            Place::Worktree { folder, .. } => self.remove_worktree(folder).await?,
             Place::Here => {}
         }
         Ok(())
     }
 
+    /// Removes the branch and the worktree of a task.
     pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {
                 if self.checked_out().await? == *branch {
                     self.git.run(["checkout", "-q", "-f", &self.main, "--"]).await?;
                 }
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                self.delete_branch(branch).await
             }
-            Place::Worktree { .. } => self.leave(place, Branch::Delete).await?,
-            Place::Here => {}
+            Place::Worktree { branch, folder } => {
+                self.remove_worktree(folder).await?;
+                self.delete_branch(branch).await
+            }
+            Place::Here => Ok(()),
         }
-        Ok(())
+    }
+
+    pub(super) async fn delete_branch(&self, branch: &str) -> Result<(), RepoError> {
+        Ok(self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await.map(drop)?)
     }
 
     pub(super) async fn tree(&self, commit: &str) -> Result<String, RepoError> {
@@ -367,17 +365,6 @@ impl Repo {
         let all = self.git.worktrees().await?.into_iter().map(|worktree| worktree.path);
         Ok(all.filter(|path| path.starts_with(folder)).collect())
     }
-
-    /// Removes the worktree of a task, and its branch where that is no longer needed.
-    pub(super) async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
-        if let Place::Worktree { branch, folder } = place {
-            self.remove_worktree(folder).await?;
-            if then == Branch::Delete {
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
-            }
-        }
-        Ok(())
-    }
 }
 
 async fn commit_object(
@@ -404,10 +391,4 @@ async fn head(git: &Git) -> Result<Head, RepoError> {
 
 async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
     git.run(["merge-base", "--is-ancestor", one, other]).await.is_ok()
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Branch {
-    Keep,
-    Delete,
 }

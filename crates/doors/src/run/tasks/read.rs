@@ -133,12 +133,8 @@ impl Reader<'_> {
         let known_priority = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
         if known_priority.is_none() {
             let message = format!("{} is no priority", quoted(priority));
-            self.wrong(
-                "bad-priority",
-                &meta.priority,
-                message,
-                "the priorities are `P0`, `P1`, `P2` and `P3`",
-            );
+            let hint = "the priorities are `P0`, `P1`, `P2` and `P3`";
+            self.wrong("bad-priority", &meta.priority, message, hint);
         }
         let known_status = Status::of(status);
         match known_status {
@@ -173,23 +169,19 @@ impl Reader<'_> {
     }
 
     fn unique_ids(&mut self, sections: &[Section]) {
-        let mut first: HashMap<&str, &Section> = HashMap::new();
-        let mut found = Vec::new();
+        let mut first: HashMap<String, &Section> = HashMap::new();
         for section in sections {
-            let id = self.text(&section.id);
-            match first.get(id) {
-                None => _ = first.insert(id, section),
-                Some(other) => {
-                    let message = format!("{} is the task on line {} already", quoted(id), other.line);
-                    let other = Place::new(self.source, other.id.clone());
-                    let problem = self.problem("duplicate-id", &section.id, message);
-                    found.push(
-                        problem.with_related(other, "the first one").with_hint("give one of them another id"),
-                    );
-                }
-            }
+            let id = self.text(&section.id).to_owned();
+            let Some(other) = first.get(&id) else {
+                first.insert(id, section);
+                continue;
+            };
+            let message = format!("{} is the task on line {} already", quoted(&id), other.line);
+            let other = Place::new(self.source, other.id.clone());
+            let problem = self.problem("duplicate-id", &section.id, message);
+            let problem = problem.with_related(other, "the first one");
+            self.problems.push(problem.with_hint("give one of them another id"));
         }
-        self.problems.extend(found);
     }
 
     /// Checks the ids in lists. `[REQ-001]` among dependencies is a remark where no task has its prefix.
