@@ -13,7 +13,7 @@ use super::task_prompt;
 use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
 use countersign_core::happening::{Happening, Issue};
-use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, Policy};
@@ -106,10 +106,6 @@ impl Run {
             self.layout.tasks_name(),
         ]
     }
-
-    pub(super) fn subject(&self, task: &str) -> Subject {
-        self.layout.subject(task)
-    }
 }
 
 impl TaskRun<'_> {
@@ -136,7 +132,7 @@ impl TaskRun<'_> {
             )));
         }
         let request = Request {
-            subject: self.subject(&self.task.id),
+            subject: self.layout.subject(&self.task.id),
             rules: judging.rules,
             policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
@@ -165,8 +161,7 @@ impl TaskRun<'_> {
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
         let candidates = prompt_files::candidates(folder, "review", program);
-        let names: Vec<String> = candidates.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = candidates.iter().map(|path| path.to_str().unwrap_or_default()).collect();
         let found = git.first_file_at(&self.course.base, &names).await.map_err(RepoError::from)?;
         let Some((which, bytes)) = found else { return Ok(None) };
         let template = prompt_files::parse(&candidates[which], bytes).map_err(RunError::template)?;

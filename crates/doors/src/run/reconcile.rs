@@ -94,7 +94,7 @@ impl Run {
     pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<Task>, RunError> {
         let mut decided = vec![];
         for task in list.tasks().iter().filter(|task| task.status == Status::Review) {
-            let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
+            let latest = self.engine.ledger().latest_for(&self.layout.subject(&task.id)).await;
             let latest = latest.map_err(EngineError::from)?;
             let asks = self.settings.human != HumanGate::Off;
             if latest.is_some_and(|stored| asks || stored.review.state != State::AwaitingPerson) {

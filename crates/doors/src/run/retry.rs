@@ -20,7 +20,8 @@ impl Run {
 
     /// The latest review of a task, where it is stopped and can go on.
     pub async fn stopped_review(&self, task: &str) -> Result<Option<Review>, RunError> {
-        let latest = self.engine.ledger().latest_for(&self.subject(task)).await.map_err(EngineError::from)?;
+        let latest =
+            self.engine.ledger().latest_for(&self.layout.subject(task)).await.map_err(EngineError::from)?;
         let stopped = |review: &Review| matches!(review.standing(), Some(Outcome::Stopped(why)) if why != Stop::Withdrawn);
         Ok(latest.map(|stored| stored.review).filter(stopped))
     }

@@ -73,25 +73,22 @@ pub fn file_of(name: &str) -> String {
 /// The prompt of a template: without front matter, with the arguments in place.
 pub fn expand(template: &str, arguments: &str) -> String {
     let template = template.strip_prefix('\u{feff}').unwrap_or(template);
-    let body = match template.strip_prefix("---\n").or_else(|| template.strip_prefix("---\r\n")) {
-        Some(rest) => match rest
-            .split_inclusive('\n')
-            .scan(0, |at, line| {
-                *at += line.len();
-                Some((*at, line))
-            })
-            .find(|(_, line)| line.trim_end() == "---")
-        {
-            Some((end, _)) => rest.get(end..).unwrap_or_default(),
-            None => template,
-        },
-        None => template,
-    };
+    let body = after_front_matter(template).unwrap_or(template);
     let arguments = match arguments.trim() {
         "" => "the task and its change, as they stand in the message",
         given => given,
     };
     body.trim().replace("$ARGUMENTS", arguments)
+}
+
+fn after_front_matter(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
+    let mut end = 0;
+    rest.split_inclusive('\n').find(|line| {
+        end += line.len();
+        line.trim_end() == "---"
+    })?;
+    rest.get(end..)
 }
 
 #[cfg(test)]

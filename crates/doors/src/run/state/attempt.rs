@@ -1,6 +1,6 @@
 //! Attempts: one row each, written when an attempt ends and never changed or deleted.
 
-use super::schema::Columns;
+use super::schema::{ADDED, Columns};
 use super::{ErrorCode, ReviewStatus};
 use crate::run::course::ReviewRecord;
 use countersign_core::text::cut_noted;
@@ -96,23 +96,13 @@ pub(super) async fn last(
     if !columns.has("attempts", "id") {
         return Ok(vec![]);
     }
-    let optional = [
-        ("error", "TEXT"),
-        ("error_code", "TEXT"),
-        ("claude_output", "TEXT"),
-        ("input_tokens", "INTEGER"),
-        ("output_tokens", "INTEGER"),
-        ("cost_usd", "REAL"),
-        ("review_status", "TEXT"),
-        ("review_findings", "TEXT"),
-        ("review_id", "TEXT"),
-    ];
-    let optional =
-        optional.map(|(name, kind)| format!("CAST({} AS {kind})", columns.or_null("attempts", name)));
+    // The columns after the fourth are those of `ADDED`, in its order.
+    let added = ADDED.iter().filter(|(table, ..)| *table == "attempts");
+    let added = added.map(|(table, name, kind)| format!("CAST({} AS {kind})", columns.or_null(table, name)));
     let sql = format!(
         "SELECT id, CAST(timestamp AS TEXT), CAST(success AS INTEGER), CAST(duration_seconds AS REAL), {}
            FROM attempts WHERE task_id = $1 ORDER BY id DESC LIMIT $2",
-        optional.join(", ")
+        added.collect::<Vec<_>>().join(", ")
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).bind(task).bind(limit).fetch_all(db).await?;
     rows.iter()

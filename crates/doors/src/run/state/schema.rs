@@ -27,7 +27,7 @@ const TABLES: &str = "
 ";
 
 /// Columns that older files lack. `review_id` is our own: the review in the ledger.
-const ADDED: [(&str, &str, &str); 11] = [
+pub(super) const ADDED: [(&str, &str, &str); 11] = [
     ("tasks", "started_at", "TEXT"),
     ("tasks", "completed_at", "TEXT"),
     ("attempts", "error", "TEXT"),
