@@ -1,4 +1,4 @@
-//! What happens in a project, live: every event of every process, once, in order.
+//! The live events of a ledger: those of all processes, each once, in order.
 
 use crate::{Code, Failure};
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// How many events are read at once.
 const PAGE: u32 = 200;
 
-/// A place in the ledger, and everything after it.
+/// The events after a position in the ledger.
 pub struct Feed {
     ledger: Ledger,
     watcher: Watcher,
@@ -16,9 +16,9 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Everything after the event of this number; without one, everything from now on.
+    /// All events after this number; without one, all new events.
     pub async fn after(ledger: Ledger, seq: Option<u64>) -> Result<Self, LedgerError> {
-        // First the watcher, then the reading: so nothing falls between them.
+        // Watching begins before reading, so that no event is lost.
         let watcher = ledger.watch().await?;
         let last = match seq {
             Some(seq) => seq,
@@ -27,7 +27,7 @@ impl Feed {
         Ok(Self { ledger, watcher, last, read: VecDeque::new() })
     }
 
-    /// The next event; waits for it. Giving the wait up loses nothing.
+    /// Waits for the next event. Cancelling the wait loses nothing.
     pub async fn next(&mut self) -> Result<Recorded, LedgerError> {
         loop {
             if let Some(event) = self.read.pop_front() {
@@ -43,8 +43,8 @@ impl Feed {
     }
 }
 
-/// Refuses an event to begin after that the ledger never had: it is another ledger than the one that had it, and waiting
-/// for the event would leave out what happens until then.
+/// Refuses a number that the ledger does not have yet: it comes from another ledger, and waiting for it would skip
+/// events.
 pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
     let last = ledger.last_seq().await?;
     match after {

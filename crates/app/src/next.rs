@@ -1,4 +1,4 @@
-//! What to do next about a review, in words for the reader of an answer.
+//! The next steps after a review, as text for the reader of an answer.
 
 use crate::reader::Reader;
 use countersign_core::cost::BudgetOf;
@@ -8,7 +8,7 @@ use countersign_core::policy::Overrides;
 use countersign_core::review::{Failure, Review, State};
 use std::path::Path;
 
-/// What to do next about a review, as commands. `again` is how the same is handed in again.
+/// The next steps, as commands. `again` is the command that submits the work again.
 pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     let id = &review.id;
     match review.standing() {
@@ -27,13 +27,13 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
                 |failure: &Failure| failure.why != NoVerdict::Budget || failure.budget == Some(BudgetOf::Day);
             match review.state {
                 State::Settled(_) => vec![raise],
-                // That of the day is no part of a review: it holds as it is written now.
+                // The budget of the day is no part of a review: its current value holds.
                 _ if reasons.all(of_day) => {
                     vec![format!(
                         "{raise}; other reviews may leave room when they end, and another day (UTC) has a budget of its own"
                     )]
                 }
-                // What a review was opened under holds until it is over; only people give it more.
+                // The budget of a review is fixed when it opens; only a person renews it.
                 _ => vec![anew],
             }
         }
@@ -45,7 +45,7 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
         Some(Outcome::Stopped(Stop::Withdrawn)) => vec![],
         Some(Outcome::Stopped(_)) => {
             vec![reader.person_decides(id.as_str(), || {
-                // What a person rejected is decided: they let it go on first.
+                // A rejected review has to be unblocked first.
                 let approve = match (review.policy.overrides, &review.decided) {
                     (Overrides::Forbid, _) | (_, Some(_)) => String::new(),
                     _ => format!(", or countersign approve {id} --reason TEXT"),
@@ -57,7 +57,7 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     }
 }
 
-/// What the author does who reviews the work itself.
+/// The next steps of a self-review.
 pub fn self_review(instructions: &Path, id: &ReviewId) -> Vec<String> {
     vec![
         format!("review the work as {} says", instructions.display()),

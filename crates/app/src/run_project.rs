@@ -1,17 +1,17 @@
-//! The list of tasks of a project with its settings, for every command that looks at it.
+//! The list of tasks of a project with its settings.
 
 use crate::project::Project;
-use countersign_doors::run::config::{self, Loaded, RunConfig};
+use countersign_doors::run::config::{self, Loaded};
 use countersign_doors::run::layout::Layout;
 use countersign_engine::config::{Diagnostic, Place, Problems, Source};
 use countersign_engine::yaml::read_file;
 use std::path::Path;
 
-/// Where a project's tasks are, and how they are run.
+/// The tasks of a project and the settings of its runs.
 pub struct RunProject {
-    /// The files.
+    /// The paths of the files.
     pub layout: Layout,
-    /// The settings: the project's file, and over it what `countersign.yml` says under `run:`.
+    /// The settings: the project's file, and over it `run:` of `countersign.yml`.
     pub settings: Loaded,
 }
 
@@ -21,11 +21,14 @@ impl RunProject {
         Self::at(project.root.path(), project.config.file.as_deref())
     }
 
-    /// The tasks below a folder, with the section of this `countersign.yml`.
+    /// The tasks of a folder, with this `countersign.yml`.
     pub fn at(root: &Path, configuration: Option<&Path>) -> Result<Self, Problems> {
         let section = configuration.map(read_file).transpose()?;
         let settings = config::load(root, section.as_ref())?;
-        let layout = layout(root, &settings.config)?;
+        let layout = Layout::new(root, &settings.config.spec_prefix).map_err(|wrong| {
+            let place = Place::start_of(&Source::new(root, ""));
+            Diagnostic::new("bad-prefix", place, wrong.to_string())
+        })?;
         Ok(Self { layout, settings })
     }
 
@@ -33,13 +36,6 @@ impl RunProject {
     pub fn has_tasks(&self) -> bool {
         self.layout.tasks().symlink_metadata().is_ok()
     }
-}
-
-fn layout(root: &Path, config: &RunConfig) -> Result<Layout, Problems> {
-    Layout::new(root, &config.spec_prefix).map_err(|wrong| {
-        let place = Place::start_of(&Source::new(root, ""));
-        Diagnostic::new("bad-prefix", place, wrong.to_string()).into()
-    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The tasks of a project: those of its plan, and those that were added.
+//! Access to the tasks of a project, and their latest reviews.
 
 use crate::Failure;
 use crate::project::Project;
@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, Failure> {
     let path = project.root.relative(project.root.path(), Path::new(plan));
     let plan = path.map_err(|problem| Failure::usage(problem.to_string()))?;
-    // The plan is left out of what is judged, so it must not be able to stand for anything else.
+    // The plan is left out of the change, so its name must not match other files.
     if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
         return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
             .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
@@ -23,13 +23,12 @@ pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, 
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }
 
-/// The latest review of the task somebody means by a place in the plan or by the id it was added by.
+/// The latest review of a task by its id.
 pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
-    let is_place = typed.split('.').count() == 2 && typed.split('.').all(|part| part.parse::<u32>().is_ok());
     let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
-    let task = match is_place {
+    let task = match plan::is_planned_id(typed) {
         true => tasks.find(typed).await?,
-        // A plan with mistakes must not keep anybody from looking at another review.
+        // A mistake in the plan must not block other reviews.
         false => match tasks.added(typed).await? {
             Some(task) => task,
             None => return Ok(None),
@@ -43,7 +42,7 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
     }
 }
 
-/// Moves a task after somebody has decided about its review.
+/// Sets the status of a task after a decision about its review.
 pub async fn decided(project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
     let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
     if let Some(mut task) = task_of(&tasks, &stored.review.subject).await? {

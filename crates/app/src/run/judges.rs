@@ -1,4 +1,4 @@
-//! What a task's change is judged by: the configuration as of its base.
+//! The rules and reviewers of a task's change, from the configuration as of its base.
 
 use crate::Failure;
 use crate::change;
@@ -13,12 +13,12 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// How a reviewer is called that the settings of a run name by its command.
+/// The name of the reviewer that the settings of a run give as a command.
 const REVIEW_COMMAND: &str = "review_command";
 
-/// A reviewer by its command line.
+/// The command of a reviewer.
 pub struct ReviewCommand {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub words: Vec<String>,
     /// Its model.
     pub model: Option<String>,
@@ -26,22 +26,22 @@ pub struct ReviewCommand {
 
 /// Finds rules and reviewers for a base.
 pub struct AsOfBase {
-    /// The configuration that was named.
+    /// The configuration file of the command line.
     named: Option<PathBuf>,
-    /// Who judges, where that is said on the command line or in the settings of the run.
+    /// The reviewer of the command line.
     reviewer: Option<String>,
-    /// The command of a reviewer from the settings of the run, for where nothing else says who judges.
+    /// The reviewer of the run settings, used where no other one is configured.
     command: Option<ReviewCommand>,
-    /// How long a review may take, of a reviewer about whom nothing else is said.
+    /// The default time limit of a reviewer.
     timeout: Duration,
-    /// What the project's files were when the run began.
+    /// The files of the project at the start of the run.
     gathered: Gathered,
-    /// The configuration that was read last, by its id: it is the same from task to task, mostly.
+    /// The last configuration that was read, by its blob id: mostly it is the same for all tasks.
     read: Mutex<Option<(String, Vec<u8>)>>,
 }
 
 impl AsOfBase {
-    /// What the project's files are now.
+    /// Reads the files of the project.
     pub fn gather(
         named: Option<PathBuf>,
         reviewer: Option<String>,
@@ -74,7 +74,7 @@ impl AsOfBase {
         if flags.config.is_none() && environment.config.is_none() {
             let bytes = self.configuration(&Git::at(folder), base).await;
             if let Some(bytes) = bytes.map_err(|error| Failure::usage(error.to_string()))? {
-                // A change of the configuration is shown to a person elsewhere; here the one of the base holds.
+                // The configuration of the base holds; a change of it is shown to a person elsewhere.
                 let _ = change::put(bytes, base, &mut gathered);
             }
         }
@@ -98,7 +98,7 @@ impl AsOfBase {
     }
 }
 
-/// The program behind a reviewer, by whose name a prompt of the project may be for it alone.
+/// The program of a reviewer, for which the project may have its own prompt.
 fn program(judge: &Judge) -> Option<String> {
     match judge {
         Judge::Command(command) => command.argv.first().cloned(),

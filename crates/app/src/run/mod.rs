@@ -1,4 +1,4 @@
-//! Tasks done by agents, where nothing merges unreviewed: `run`, `retry`, `output` and `stop`.
+//! The commands `run`, `retry`, `output` and `stop`. The run itself is in the run door.
 
 mod judges;
 mod settings;
@@ -28,44 +28,44 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use waiting::Waiting;
 
-/// What is to be run, and how.
+/// A request to run tasks.
 pub struct Request {
-    /// Which tasks.
+    /// The selection of tasks.
     pub which: Which,
-    /// Whether one task is let go on first that failed, was rejected, or is stuck.
+    /// A task that is reset first.
     pub retry: Option<Retry>,
-    /// Whether several run at once, each in a git worktree of its own.
+    /// Whether several run at once, each in its own worktree.
     pub parallel: bool,
     /// How many at once.
     pub max_concurrent: Option<u32>,
-    /// Whether a screen shows the run, so that no person is asked or told elsewhere.
+    /// Whether a screen shows the run, so that it asks and notifies no person.
     pub on_screen: bool,
-    /// The switches.
+    /// The flags.
     pub how: How,
 }
 
-/// A task that is tried again.
+/// The retry of a task.
 pub struct Retry {
     /// Its id.
     pub task: String,
-    /// Whether its branch is thrown away first.
+    /// Whether its branch is deleted first.
     pub fresh: bool,
 }
 
-/// A list of tasks, and how it is run.
+/// A list of tasks with its configuration.
 pub struct List {
     /// The project.
     pub project: Arc<Project>,
-    /// The files.
+    /// The paths of its files.
     pub layout: Layout,
     config: RunConfig,
     warnings: Vec<String>,
-    /// The configuration that was named, instead of the one that is found.
+    /// The configuration file of the command line.
     named: Option<PathBuf>,
 }
 
 impl List {
-    /// Finds the list of tasks that is meant.
+    /// Finds the list of tasks.
     pub fn find(named: Option<&Path>, prefix: Option<&str>) -> Result<Self, Failure> {
         let project = Arc::new(Project::find(named, None)?);
         let RunProject { mut layout, settings } = RunProject::of(&project)?;
@@ -82,7 +82,7 @@ impl List {
         Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
     }
 
-    /// Checks what is asked for, before anything begins.
+    /// Checks a request.
     pub fn plan(self, request: Request) -> Result<Plan, Failure> {
         let settings = self.settings(&request)?;
         let mut warnings = self.warnings.clone();
@@ -90,7 +90,7 @@ impl List {
         Ok(Plan { list: self, request, settings, warnings })
     }
 
-    /// What agent, tests and reviewers wrote in an attempt at a task; without a number, in the last.
+    /// The log of an attempt at a task; without a number, of the last one.
     pub fn output(&self, task: &str, attempt: Option<u32>) -> Result<Output, Failure> {
         let logs = self.layout.logs();
         let all = log::all(&logs, task);
@@ -108,7 +108,7 @@ impl List {
         Ok(Output { task: task.to_owned(), file, attempts: all.len(), text })
     }
 
-    /// Asks a run to stop after the tasks that are under way.
+    /// Asks a run to stop after its current tasks.
     pub fn stop(&self) -> Result<Stop, Failure> {
         let failed =
             |error: std::io::Error| Failure::internal(format!("the run cannot be told to stop: {error}"));
@@ -136,11 +136,11 @@ impl List {
     }
 }
 
-/// A run that may begin.
+/// A checked request.
 pub struct Plan {
     /// The list.
     pub list: List,
-    /// What people should know before it begins.
+    /// Warnings to show before it begins.
     pub warnings: Vec<String>,
     request: Request,
     settings: Settings,
@@ -153,7 +153,7 @@ impl Plan {
         Ok(run.order(&self.request.which).await?)
     }
 
-    /// Begins: nobody else runs the list meanwhile. `cancel` stops it after the step that is under way.
+    /// Takes the lock and opens the run. `cancel` stops it after the current step.
     pub async fn start(
         self,
         people: Arc<dyn People>,
@@ -170,18 +170,16 @@ impl Plan {
         if let Some(retry) = &request.retry {
             release(&list.project, &run, retry).await?;
         }
-        // Whoever is at the screen sees it.
+        // The screen shows waiting tasks.
         let waiting = (!request.on_screen).then_some(waiting);
         Ok(UnderWay { list, run, which: request.which, waiting, _lock: lock })
     }
 
-    /// Everything a run needs.
     async fn open(&self, people: Arc<dyn People>, cancel: CancellationToken) -> Result<Run, Failure> {
         let project = &self.list.project;
         let root = project.root.path();
         let repo = Repo::open(root, self.list.config.main_branch.as_deref()).await;
         let repo = repo.map_err(|error| Failure::usage(error.to_string()))?;
-        // Tasks are branches of a whole repository.
         if !root.join(".git").exists() {
             return Err(Failure::usage(format!("`{}` is not the root of a git repository", root.display()))
                 .hint("tasks are done on branches: run `git init`, or go to the root of the repository"));
@@ -209,7 +207,7 @@ pub struct UnderWay {
     pub list: List,
     run: Arc<Run>,
     which: Which,
-    /// The tasks that wait, where people are told of them.
+    /// None where people are not notified.
     waiting: Option<Waiting>,
     _lock: RunLock,
 }
@@ -220,22 +218,19 @@ impl UnderWay {
         self.run.engine.clone()
     }
 
-    /// Runs to the end. People are told meanwhile of tasks that wait.
+    /// Runs to the end, and notifies people of tasks that wait.
     pub async fn finish(self) -> Result<(Outcome, Results), Failure> {
         let ran = self.run.run(&self.which);
         let results = match self.waiting {
             Some(waiting) => waiting.told_during(&self.list.project, self.run.engine.ledger(), ran).await?,
             None => ran.await?,
         };
-        let outcome = match self.run.stop.is_cancelled() {
-            true => Outcome::Interrupted,
-            false => results.outcome(),
-        };
+        let outcome = if self.run.stop.is_cancelled() { Outcome::Interrupted } else { results.outcome() };
         Ok((outcome, Results::from(&results)))
     }
 }
 
-/// Lets a task run again. What a person rejected, only a person does.
+/// Resets a task. Only a person resets a task that a person rejected.
 async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Failure> {
     let Retry { task, fresh } = retry;
     let by = author::actor();
@@ -253,7 +248,7 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
     Ok(run.begin_again(task, *fresh).await?)
 }
 
-/// The time here, without a zone, as the state database has it.
+/// The local time without a zone, as in the state database.
 fn now() -> String {
     jiff::Zoned::now().datetime().strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }

@@ -1,4 +1,4 @@
-//! How a run works: the switches of a request over those of the configuration.
+//! The settings of a run: the flags of a request over the configuration.
 
 use super::judges::{AsOfBase, ReviewCommand};
 use super::{List, Request};
@@ -9,23 +9,22 @@ use countersign_engine::worker::Worker;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Said where a person cannot be asked, exactly so.
+/// The exact text of document 003.
 const HITL_WARNING: &str =
     "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
 
-/// Said where the settings want a person for every task, and the one at this terminal cannot be asked.
 const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
      task waits for a person after its review; use --hitl-queue to decide while the run goes on";
 
 const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";
 
-/// The switches of a run.
+/// The flags of a run.
 #[derive(Clone, Debug, Default)]
 pub struct How {
     /// A person decides about each task at this terminal.
     pub hitl_review: bool,
-    /// A person decides from elsewhere while the task waits.
+    /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,
     /// Merge without a review.
     pub no_review: bool,
@@ -39,14 +38,14 @@ pub struct How {
     pub max_retries: Option<u32>,
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,
-    /// Who judges.
+    /// The reviewer.
     pub reviewer: Option<String>,
 }
 
-/// What is said of switches that cannot be followed.
+/// Warnings about flags and settings that are ignored.
 pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<Item = &'static str> {
     let flag = request.how.hitl_review && (request.parallel || request.on_screen);
-    let setting = match (settings.human, settings.review) {
+    let setting = match (settings.human, settings.config.run_review) {
         (HumanGate::Later, true) => Some(HITL_SETTING_WARNING),
         (HumanGate::Later, false) => Some(HITL_WITHOUT_REVIEW),
         _ => None,
@@ -55,32 +54,24 @@ pub(super) fn ignored(request: &Request, settings: &Settings) -> impl Iterator<I
 }
 
 impl List {
-    /// The switches of the request over those of the configuration.
     pub(super) fn settings(&self, request: &Request) -> Result<Settings, Failure> {
-        let (config, how) = (&self.config, &request.how);
-        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        let mut commands = config.commands.clone();
-        commands.test = commands.test.filter(|_| config.run_tests && !how.no_tests);
-        commands.lint = commands.lint.filter(|_| config.run_lint);
+        let how = &request.how;
+        let mut config = self.config.clone();
+        config.max_retries = how.max_retries.unwrap_or(config.max_retries).max(1);
+        config.max_consecutive_failures = config.max_consecutive_failures.max(1);
+        config.commands.test = config.commands.test.filter(|_| config.run_tests && !how.no_tests);
+        config.commands.lint = config.commands.lint.filter(|_| config.run_lint);
+        config.run_review &= !how.no_review;
+        config.auto_commit &= !how.no_commit;
+        config.create_git_branch &= !how.no_branch;
         let at_once = request.max_concurrent.unwrap_or(config.max_concurrent) as usize;
         let settings = Settings {
-            max_retries: how.max_retries.unwrap_or(config.max_retries).max(1),
-            retry_delay: seconds(config.retry_delay_seconds),
-            task_timeout: 60 * seconds(config.task_timeout_minutes),
-            check_timeout: seconds(config.check_timeout_seconds),
-            max_consecutive_failures: config.max_consecutive_failures.max(1),
-            on_failure: config.on_task_failure,
-            commands,
-            lint_blocking: config.lint_blocking,
-            review: config.run_review && !how.no_review,
-            review_policy: config.review_policy,
             human: self.human(request),
-            commit: config.auto_commit && !how.no_commit,
-            branch: config.create_git_branch && !how.no_branch,
             at_once: request.parallel.then_some(at_once),
             budget_microusd: micro(how.budget_usd.or(config.budget_usd))?,
             task_budget_microusd: micro(config.task_budget_usd)?,
             worktrees: self.worktrees(),
+            config,
         };
         let worker = self.worker()?;
         let reports = matches!(&worker, Worker::Program { program, .. } if program.reports_cost);
@@ -91,7 +82,7 @@ impl List {
                 format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
             return Err(Failure::usage(words).hint(format!("use {reporting}, or leave the budget away")));
         }
-        if request.parallel && !(settings.branch && settings.commit) {
+        if request.parallel && !settings.uses_branches() {
             return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(
                 "leave --parallel away, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
                  settings)",
@@ -100,8 +91,8 @@ impl List {
         Ok(settings)
     }
 
-    /// Where a person decides. At a terminal that several tasks or a screen have, the flag is ignored, as document 003 has
-    /// it; what the settings want for every task is not.
+    /// Where a person decides. With several tasks at once or a screen the flag is ignored, as document 003 says; the
+    /// setting is not.
     fn human(&self, request: &Request) -> HumanGate {
         let setting = self.config.hitl_review;
         let alone = !(request.parallel || request.on_screen);
@@ -113,7 +104,7 @@ impl List {
         }
     }
 
-    /// Where tasks that run at once have their worktrees: apart for each list, since another one may run too.
+    /// The folder of the worktrees, one per list, because two lists may run at once.
     fn worktrees(&self) -> PathBuf {
         let list = self.layout.tasks();
         let list = list.file_stem().unwrap_or_default();
@@ -145,7 +136,6 @@ impl List {
         words.into_iter().map(here).collect()
     }
 
-    /// Who judges: by the configuration of the base, and by the settings where nobody else is configured.
     pub(super) fn judges(&self, reviewer: Option<String>) -> Result<AsOfBase, Failure> {
         let config = &self.config;
         let command = config.review_command.as_deref().map(|command| ReviewCommand {

@@ -1,4 +1,4 @@
-//! Tasks that wait for a person: somebody is told, while the run goes on.
+//! Notifications of tasks that wait for a person, sent while the run goes on.
 
 use crate::notify::{self, About, Told};
 use crate::project::Project;
@@ -11,23 +11,23 @@ use std::collections::HashSet;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-/// The tasks of a run that wait, as they begin to.
+/// The tasks of a run that begin to wait.
 pub(super) struct Waiting(UnboundedReceiver<(String, ReviewId)>);
 
 impl Waiting {
-    /// With the listener that hears of them. Whoever stopped the run knows what waits.
+    /// With the listener that adds them, until the run is stopped.
     pub(super) fn listen(stopped: CancellationToken) -> (Self, Listener) {
         let (sender, receiver) = unbounded_channel();
         let listener = move |happening: &Happening| {
             if let (Happening::Awaits { task, review }, false) = (happening, stopped.is_cancelled()) {
-                // Nobody listens any more where the run is over.
+                // Fails after the end of the run.
                 let _ = sender.send((task.clone(), review.clone()));
             }
         };
         (Self(receiver), Box::new(listener))
     }
 
-    /// Tells people during a run; the run does not wait for that, but its end does.
+    /// Notifies people during a run; only the end of the run waits for that.
     pub(super) async fn told_during<T>(
         mut self,
         project: &Project,
@@ -42,7 +42,7 @@ impl Waiting {
         let telling = async {
             let mut known = HashSet::new();
             while let Some((task, review)) = self.next(&over).await {
-                // A run that is stopped says it again.
+                // A stopped run reports it twice.
                 if known.insert(review.clone()) {
                     tell(project, ledger, &task, &review).await;
                 }
@@ -51,7 +51,7 @@ impl Waiting {
         tokio::join!(run, telling).0
     }
 
-    /// The next one; none when the run is over and all were seen.
+    /// The next one; none after the end of the run.
     async fn next(&mut self, over: &CancellationToken) -> Option<(String, ReviewId)> {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! Tasks of a plan or of any orchestrator, whose work is reviewed when it is done.
+//! The commands about tasks: add, list, show and start. The review of a task is in `reviewing`, its reviewers in `panel`.
 
 mod panel;
 mod reviewing;
@@ -22,7 +22,7 @@ use countersign_engine::ledger::Ledger;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Adds a task; without an id it gets one.
+/// Adds a task, with a new id where none is given.
 pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<OneTask, Failure> {
     let id = match id {
         Some(id) => id,
@@ -31,7 +31,7 @@ pub async fn add(tasks: &Tasks, id: Option<String>, new: &NewTask) -> Result<One
     Ok(OneTask::new(&tasks.add(&id, new, now().0).await?))
 }
 
-/// All tasks, for those who only look: where nothing was ever written down there are those of the plan.
+/// All tasks, read-only: without a ledger, those of the plan.
 pub async fn list(project: &Project, plan: &str, ledger: Option<Ledger>) -> Result<v1::Tasks, Failure> {
     let tasks: Vec<v1::Task> = match ledger {
         None => planned_only(project, plan)?.iter().map(|task| v1::Task::new(task, false)).collect(),
@@ -52,7 +52,7 @@ fn planned_only(project: &Project, plan: &str) -> Result<Vec<Task>, Failure> {
     Ok(found.iter().map(|task| planned(plan, task)).collect())
 }
 
-/// One task with its last review, for those who only look.
+/// One task with its last review, read-only.
 pub async fn show(
     project: &Project,
     plan: &str,
@@ -67,14 +67,13 @@ pub async fn show(
     let tasks = tasks_in(project, plan, ledger)?;
     let task = tasks.find(typed).await?;
     let subject = tasks.subject(&task);
-    let latest = event::latest(event::all(&tasks.ledger).await?);
-    let last = latest.into_iter().find(|event| event.happened().subject == subject.as_str());
+    let last = event::latest_of(&tasks.ledger, &subject).await?;
     let review = last.map(|event| event.happened().review.clone());
     let running = tasks.is_reviewed_now(&task);
     Ok(OneTask { task: v1::Task::new(&task, running), review, ..OneTask::new(&task) })
 }
 
-/// Somebody begins to work on a task.
+/// Marks a task as begun.
 pub async fn start(tasks: &Tasks, typed: &str) -> Result<OneTask, Failure> {
     let mut task = tasks.find(typed).await?;
     let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
@@ -96,12 +95,12 @@ fn is_skipped(task: &Task) -> Failure {
     Failure::usage(format!("task {} is skipped", task.id)).hint("change its status in the plan first")
 }
 
-/// The end of a session's log.
+/// The end of a session log.
 pub fn session_log(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage(format!("the session log `{}` cannot be read: {error}", path.display()))
     };
-    // Opening a named pipe would wait for somebody to write to it.
+    // Opening a named pipe would wait for a writer.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(Failure::usage(format!("the session log `{}` is no regular file", path.display())));
     }

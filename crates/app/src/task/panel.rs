@@ -1,4 +1,4 @@
-//! Who reviews a task in free words, who reads what they say, and which words the reviewer gets.
+//! The reviewers of a task in free text, the parsers of their reviews, and the prompt they get.
 
 use crate::project::Project;
 use crate::{Failure, name_a_reviewer};
@@ -12,7 +12,7 @@ use countersign_engine::git::Git;
 use countersign_engine::reviewer::Command;
 use std::path::PathBuf;
 
-/// Everybody who may review, each with somebody who reads the review.
+/// All reviewers, each with a parser of its reviews.
 pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panelist>, Failure> {
     let settings = &project.config.service;
     let asked: Vec<Panelist> = project.panelists()?.into_iter().filter(can_be_asked).collect();
@@ -21,7 +21,7 @@ pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panel
         ReviewCommand::Program(program) => {
             let judge =
                 Judge::Command(Command { argv: project.words(program), model: settings.model.clone() });
-            // A program of the user's own knows the project and looks at it.
+            // A program of the user reads the project itself.
             let reviewer = Panelist { sees_project: true, ..project.panelist("review command", judge) };
             (vec![reviewer], REVIEW_TASK.to_owned(), REVIEW_TASK_WORDS.to_owned())
         }
@@ -64,7 +64,7 @@ fn wrapped(reviewer: Panelist, parser: Panelist, command: String, task: String) 
     }
 }
 
-/// Who reads: the one that is named, else whoever reviews, with a light model where one is known.
+/// The parser: the configured one, else the reviewer itself, with a light model where one is known.
 fn parser(
     project: &Project,
     settings: &ServiceConfig,
@@ -107,8 +107,8 @@ fn with_model(mut panelist: Panelist, model: Option<&str>) -> Panelist {
     panelist
 }
 
-/// The words of a command: ours, those of `countersign.yml`, of the project as of the base, or the user's own. Never
-/// those of the tree that is judged.
+/// The prompt of a command: built in, of `countersign.yml`, of the project as of the base, or of the user. Never of the
+/// tree that is judged.
 async fn template(
     project: &Project,
     settings: &ServiceConfig,

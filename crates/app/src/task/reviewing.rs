@@ -1,4 +1,4 @@
-//! A review of a task, from what was asked for to its answer, for whoever waits for it.
+//! The review of a task: whether one is needed, its reviewers, its answer and its notification.
 
 use super::panel;
 use crate::Failure;
@@ -23,36 +23,36 @@ use countersign_engine::git::Git;
 use countersign_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 
-/// When work is to be reviewed.
+/// When the work is reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// It is done: at once under its trigger, otherwise the task waits.
+    /// When the trigger of the project asks for it; until then the task waits.
     Triggered,
-    /// Whatever the trigger.
+    /// Now.
     Now,
 }
 
-/// What comes of asking for a review.
+/// A review, or why none is needed.
 pub enum Begun {
-    /// No reviewer needs to be asked.
+    /// No review is needed.
     Answered(Did, Box<OneTask>),
-    /// It can be performed.
+    /// A review can be made.
     Ready(Box<Ready>),
 }
 
-/// What was done where no reviewer needs to be asked.
+/// What was done without a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// Nothing: the task is complete already.
+    /// Nothing: the task is already complete.
     Nothing,
-    /// The task waits until a review is asked for, because of this trigger.
+    /// The task waits for a request, because of this trigger.
     Waits(Trigger),
-    /// The task is complete, because reviews are switched off.
+    /// The task is complete, because reviews are off.
     Completed,
 }
 
 impl Did {
-    /// How that ends.
+    /// The outcome of the command.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Nothing | Self::Completed => Outcome::Passed,
@@ -61,7 +61,7 @@ impl Did {
     }
 }
 
-/// A review that can be performed.
+/// A review that can be made.
 pub struct Ready {
     base: change::Base,
     tasks: Tasks,
@@ -72,28 +72,28 @@ pub struct Ready {
     warnings: Vec<String>,
 }
 
-/// What came of a review.
+/// The result of a review.
 pub struct Reviewed {
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// The task now, with its review.
+    /// The task with its review.
     pub answer: OneTask,
-    /// What to know beside the answer.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// What to note once the answer reached somebody.
+    /// The ticket to mark as delivered.
     pub ticket: Option<Ticket>,
-    /// What people are told, once the answer is out: telling may take a while.
+    /// The notification, to be sent after the answer, because it may take a while.
     pub telling: Option<Telling>,
 }
 
-/// Something people are told.
+/// A notification to be sent.
 pub struct Telling {
     project: Project,
     told: Told,
 }
 
 impl Telling {
-    /// Tells them.
+    /// Sends it.
     pub async fn tell(self, ledger: &Ledger) {
         notify::tell(&self.project, ledger, self.told).await;
     }
@@ -126,14 +126,13 @@ pub async fn begin(
         tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
         return Ok(Begun::Answered(Did::Completed, Box::new(OneTask::new(&task))));
     }
-    // Said at once, also to those who do not wait for the end.
+    // At once, also for callers that do not wait for the end.
     refuse_stopped(&tasks, &task).await?;
     let warnings = warnings(&base, &tasks, &task, session_log.is_some()).await?;
     let (rules, planner) = asked(&base).await?;
     Ok(Begun::Ready(Box::new(Ready { base, tasks, task, rules, planner, session_log, warnings })))
 }
 
-/// By which rules, and by whom.
 async fn asked(base: &change::Base) -> Result<(Vec<Rule>, Planner), Failure> {
     let project = &base.project;
     Ok(match project.config.service.pipeline {
@@ -167,32 +166,32 @@ async fn warnings(
 }
 
 impl Ready {
-    /// The project, under the configuration of the commit the work is compared with.
+    /// The project with the configuration of the base commit.
     pub fn project(&self) -> &Project {
         &self.base.project
     }
 
-    /// The task as it stands now.
+    /// The task.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// Whether a review of the task is under way already, in whichever process.
+    /// Whether a review of the task is already under way in any process.
     pub fn is_under_way(&self) -> bool {
         self.tasks.is_reviewed_now(&self.task)
     }
 
-    /// What to know beside the answer.
+    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// For the engine that performs it.
+    /// The planner of its reviewers.
     pub fn planner(&self) -> Planner {
         self.planner.clone()
     }
 
-    /// Performs it.
+    /// Makes the review.
     pub async fn review(self, engine: Engine, cancel: &CancellationToken) -> Result<Reviewed, Failure> {
         let Self { base, tasks, task, rules, session_log, warnings, .. } = self;
         let project = &base.project;
@@ -219,7 +218,6 @@ impl Ready {
     }
 }
 
-/// The task now, with its review and what to do.
 fn answer(finished: &Finished) -> OneTask {
     let Finished { task, happened, max_revisions, .. } = finished;
     OneTask {
@@ -259,10 +257,9 @@ fn next(finished: &Finished) -> Vec<String> {
     }
 }
 
-/// What people are told of a review, where that is for them.
 fn told(finished: &Finished) -> Option<Told> {
     let Finished { task, happened, judged, outcome, .. } = finished;
-    // What another process reviewed, that process tells; what a person decided, that person knows.
+    // Another process notifies of its own reviews, and a person knows their own decision.
     judged.as_ref()?;
     let (about, notification) = match (&happened.notification, &happened.review.error, task.status) {
         (Some(notification), ..) => (About::ReviewFailed, notification.clone()),
@@ -277,13 +274,13 @@ fn told(finished: &Finished) -> Option<Told> {
     Some(Told { about, subject, review, notification })
 }
 
-/// What is no part of the work: the plan, whose statuses we write.
+/// Files that are no part of the work: the plan, whose statuses we write.
 fn left_out(tasks: &Tasks) -> Result<Vec<String>, Failure> {
     let plan = (!tasks.read()?.tasks.is_empty()).then(|| tasks.plan.clone());
     Ok(plan.into_iter().collect())
 }
 
-/// What to say when the work rewrites what the task asks for: the plan is not part of what the reviewer judges.
+/// A warning where scope or acceptance of the task changed since the base: the reviewer does not judge the plan.
 async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Option<String>, Failure> {
     let (Some(commit), Home::Plan { file }) = (base.commit(), &task.home) else { return Ok(None) };
     let found = Git::at(&tasks.root).file_at(commit, file).await;

@@ -1,44 +1,42 @@
-//! What agents cost, and whether another one may begin.
+//! The cost of agents, and whether the budget allows another one.
 
 use super::attempt::{Failure, Halt};
-use super::course::Course;
-use super::run::{Run, RunError};
+use super::run::RunError;
 use super::state::ErrorCode;
-use super::tasks::Task;
+use super::task::TaskRun;
 use countersign_core::outcome::Outcome;
 use countersign_engine::process::How;
 use countersign_engine::worker::Worked;
 use std::sync::atomic::Ordering;
 
-/// Stands for what was spent where somebody did not say.
+/// Stands for a cost that an agent did not report.
 const UNKNOWN_COST: u64 = u64::MAX;
 
-impl Run {
-    /// Adds up what the agent cost. What nobody said is not nothing: with a budget, no agent begins after that.
-    pub(super) fn count(&self, course: &mut Course, worked: &Worked) {
+impl TaskRun<'_> {
+    /// Adds the cost of an agent. An unreported cost is not zero: with a budget, no agent begins after it.
+    pub(super) fn add_cost(&mut self, worked: &Worked) {
         let usage = worked.usage.clone().unwrap_or_default();
-        course.tokens = (usage.tokens_in, usage.tokens_out);
+        (self.course.tokens_in, self.course.tokens_out) = (usage.tokens_in, usage.tokens_out);
         let began = !matches!(worked.ended.how, How::NotStarted { .. });
         let add = |spent: u64| match usage.cost_microusd {
             Some(cost) => Some(spent.saturating_add(cost)),
             None => began.then_some(UNKNOWN_COST),
         };
         if let Some(cost) = usage.cost_microusd {
-            course.cost_microusd = Some(course.cost_microusd.unwrap_or(0).saturating_add(cost));
+            self.course.cost_microusd = Some(self.course.cost_microusd.unwrap_or(0).saturating_add(cost));
         }
-        // None means that nothing was spent.
+        // Fails where nothing was spent.
         let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// Whether the budget lets another agent begin.
-    pub(super) async fn within_budget(&self, task: &Task, course: &Course) -> Result<(), Halt> {
+    pub(super) async fn check_budget(&self) -> Result<(), Halt> {
         let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
         let spent = self.spent_microusd.load(Ordering::Relaxed);
         let words = if spent == UNKNOWN_COST && of_run.or(of_task).is_some() {
             "an agent did not say what it cost, so that no budget can be kept to"
         } else if of_run.is_some_and(|most| spent >= most) {
             "the budget of the run is used up"
-        } else if of_task.is_some() && of_task <= Some(self.spent_on(task, course).await?) {
+        } else if of_task.is_some() && of_task <= Some(self.spent_on_task().await?) {
             "the budget of the task is used up"
         } else {
             return Ok(());
@@ -46,16 +44,15 @@ impl Run {
         Err(Failure::for_good(ErrorCode::BudgetExceeded, words, Outcome::BudgetReached).into())
     }
 
-    /// What all attempts at a task have cost.
-    async fn spent_on(&self, task: &Task, course: &Course) -> Result<u64, RunError> {
+    async fn spent_on_task(&self) -> Result<u64, RunError> {
         let known = self.summaries().await?;
-        let before = known.get(&task.id).and_then(|known| known.cost_usd).unwrap_or(0.0);
+        let before = known.get(&self.task.id).and_then(|known| known.cost_usd).unwrap_or(0.0);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "`as` stays within bounds"
         )]
         let before = (before * 1e6).round() as u64;
-        Ok(before.saturating_add(course.cost_microusd.unwrap_or(0)))
+        Ok(before.saturating_add(self.course.cost_microusd.unwrap_or(0)))
     }
 }

@@ -1,99 +1,81 @@
-//! How far a task is, as it is kept between runs: what was done need not be done again after a stop, a crash or a
-//! person who took their time.
+//! The checkpoint of a task: how far it is, kept in the state database so that the next run goes on from there.
 
-use super::attempt::Reviewed;
 use super::repo::Place;
 use super::state::{ReviewStatus, State, StateError};
 use countersign_core::happening::Stage;
 use countersign_core::ids::ReviewId;
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// How far a task is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Course {
-    /// What comes next.
+    /// The next stage.
+    #[serde(serialize_with = "write_stage", deserialize_with = "read_stage")]
     pub stage: Stage,
     /// The commit the work is against.
     pub base: String,
-    /// Where it is worked on.
+    /// Where the agent works.
+    #[serde(flatten)]
     pub place: Place,
-    /// Which attempt it is.
+    /// The number of the attempt.
     pub attempt: u32,
-    /// How many attempts were made before somebody gave it all of them anew.
+    /// Attempts that do not count: those before a retry, and those that conflicts with the main branch cost.
+    #[serde(default)]
     pub allowance: u32,
-    /// Why the attempt before did not go through.
+    /// Why the previous attempt failed.
     pub previous_error: Option<String>,
-    /// What the tests said.
+    /// Output of the tests.
     pub tests: Option<String>,
-    /// What lint said.
+    /// Output of lint.
     pub lint: Option<String>,
-    /// What the agent said.
-    pub said: Option<String>,
-    /// What the agent cost so far in this attempt.
+    /// Reply of the agent.
+    #[serde(rename = "said")]
+    pub reply: Option<String>,
+    /// Cost of the agent in this attempt.
     pub cost_microusd: Option<u64>,
-    /// Tokens the agent read and wrote.
-    pub tokens: (Option<u64>, Option<u64>),
-    /// Whether the reviewer changed something itself.
+    /// Tokens the agent read.
+    pub tokens_in: Option<u64>,
+    /// Tokens the agent wrote.
+    pub tokens_out: Option<u64>,
+    /// Whether the reviewer changed files itself.
     pub fixed: bool,
-    /// The merge that is being made.
+    /// The merge under way.
+    #[serde(default, rename = "merge")]
     pub merging: Option<Merging>,
-    /// How many conflicts with the main branch cost it no attempt.
+    /// How many conflicts with the main branch cost no attempt.
+    #[serde(default)]
     pub conflicts: u32,
 }
 
-/// A merge that is being made: its commit, and the review it follows from.
+/// A merge under way: its commit, and the review it follows from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merging {
     /// The commit that joins the task and the main branch.
     pub commit: String,
-    status: String,
-    findings: Option<String>,
-    review: Option<String>,
+    /// The review.
+    #[serde(flatten)]
+    pub review: ReviewRecord,
 }
 
-impl Merging {
-    /// A merge that follows from a review.
-    pub fn of(commit: &str, review: &Reviewed) -> Self {
-        Self {
-            commit: commit.to_owned(),
-            status: review.status.word().to_owned(),
-            findings: review.findings.clone(),
-            review: review.id.as_ref().map(ToString::to_string),
-        }
-    }
-
-    /// The review it follows from.
-    pub fn reviewed(&self) -> Reviewed {
-        Reviewed {
-            status: ReviewStatus::from(self.status.as_str()),
-            findings: self.findings.clone(),
-            id: self.review.as_deref().map(ReviewId::from_text),
-        }
-    }
+/// The result of a review, as it is recorded with the attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewRecord {
+    /// Its status.
+    pub status: ReviewStatus,
+    /// Its findings.
+    pub findings: Option<String>,
+    /// Its id; none where no review was made.
+    #[serde(rename = "review")]
+    pub id: Option<ReviewId>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Written {
-    stage: String,
-    base: String,
-    branch: Option<String>,
-    worktree: Option<PathBuf>,
-    attempt: u32,
-    #[serde(default)]
-    allowance: u32,
-    previous_error: Option<String>,
-    tests: Option<String>,
-    lint: Option<String>,
-    said: Option<String>,
-    cost_microusd: Option<u64>,
-    tokens_in: Option<u64>,
-    tokens_out: Option<u64>,
-    fixed: bool,
-    #[serde(default)]
-    merge: Option<Merging>,
-    #[serde(default)]
-    conflicts: u32,
+fn write_stage<S: Serializer>(stage: &Stage, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(stage.name())
+}
+
+fn read_stage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Stage, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Stage::named(&name).ok_or_else(|| de::Error::custom("unknown stage"))
 }
 
 fn key(task: &str) -> String {
@@ -112,9 +94,10 @@ impl Course {
             previous_error: None,
             tests: None,
             lint: None,
-            said: None,
+            reply: None,
             cost_microusd: None,
-            tokens: (None, None),
+            tokens_in: None,
+            tokens_out: None,
             fixed: false,
             merging: None,
             conflicts: 0,
@@ -132,7 +115,7 @@ impl Course {
         }
     }
 
-    /// A conflict with what others merged meanwhile is no fault of the work: it costs no attempt, up to so many.
+    /// A conflict with what other tasks merged costs no attempt, up to `most` times.
     pub fn forgive_conflict(&mut self, most: u32) {
         if self.conflicts < most {
             self.conflicts += 1;
@@ -140,71 +123,21 @@ impl Course {
         }
     }
 
-    /// How far a task was; none where it was nowhere, or where that cannot be read.
+    /// Reads the checkpoint of a task; none where there is none, or where it cannot be read.
     pub async fn load(state: &State, task: &str) -> Result<Option<Self>, StateError> {
         let text = state.meta(&key(task)).await?.unwrap_or_default();
-        Ok(serde_json::from_str::<Written>(&text).ok().and_then(Self::read))
+        Ok(serde_json::from_str(&text).ok())
     }
 
-    /// Keeps how far a task is.
+    /// Writes the checkpoint.
     pub async fn keep(&self, state: &State, task: &str) -> Result<(), StateError> {
-        let text = serde_json::to_string(&self.written()).unwrap_or_default();
+        let text = serde_json::to_string(self).unwrap_or_default();
         state.set_meta(&key(task), &text).await
     }
 
-    /// Forgets it: the task is over.
+    /// Deletes the checkpoint: the task is over.
     pub async fn forget(state: &State, task: &str) -> Result<(), StateError> {
         state.set_meta(&key(task), "").await
-    }
-
-    fn read(written: Written) -> Option<Self> {
-        let place = match (written.branch, written.worktree) {
-            (Some(branch), Some(folder)) => Place::Worktree { branch, folder },
-            (Some(branch), None) => Place::Branch { branch },
-            (None, _) => Place::Here,
-        };
-        Some(Self {
-            stage: Stage::named(&written.stage)?,
-            base: written.base,
-            place,
-            attempt: written.attempt,
-            allowance: written.allowance,
-            previous_error: written.previous_error,
-            tests: written.tests,
-            lint: written.lint,
-            said: written.said,
-            cost_microusd: written.cost_microusd,
-            tokens: (written.tokens_in, written.tokens_out),
-            fixed: written.fixed,
-            merging: written.merge,
-            conflicts: written.conflicts,
-        })
-    }
-
-    fn written(&self) -> Written {
-        let (branch, worktree) = match &self.place {
-            Place::Worktree { branch, folder } => (Some(branch.clone()), Some(folder.clone())),
-            Place::Branch { branch } => (Some(branch.clone()), None),
-            Place::Here => (None, None),
-        };
-        Written {
-            stage: self.stage.name().to_owned(),
-            base: self.base.clone(),
-            branch,
-            worktree,
-            attempt: self.attempt,
-            allowance: self.allowance,
-            previous_error: self.previous_error.clone(),
-            tests: self.tests.clone(),
-            lint: self.lint.clone(),
-            said: self.said.clone(),
-            cost_microusd: self.cost_microusd,
-            tokens_in: self.tokens.0,
-            tokens_out: self.tokens.1,
-            fixed: self.fixed,
-            merge: self.merging.clone(),
-            conflicts: self.conflicts,
-        }
     }
 }
 
@@ -224,19 +157,29 @@ mod tests {
                 stage: Stage::Review,
                 attempt: 3,
                 tests: Some("ok".into()),
-                tokens: (Some(1), None),
+                tokens_in: Some(1),
                 fixed: true,
                 conflicts: 2,
                 merging: Some(Merging {
                     commit: "c".into(),
-                    status: "fixed".into(),
-                    findings: Some("f".into()),
-                    review: None,
+                    review: ReviewRecord {
+                        status: ReviewStatus::Fixed,
+                        findings: Some("f".into()),
+                        id: None,
+                    },
                 }),
                 ..Course::new("base".into(), place)
             };
-            let text = serde_json::to_string(&course.written()).unwrap();
-            assert_eq!(Course::read(serde_json::from_str(&text).unwrap()), Some(course));
+            let text = serde_json::to_string(&course).unwrap();
+            let merge = r#""merge":{"commit":"c","status":"fixed","findings":"f","review":null}"#;
+            assert!(text.contains(merge), "{text}");
+            assert_eq!(serde_json::from_str::<Course>(&text).unwrap(), course);
+            // Earlier versions wrote null where there is no branch or no worktree.
+            let mut earlier = serde_json::to_value(&course).unwrap();
+            for key in ["branch", "worktree"] {
+                earlier.as_object_mut().unwrap().entry(key).or_insert(serde_json::Value::Null);
+            }
+            assert_eq!(serde_json::from_value::<Course>(earlier).unwrap(), course);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The human gate in words: what a person is shown, and what their answer means. Pure.
+//! The text of the human gate, and the choices a person can type. It reads no terminal.
 
 use countersign_core::answer::severity_word;
 use countersign_core::criterion::Severity;
@@ -6,20 +6,20 @@ use countersign_core::happening::Issue;
 use countersign_core::review::Verb;
 use countersign_core::text::visible_line;
 
-/// What a person decides about.
+/// The summary of a change that a person decides about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The task's id.
     pub task: String,
     /// Its name.
     pub name: String,
-    /// What was found.
+    /// The issues.
     pub issues: Vec<Issue>,
-    /// What the review came to, such as `REVIEW_PASSED` or why there is no verdict.
+    /// The verdict, such as `REVIEW_PASSED`, or why there is none.
     pub verdict: String,
 }
 
-/// A line of the gate, by what it is, for whoever colours it.
+/// A line of the gate, by kind, so that it can be coloured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// The frame around the title.
@@ -42,11 +42,11 @@ impl Line {
 }
 
 const WIDTH: usize = 39;
-/// What is said to an answer that is none.
+/// The reply to an invalid choice.
 pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
 /// The choices.
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
-/// What a person types behind.
+/// The prompt.
 pub const PROMPT: &str = "> ";
 
 /// The gate, line by line, up to the choices.
@@ -75,20 +75,20 @@ pub fn issue_line(issue: &Issue) -> String {
     format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
 }
 
-/// What a person typed.
+/// A choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// A decision.
     Decide(Verb),
-    /// They want to see the change.
+    /// Show the change.
     Diff,
-    /// They want to edit the files.
+    /// Edit the files.
     Edit,
-    /// None of it.
+    /// No valid choice.
     Invalid,
 }
 
-/// Reads what a person typed.
+/// Parses a choice.
 pub fn choice(typed: &str) -> Choice {
     match typed.trim().to_lowercase().as_str() {
         "a" | "approve" => Choice::Decide(Verb::Approve),

@@ -1,16 +1,19 @@
-//! Having a task's change judged, and what that means for the task.
+//! The review of a task's change: the request to the engine, and its findings as text. Whether the task may be merged is
+//! decided in `attempt`.
 
-use super::course::Course;
+use super::course::{Course, ReviewRecord};
 use super::human::Shown;
 use super::prompt_files;
 use super::repo::RepoError;
 use super::run::{Run, RunError};
 use super::settings::HumanGate;
+use super::state::ReviewStatus;
+use super::task::TaskRun;
 use super::task_prompt;
 use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
 use countersign_core::happening::{Happening, Issue};
-use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, Policy};
@@ -20,27 +23,26 @@ use countersign_core::rule::Rule;
 use countersign_engine::engine::{Engine, Handed, Planner, Request, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root, UNFINISHED};
-use countersign_engine::yaml::Problems;
 use std::path::Path;
 use std::pin::Pin;
 
-/// A review is never stopped for its number of rounds: attempts are counted by the run.
+/// The run counts attempts, so the number of rounds never stops a review.
 const ROUNDS_MAX: u32 = 100;
 
-/// What a change is judged by.
+/// The configuration a change is judged by.
 #[derive(Clone)]
 pub struct Judging {
     /// The rules.
     pub rules: Vec<Rule>,
-    /// Who may override, what blocks, what it may cost.
+    /// The policy.
     pub policy: Policy,
-    /// The program that is asked first, where it is one.
+    /// The program of the first reviewer, where it is one.
     pub program: Option<String>,
-    /// Who is asked, for a project in the folder of the work.
+    /// The planner of a project in the folder of the work.
     pub planner: Planner,
 }
 
-/// Finds what a change is judged by: the configuration as of its base, so that no change chooses its judge.
+/// Finds the configuration as of the base of a change, so that no change chooses its judge.
 pub trait Judges: Send + Sync {
     /// For a change against `base`, in a folder.
     fn at<'a>(
@@ -50,142 +52,126 @@ pub trait Judges: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<Judging, String>> + Send + 'a>>;
 }
 
-/// A change that was judged.
-pub struct Judged {
-    /// The engine it was judged by.
+pub(super) struct Judged {
     pub engine: Engine,
-    /// Where it was judged.
     pub ticket: Ticket,
-    /// The review as this round left it.
     pub stored: Stored,
-    /// The change.
     pub change: Change,
-    /// Whether the reviewer had changed something itself before.
+    /// Whether the reviewer changed files itself.
     pub fixed: bool,
 }
 
 impl Judged {
-    /// How it stands.
     pub fn outcome(&self) -> Outcome {
         self.ticket.outcome(&self.stored)
     }
 
-    /// The review.
     pub fn review(&self) -> &ReviewId {
         &self.stored.review.id
+    }
+
+    pub fn record(&self, status: ReviewStatus) -> ReviewRecord {
+        let findings = findings_text(&self.stored.review, self.fixed);
+        ReviewRecord { status, findings, id: Some(self.review().clone()) }
     }
 }
 
 impl Run {
-    /// The change of a task as it is now, as a tree of the repository.
+    /// The change of a task as it is now; none where it is empty.
     pub(super) async fn change(&self, course: &Course) -> Result<Option<Change>, RunError> {
         let folder = self.repo.folder(&course.place);
         let root = Root::new(folder).map_err(RunError::folder(folder))?;
-        match workspace::change(&root, &self.wanted(&course.base)).await {
+        let wanted = ChangeWanted {
+            base: Some(course.base.clone()),
+            left_out: self.left_out(),
+            keeps_tree: true,
+            ..ChangeWanted::default()
+        };
+        match workspace::change(&root, &wanted).await {
             Ok(change) => Ok(Some(change)),
             Err(ChangeError::Empty { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    pub(super) fn wanted(&self, base: &str) -> ChangeWanted {
-        ChangeWanted {
-            base: Some(base.to_owned()),
-            left_out: self.left_out(),
-            keeps_tree: true,
-            ..ChangeWanted::default()
-        }
-    }
-
-    /// Our own files, which are no part of anybody's work.
+    /// Our own files, which are no part of the work.
     pub(super) fn left_out(&self) -> Vec<String> {
-        let spec = "spec";
-        [
-            // Neither shown nor merged, whoever committed it: a task has no business there.
+        vec![
+            // Neither shown nor merged, also where it is committed: a task must not change it.
             ".countersign/**".to_owned(),
-            format!("{spec}/.executor-*"),
-            format!("{spec}/.executor-*/**"),
-            format!("{spec}/.*task-history.log"),
-            format!("{spec}/{UNFINISHED}*"),
+            "spec/.executor-*".to_owned(),
+            "spec/.executor-*/**".to_owned(),
+            "spec/.*task-history.log".to_owned(),
+            format!("spec/{UNFINISHED}*"),
             self.layout.tasks_name(),
         ]
-        .to_vec()
     }
+}
 
-    /// Hands a change in and waits for its verdict.
-    pub(super) async fn judge(
-        &self,
-        task: &Task,
-        course: &Course,
-        change: Change,
-    ) -> Result<Judged, RunError> {
-        let folder = self.repo.folder(&course.place);
-        let mut judging = self.judges.at(&course.base, folder).await.map_err(RunError::Configuration)?;
-        if let Some(words) = self.review_words(task, course, &change, judging.program.as_deref()).await? {
+impl TaskRun<'_> {
+    pub(super) async fn judge(&self, change: Change) -> Result<Judged, RunError> {
+        let folder = self.repo.folder(&self.course.place);
+        let mut judging = self.judges.at(&self.course.base, folder).await.map_err(RunError::Configuration)?;
+        if let Some(words) = self.review_prompt(&change, judging.program.as_deref()).await? {
             judging.rules.iter_mut().for_each(|rule| add_guidance(rule, &words));
         }
         let engine = self.engine.replanned(judging.planner);
-        let checklist = task_prompt::checklist(task);
+        let checklist = task_prompt::checklist(self.task);
         let sections = Sections::of_run(&RunContext {
             checklist: &checklist,
-            test_results: course.tests.as_deref(),
-            lint_status: course.lint.as_deref(),
-            previous_errors: course.previous_error.as_deref(),
+            test_results: self.course.tests.as_deref(),
+            lint_status: self.course.lint.as_deref(),
+            previous_errors: self.course.previous_error.as_deref(),
         });
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
             self.say(Happening::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
-                task.id,
+                self.task.id,
                 gate_files.join(", ")
             )));
         }
         let request = Request {
-            subject: self.subject(&task.id),
+            subject: self.layout.subject(&self.task.id),
             rules: judging.rules,
             policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
             files: vec![],
             change: Some(Handed::new(change.clone(), self.left_out(), sections)),
-            notes: Some(format!("{}: {}", task.id, task.name)),
+            notes: Some(format!("{}: {}", self.task.id, self.task.name)),
             fresh: false,
         };
         let mut prepared = engine.planner().prepare(request).await?;
-        // Also where it failed: an advisory review would let it through.
+        // Also where it failed: an advisory review would let it pass.
         prepared.submission.asks_person =
             self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.never).await?;
-        Ok(Judged { engine, ticket, stored, change, fixed: course.fixed })
+        Ok(Judged { engine, ticket, stored, change, fixed: self.course.fixed })
     }
 
-    /// The project's own words to reviewers, as of the base: no change chooses them. The change, tests, lint and errors
-    /// follow them in any case, in sections of their own.
-    async fn review_words(
+    /// The review prompt of the project, as of the base, so that no change chooses it. The change, tests, lint and errors
+    /// follow in sections of their own.
+    async fn review_prompt(
         &self,
-        task: &Task,
-        course: &Course,
         change: &Change,
         program: Option<&str>,
     ) -> Result<Option<String>, RunError> {
-        let git = self.repo.at(&course.place);
+        let git = self.repo.at(&self.course.place);
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
-        let candidates = prompt_files::candidates(folder, prompt_files::Kind::Review, program);
-        let names: Vec<String> = candidates.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let found = git.first_file_at(&course.base, &names).await.map_err(RepoError::from)?;
+        let candidates = prompt_files::candidates(folder, "review", program);
+        let names: Vec<&str> = candidates.iter().map(|path| path.to_str().unwrap_or_default()).collect();
+        let found = git.first_file_at(&self.course.base, &names).await.map_err(RepoError::from)?;
         let Some((which, bytes)) = found else { return Ok(None) };
-        let template = prompt_files::parse(candidates[which].clone(), bytes);
-        let template =
-            template.map_err(|problem| RunError::Configuration(Problems::from(problem).to_string()))?;
-        let checklist = task_prompt::checklist(task);
+        let template = prompt_files::parse(&candidates[which], bytes).map_err(RunError::template)?;
+        let checklist = task_prompt::checklist(self.task);
         let files: Vec<&str> = change.files.iter().map(|file| file.path.as_str()).collect();
         let (files, below) = (files.join("\n"), "(in the message)");
         let values = [
-            ("TASK_ID", task.id.as_str()),
-            ("TASK_NAME", task.name.as_str()),
-            ("DESCRIPTION", task.description.as_str()),
+            ("TASK_ID", self.task.id.as_str()),
+            ("TASK_NAME", self.task.name.as_str()),
+            ("DESCRIPTION", self.task.description.as_str()),
             ("CHECKLIST", checklist.as_str()),
             ("CHANGED_FILES", files.as_str()),
             ("GIT_DIFF", below),
@@ -193,16 +179,11 @@ impl Run {
             ("LINT_STATUS", below),
             ("PREVIOUS_ERRORS", below),
         ];
-        Ok(Some(prompt_files::render(&template.text, &values).text))
-    }
-
-    /// What stays the same over all attempts at a task.
-    pub(super) fn subject(&self, task: &str) -> Subject {
-        self.layout.subject(task)
+        Ok(Some(prompt_files::render(&template, &values).text))
     }
 }
 
-/// What a rule says stands before what the project says to all reviewers.
+/// The guidance of the rule comes before the prompt of the project.
 fn add_guidance(rule: &mut Rule, words: &str) {
     rule.guidance = Some(match rule.guidance.take() {
         Some(own) => format!("{}\n\n{words}", own.trim_end()),
@@ -210,21 +191,21 @@ fn add_guidance(rule: &mut Rule, words: &str) {
     });
 }
 
-/// What was found, as people read it: a free text by its lines, a ruling by what it says. With what the reviewer
-/// fixed itself, where the review passed because of that.
+/// The findings for people, a free text by its lines. With what the reviewer fixed itself, where the review passed
+/// because of that.
 pub fn issues(review: &Review, fixed: bool) -> Vec<Issue> {
     let found = review.findings().iter().chain(&review.waived()).flat_map(of_finding).collect::<Vec<_>>();
     fixes(review, fixed).iter().flat_map(|words| of_text(words)).chain(found).collect()
 }
 
-/// What the reviewer said that fixed what was judged now: its words of the rounds since the work was last sent back.
+/// What the reviewer wrote about its own fixes since the work was last sent back.
 fn fixes(review: &Review, fixed: bool) -> Vec<&str> {
     let passed = review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
     let sent_back = review.rounds.iter().filter(|round| round.end == Some(RoundEnd::NeedsWork));
     let since = sent_back.map(|round| round.n).next_back().unwrap_or(0);
     let fixes = review.fixes().filter(|(round, _)| round.n > since);
-    let said = fixes.map(|(_, words)| words).filter(|words| !words.is_empty());
-    if fixed && passed { said.collect() } else { vec![] }
+    let texts = fixes.map(|(_, text)| text).filter(|text| !text.is_empty());
+    if fixed && passed { texts.collect() } else { vec![] }
 }
 
 fn of_text(text: &str) -> Vec<Issue> {
@@ -250,7 +231,7 @@ fn of_finding(finding: &Finding) -> Vec<Issue> {
     finding.in_brief().map(issue).collect()
 }
 
-/// The verdict of a round in the words of this dialect.
+/// The verdict of a round in the words of a run.
 pub fn verdict_words(review: &Review, fixed: bool) -> String {
     let Some(round) = review.round() else { return "no review".to_owned() };
     match round.end {
@@ -266,8 +247,7 @@ pub fn verdict_words(review: &Review, fixed: bool) -> String {
     }
 }
 
-/// What a person is shown.
-pub fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
+pub(super) fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
     Shown {
         task: task.id.clone(),
         name: task.name.clone(),
@@ -276,9 +256,8 @@ pub fn shown(task: &Task, review: &Review, fixed: bool) -> Shown {
     }
 }
 
-/// What was found, as it is recorded with an attempt and told to the agent: all of it, worst first. What the reviewer
-/// fixed itself comes before it.
-pub fn findings_text(review: &Review, fixed: bool) -> Option<String> {
+/// All findings for the record of an attempt and for the agent, worst first, after what the reviewer fixed itself.
+pub(super) fn findings_text(review: &Review, fixed: bool) -> Option<String> {
     let fixes = fixes(review, fixed);
     let all: Vec<Finding> = review.findings().into_iter().chain(review.waived()).collect();
     let mut lines: Vec<String> = fixes.iter().map(|words| words.trim().to_owned()).collect();

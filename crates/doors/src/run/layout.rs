@@ -1,5 +1,5 @@
-//! Where the files of a run are. With a prefix several lists of tasks live side by side: `phase5-` has
-//! `spec/phase5-tasks.md`, and its dash is part of it.
+//! The paths of the files of a run. With a prefix, several lists of tasks live side by side: `phase5-`, dash included, has
+//! `spec/phase5-tasks.md`.
 
 use countersign_core::ids::Subject;
 use countersign_engine::workspace::UNFINISHED;
@@ -14,7 +14,7 @@ pub struct Layout {
     prefix: String,
 }
 
-/// Why a prefix cannot be one.
+/// An invalid prefix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a prefix is up to 64 letters, digits, `-`, `_` and `.`, and begins with a letter or digit, such as `phase5-`"
@@ -22,7 +22,7 @@ pub struct Layout {
 pub struct BadPrefix;
 
 impl Layout {
-    /// The files below a project's root; the prefix may be empty.
+    /// The files of a project; the prefix may be empty.
     pub fn new(root: impl Into<PathBuf>, prefix: &str) -> Result<Self, BadPrefix> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let begins = prefix.chars().next().is_none_or(|c| c.is_ascii_alphanumeric());
@@ -32,12 +32,11 @@ impl Layout {
         Ok(Self { root: root.into(), prefix: prefix.to_owned() })
     }
 
-    /// The project.
-    pub fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder of all of it.
+    /// The folder of most of them.
     pub fn spec(&self) -> PathBuf {
         self.root.join("spec")
     }
@@ -51,63 +50,58 @@ impl Layout {
         self.named("", "tasks.md")
     }
 
-    /// The list of tasks from the root, as subjects of reviews name it.
+    /// The list of tasks, relative to the root.
     pub fn tasks_name(&self) -> String {
         format!("spec/{}tasks.md", self.prefix)
     }
 
-    /// What stays the same over all attempts at a task.
+    /// The subject of the reviews of a task.
     pub fn subject(&self, task: &str) -> Subject {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
     }
 
-    /// What is wanted.
-    pub fn requirements(&self) -> PathBuf {
+    pub(super) fn requirements(&self) -> PathBuf {
         self.named("", "requirements.md")
     }
 
-    /// How it is to be done.
-    pub fn design(&self) -> PathBuf {
+    pub(super) fn design(&self) -> PathBuf {
         self.named("", "design.md")
     }
 
-    /// What became of each task.
+    /// The state database.
     pub fn state_db(&self) -> PathBuf {
         self.named(".executor-", "state.db")
     }
 
-    /// The same as very old projects have it.
-    pub fn state_json(&self) -> PathBuf {
+    pub(super) fn state_json(&self) -> PathBuf {
         self.named(".executor-", "state.json")
     }
 
-    /// Locked by whoever runs the tasks.
+    /// The lock of a run.
     pub fn lock(&self) -> PathBuf {
         self.named(".executor-", "state.lock")
     }
 
-    /// There when a run is asked to stop.
+    /// Exists when a run is asked to stop.
     pub fn stop(&self) -> PathBuf {
         self.spec().join(".executor-stop")
     }
 
-    /// Where a run says how far it is.
+    /// The progress of a run.
     pub fn progress(&self) -> PathBuf {
         self.spec().join(".executor-progress.txt")
     }
 
-    /// What agents, tests and reviewers said, a file per call.
+    /// The logs of attempts.
     pub fn logs(&self) -> PathBuf {
         self.named(".executor-", "logs")
     }
 
-    /// Every change of a status, a line each.
-    pub fn history(&self) -> PathBuf {
+    pub(super) fn history(&self) -> PathBuf {
         self.named(".", "task-history.log")
     }
 
-    /// Prompts of the project's own.
-    pub fn prompts(&self) -> PathBuf {
+    pub(super) fn prompts(&self) -> PathBuf {
         self.named("", "prompts")
     }
 
@@ -121,7 +115,7 @@ impl Layout {
         root.join("spec/executor.config.yaml")
     }
 
-    /// Whether a path from the root is one of our own files of state, which no change of a task includes.
+    /// Whether a path, relative to the root, is one of our state files, which are part of no change.
     pub fn is_state(path: &Path) -> bool {
         let Ok(inner) = path.strip_prefix("spec") else { return false };
         let first = inner.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! The lock of a run. The file says who holds it; the kernel drops the lock when that process ends, however it ends.
+//! The lock of a run: a file that names its holder. The kernel drops the lock when the process ends in any way.
 
 use countersign_core::text::visible_line;
 use rustix::io::Errno;
@@ -8,22 +8,21 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What another run says about itself is shown up to this size.
 const MAX_HOLDER_BYTES: u64 = 4096;
-/// How long what a killed run was just starting may hold its lock, and how often that is looked at.
-const LETTING_GO: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(10);
+/// A program that a killed run was just starting may hold the lock this long.
+const RELEASE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(10);
 
-/// Who holds a lock, in the words of the file.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The process.
     pub pid: u32,
-    /// What was typed.
+    /// Its command line.
     pub command: String,
-    /// Since when, in local time.
+    /// The local time of the lock.
     pub since: String,
-    /// On which machine.
+    /// The machine.
     pub host: String,
 }
 
@@ -36,26 +35,21 @@ pub struct RunLock {
 /// Why there is no lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another run has it.
+    /// Another run has the lock.
     #[error("another run is under way: {0}")]
     Held(String),
-    /// The disk refused.
-    #[error("the lock {path} cannot be taken: {error}")]
-    Io {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    /// The file cannot be used.
+    #[error("the lock {0} cannot be taken: {1}")]
+    Io(String, io::Error),
 }
 
 impl RunLock {
-    /// Takes the lock, or says who has it; what another run wrote is never changed.
+    /// Takes the lock, or names its holder, whose file is never changed.
     pub fn take(path: &Path, holder: &Holder) -> Result<Self, LockError> {
-        let failed = |error| LockError::Io { path: path.display().to_string(), error };
+        let failed = |error| LockError::Io(path.display().to_string(), error);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = open.map_err(failed)?;
-        let deadline = Instant::now() + LETTING_GO;
+        let deadline = Instant::now() + RELEASE;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
@@ -66,7 +60,7 @@ impl RunLock {
             if Instant::now() > deadline || !is_gone(&held, &holder.host) {
                 return Err(LockError::Held(held));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
         let Holder { pid, command, since, host } = holder;
         let line = |text: &str| visible_line(text).into_owned();
@@ -80,15 +74,14 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // The file stays: whoever removed it would let two runs lock two files of one name.
+        // The file stays: without it, two runs could lock two files of one name.
         self.file.set_len(0).ok();
-        // Said aloud, because a program that is being started at this moment has the file open too.
+        // Explicit, because a program that is just being started has the file open too.
         self.file.unlock().ok();
     }
 }
 
-/// Whether whoever wrote these words is a process of this machine that has ended. What it was just starting when it was
-/// killed holds the lock a moment longer.
+/// Whether the holder is a process of this machine that has ended.
 fn is_gone(words: &str, host: &str) -> bool {
     let of = |name: &str| words.split(", ").find_map(|part| part.strip_prefix(name));
     let pid = of("pid: ").and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);
@@ -96,7 +89,7 @@ fn is_gone(words: &str, host: &str) -> bool {
         && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// Who holds the lock, if anybody does.
+/// The holder of the lock, if it is held.
 pub fn holder(path: &Path) -> io::Result<Option<String>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -110,7 +103,6 @@ pub fn holder(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// What the file says, in a line.
 fn words(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;

@@ -1,4 +1,4 @@
-//! What an attempt wrote, in a file that can be read while it runs. Bounded: a program in a loop fills no disk.
+//! The log of an attempt: the output of agent, tests and review, in a file of bounded size.
 
 use countersign_engine::process::Tap;
 use std::fs::{File, OpenOptions};
@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most one attempt may leave.
-pub const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// The log of an attempt.
+/// An open log.
 #[derive(Clone)]
 pub struct Log(Arc<Mutex<Open>>);
 
@@ -18,7 +17,7 @@ struct Open {
     bytes: u64,
 }
 
-/// Where the log of an attempt is.
+/// The path of a log.
 pub fn path(logs: &Path, task: &str, attempt: u32) -> PathBuf {
     logs.join(format!("{task}-{attempt}.log"))
 }
@@ -36,7 +35,7 @@ pub fn all(logs: &Path, task: &str) -> Vec<PathBuf> {
 }
 
 impl Log {
-    /// Opens the log of an attempt, behind what is there of it.
+    /// Opens a log to append to it.
     pub fn open(logs: &Path, task: &str, attempt: u32) -> io::Result<Self> {
         std::fs::create_dir_all(logs)?;
         let file = OpenOptions::new().create(true).append(true).open(path(logs, task, attempt))?;
@@ -44,18 +43,18 @@ impl Log {
         Ok(Self(Arc::new(Mutex::new(Open { file, bytes }))))
     }
 
-    /// A line that says what comes now.
+    /// Writes a heading.
     pub fn heading(&self, text: &str) {
         self.write(format!("\n== {text}\n").as_bytes());
     }
 
-    /// Hears along with a program.
+    /// Writes the output of a program while it runs.
     pub fn tap(&self) -> Tap {
         let log = self.clone();
         Tap::new(move |piece| log.write(piece))
     }
 
-    /// Writes as much as there is room for. A log that cannot be written is no reason to lose the work.
+    /// Writes as much as there is room for. A write error is ignored: it must not lose the work.
     pub fn write(&self, piece: &[u8]) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.bytes >= LOG_BYTES_MAX {

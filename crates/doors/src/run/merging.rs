@@ -1,75 +1,70 @@
-//! Merging what may be merged: exactly the judged tree, on the real tip of the main branch, one at a time.
+//! The merge of a task into the main branch: the judged tree on the current tip, one task at a time. The git commands
+//! are in `merge_main` and `advance_main`.
 
-use super::attempt::{Again, Failure, Halt, Ready, tested};
-use super::course::{Course, Merging};
-use super::homecoming::Advanced;
-use super::log::Log;
+use super::advance_main::Advanced;
+use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
+use super::course::Merging;
+use super::merge_main::Merged;
 use super::repo::Place;
-use super::run::{Run, RunError};
+use super::run::RunError;
 use super::state::ErrorCode;
-use super::taking_up::{Conflict, Updated};
-use super::tasks::Task;
+use super::task::TaskRun;
 use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 
-/// How often the main branch may move under a merge.
 const MOVES_MAX: u32 = 20;
-/// How many conflicts with what others merged meanwhile cost a task none of its attempts.
+/// How many conflicts with the main branch cost a task no attempt.
 const CONFLICTS_MAX: u32 = 20;
 
-impl Run {
-    /// Commits and merges a task: the commit, where there is one.
-    pub(super) async fn merge(
-        &self,
-        task: &Task,
-        course: &mut Course,
-        ready: &Ready,
-        log: &Log,
-    ) -> Result<Option<String>, Halt> {
-        if !self.settings.commit {
+impl TaskRun<'_> {
+    /// Commits and merges a task; gives the commit, where there is one.
+    pub(super) async fn merge(&mut self, ready: &Ready) -> Result<Option<String>, Halt> {
+        if !self.settings.config.auto_commit {
             return Ok(None);
         }
-        self.stage(task, Stage::Merge);
-        let message = format!("{}: {}", task.id, task.name);
-        if course.place == Place::Here {
+        self.stage(Stage::Merge);
+        let message = format!("{}: {}", self.task.id, self.task.name);
+        if self.course.place == Place::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
-            let commit = self.repo.commit(&course.place, &ready.tree, None, &message).await?;
+            let commit = self.repo.commit(&self.course.place, &ready.tree, None, &message).await?;
             return Ok(Some(commit));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
-        // Whoever merges at the same time would merge into something else than it tested.
-        let _alone = self.merging.lock().await;
+        // Two merges at once would merge into a tree that was not tested.
+        let run = self.run;
+        let _alone = run.merging.lock().await;
         let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
-            let mut tips = self.repo.tips(&course.place).await?;
-            if tips.main != course.base {
+            let mut tips = self.repo.tips(&self.course.place).await?;
+            if tips.main != self.course.base {
                 let tip = tips.main;
-                self.tell_of_others(&course.base, &tip).await?;
-                self.repo.commit(&course.place, &tree, Some(&course.base), &message).await?;
-                tree = match self.repo.update(&course.place, &tip).await? {
-                    Updated::Tree(tree) => tree,
-                    Updated::Conflict(conflict) => {
-                        course.base = tip;
-                        course.forgive_conflict(CONFLICTS_MAX);
-                        return Err(conflicting(&self.repo.main, &conflict).into());
+                self.warn_unjudged(&self.course.base, &tip).await?;
+                self.repo.commit(&self.course.place, &tree, Some(&self.course.base), &message).await?;
+                tree = match self.repo.merge_main(&self.course.place, &tip).await? {
+                    Merged::Tree(tree) => tree,
+                    Merged::Conflict { files, words } => {
+                        self.course.base = tip;
+                        self.course.forgive_conflict(CONFLICTS_MAX);
+                        return Err(conflicting(&self.repo.main, &files, &words).into());
                     }
-                    Updated::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
+                    Merged::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
                 };
-                course.base = tip;
-                // What nobody has tested yet is tested before it is merged.
-                if let Some(test) = &self.settings.commands.test {
-                    let came = self.command(course, log, "tests after the main branch moved", test).await?;
+                self.course.base = tip;
+                // The merged tree is tested before it is on the main branch.
+                if let Some(test) = &self.settings.config.commands.test {
+                    let result = self.command("tests after the main branch moved", test).await?;
                     let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
-                    tested(&came, &what)?;
+                    check_tests(&result, &what)?;
                 }
-                tips = self.repo.tips(&course.place).await?;
+                tips = self.repo.tips(&self.course.place).await?;
             }
             let messages = [message.as_str(), merge_message.as_str()];
-            let joined = self.repo.join(&course.place, &tips, &tree, &course.base, messages).await?;
-            course.merging = Some(Merging::of(&joined.commit, &ready.review));
-            self.keep(&task.id, course).await?;
-            match self.repo.advance(&course.place, &joined).await? {
-                Advanced::Yes => return Ok(Some(joined.commit)),
+            let commit =
+                self.repo.join(&self.course.place, &tips, &tree, &self.course.base, messages).await?;
+            self.course.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
+            self.save().await?;
+            match self.repo.advance(&self.course.place, &commit, &self.course.base).await? {
+                Advanced::Yes => return Ok(Some(commit)),
                 Advanced::Moved => {}
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
             }
@@ -78,8 +73,8 @@ impl Run {
         Err(Failure::of_work(ErrorCode::Unknown, words).into())
     }
 
-    /// What others put on the main branch was not judged here, and is not kept quiet: it may have been the agent.
-    async fn tell_of_others(&self, from: &str, to: &str) -> Result<(), RunError> {
+    /// Warns of commits on the main branch without a review: the agent may have made them.
+    async fn warn_unjudged(&self, from: &str, to: &str) -> Result<(), RunError> {
         let commits = self.repo.unjudged(from, to).await?;
         if !commits.is_empty() {
             let words =
@@ -90,33 +85,30 @@ impl Run {
     }
 }
 
-/// How a merge names its review, for whoever reads the history.
-pub fn trailer(review: Option<&ReviewId>) -> String {
+fn trailer(review: Option<&ReviewId>) -> String {
     match review {
         Some(review) => format!("Countersign-Review: {review}"),
         None => "Countersign-Review: none".to_owned(),
     }
 }
 
-/// The word for work that passed and found something in the way.
-pub fn refused() -> ErrorCode {
+pub(super) fn refused() -> ErrorCode {
     ErrorCode::Other("MERGE_REFUSED".to_owned())
 }
 
-/// The work passed, and somebody has to make room for it first.
+/// The work passed, and uncommitted files are in the way.
 fn in_the_way(main: &str, words: &str) -> Failure {
     let words = format!(
         "it passed and is not on `{main}`, because files there are not committed and would be overwritten: {words}"
     );
-    Failure { again: Again::No, ..Failure::of_work(refused(), words) }
+    Failure { retry: Retry::No, ..Failure::of_work(refused(), words) }
 }
 
-fn conflicting(main: &str, conflict: &Conflict) -> Failure {
-    let files = conflict.files.join(", ");
+fn conflicting(main: &str, files: &[String], words: &str) -> Failure {
+    let files = files.join(", ");
     let words = format!(
         "the work is in conflict with what is on `{main}` now, in: {files}\nBoth sides stand in these files between \
-         conflict markers: keep what both want, and remove the markers.\n{}",
-        conflict.words
+         conflict markers: keep what both want, and remove the markers.\n{words}"
     );
     Failure::of_work(ErrorCode::Other("MERGE_CONFLICT".to_owned()), words)
 }

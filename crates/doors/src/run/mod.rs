@@ -1,24 +1,25 @@
-//! The run door: a list of tasks, each done by an agent, judged, and merged only when it passed.
+//! The run door: the tasks of `tasks.md`, each done by an agent, judged, and merged only after it passed.
+//!
+//! `run` has the parts of a run and `schedule` the order of its tasks. `task` makes attempts at one task, `attempt` runs
+//! the stages of an attempt, `judging` its review, and `merging` the merge. `course` is the checkpoint between runs.
 
-mod again;
-pub mod attempt;
-pub mod branch;
+mod advance_main;
+mod agent_reply;
+mod attempt;
 mod budget;
 pub mod config;
 pub mod course;
-mod heard;
-pub mod history;
-pub mod homecoming;
 pub mod human;
 pub mod judging;
 pub mod layout;
 pub mod lock;
 pub mod log;
-pub mod markers;
-pub mod merging;
-pub mod prompt_files;
-pub mod reconcile;
+mod merge_main;
+mod merging;
+mod prompt_files;
+mod reconcile;
 pub mod repo;
+mod retry;
 #[expect(
     clippy::module_inception,
     reason = "the door is named after its dialect, the module after what it holds"
@@ -28,13 +29,13 @@ pub mod schedule;
 pub mod settings;
 pub mod state;
 pub mod status;
-pub mod taking_up;
 pub mod task;
 pub mod task_file;
-pub mod task_prompt;
+mod task_prompt;
 pub mod tasks;
-pub mod tasks_file;
 mod traces;
+
+pub use task_file as tasks_file;
 
 /// The first part of its subjects.
 pub const DOOR: &str = "run";

@@ -1,5 +1,5 @@
-//! Setting right what a crash or a person left: merges that were made and not recorded, statuses that were edited,
-//! worktrees nobody needs.
+//! Recovery before a run: merges that were not recorded, statuses that a person edited, unfinished files and unused
+//! worktrees.
 
 use super::course::Course;
 use super::run::{Run, RunError};
@@ -9,15 +9,15 @@ use super::state::{Attempt, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
 use countersign_core::happening::Happening;
 use countersign_core::review::State;
+use countersign_engine::engine::EngineError;
 use countersign_engine::workspace::UNFINISHED;
 use std::collections::HashMap;
 
 impl Run {
-    /// Sets everything right, before anything begins.
-    pub async fn reconcile(&self) -> Result<(), RunError> {
+    pub(super) async fn reconcile(&self) -> Result<(), RunError> {
         self.sweep_unfinished();
         let list = self.tasks.read()?;
-        let known: HashMap<String, Summary> = self.summaries().await?;
+        let known = self.summaries().await?;
         for task in list.tasks() {
             self.finish_merge(task, known.get(&task.id)).await?;
             self.follow_person(task, known.get(&task.id)).await?;
@@ -30,28 +30,23 @@ impl Run {
         Ok(all.into_iter().map(|summary| (summary.task_id.clone(), summary)).collect())
     }
 
-    /// A merge that is on the main branch is done, whatever was recorded before we were killed.
+    /// Records a merge that is on the main branch and was not recorded before a crash.
     async fn finish_merge(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
         let Some(course) = Course::load(&self.state, &task.id).await? else { return Ok(()) };
         let Some(merging) = course.merging else { return Ok(()) };
         if !self.repo.is_merged(&merging.commit).await {
             return Ok(());
         }
-        self.repo.come_home(&course.place).await?;
-        let reviewed = merging.reviewed();
-        let review = format!("{}, recorded after an interruption", reviewed.status.word());
-        if known.is_some_and(|known| known.state == TaskState::Success) {
-            return self.done(task, Some(merging.commit), &review).await;
+        self.repo.return_to_main(&course.place).await?;
+        let review = format!("{}, recorded after an interruption", merging.review.status);
+        if known.is_none_or(|known| known.state != TaskState::Success) {
+            let attempt = Attempt::new(&(self.now)(), true, 0.0).reviewed(Some(&merging.review));
+            self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
         }
-        let mut attempt = Attempt::new(&(self.now)(), true, 0.0);
-        attempt.review_status = Some(reviewed.status);
-        attempt.review_findings = reviewed.findings;
-        attempt.review_id = reviewed.id.map(|id| id.to_string());
-        self.state.finish_attempt(&task.id, &attempt, &TaskState::Success).await?;
-        self.done(task, Some(merging.commit), &review).await
+        self.done(&task.id, Some(merging.commit), &review).await
     }
 
-    /// What a person wrote into the list wins, but for what a person rejected: an agent could have written it.
+    /// Follows a status that a person wrote, except for a rejected task: an agent could have written that one.
     async fn follow_person(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
         let Some(known) = known.filter(|known| !is_rejected(known)) else { return Ok(()) };
         let to = match (task.status, &known.state) {
@@ -69,17 +64,17 @@ impl Run {
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }
 
-    /// Files that were being written when a run was killed. Nobody else writes here: the run is locked.
+    /// Removes files that a killed run was writing. The lock keeps other runs out.
     fn sweep_unfinished(&self) {
         let entries = std::fs::read_dir(self.layout.spec()).into_iter().flatten().flatten();
         let unfinished = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(UNFINISHED);
         for entry in entries.filter(|entry| unfinished(&entry.file_name())) {
-            // One that stays is left out of everything all the same.
+            // A file that stays is part of no change.
             let _ = std::fs::remove_file(entry.path());
         }
     }
 
-    /// Worktrees of tasks that nobody is at.
+    /// Removes worktrees that no checkpoint names.
     async fn sweep_worktrees(&self, list: &TaskList) -> Result<(), RunError> {
         let mut needed = vec![];
         for task in list.tasks() {
@@ -87,7 +82,7 @@ impl Run {
                 needed.push(self.repo.folder(&course.place).to_owned());
             }
         }
-        for (folder, _) in self.repo.worktrees_below(&self.settings.worktrees).await? {
+        for folder in self.repo.worktrees_below(&self.settings.worktrees).await? {
             if !needed.contains(&folder) {
                 self.repo.remove_worktree(&folder).await?;
             }
@@ -95,15 +90,15 @@ impl Run {
         Ok(())
     }
 
-    /// Tasks that were left to be judged or decided about and can go on: somebody has, or can be asked now.
-    pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<String>, RunError> {
+    /// Tasks in review that can go on: they are decided, or a person can be asked now.
+    pub(super) async fn decided(&self, list: &TaskList) -> Result<Vec<Task>, RunError> {
         let mut decided = vec![];
         for task in list.tasks().iter().filter(|task| task.status == Status::Review) {
-            let latest = self.engine.ledger().latest_for(&self.subject(&task.id)).await;
-            let latest = latest.map_err(countersign_engine::engine::EngineError::from)?;
+            let latest = self.engine.ledger().latest_for(&self.layout.subject(&task.id)).await;
+            let latest = latest.map_err(EngineError::from)?;
             let asks = self.settings.human != HumanGate::Off;
             if latest.is_some_and(|stored| asks || stored.review.state != State::AwaitingPerson) {
-                decided.push(task.id.clone());
+                decided.push(task.clone());
             }
         }
         Ok(decided)

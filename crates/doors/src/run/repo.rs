@@ -1,10 +1,12 @@
-//! The repository of a run: a branch for each task, exactly the judged tree committed, merges one at a time.
+//! The git repository of a run: branches and worktrees of tasks, and their commits.
 //!
-//! What was judged is a tree, and that tree is what is committed: nothing that is written to a file after the
-//! verdict gets in. Hooks that would change it do not run.
+//! A commit has exactly the tree that was judged: a file written after the verdict does not get in, and hooks that would
+//! change it do not run. `merge_main` brings the main branch into a task, `advance_main` moves the main branch.
 
 use countersign_engine::git::{Git, GitError};
 use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,102 +15,84 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// Programs of a run that was killed are ended within this time, and may write to a worktree until then.
+/// Programs of a killed run end within this time, and may write to a worktree until then.
 const WRITERS_END: Duration = Duration::from_secs(5);
-/// How long to wait before such a worktree is taken away again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const REMOVE_AGAIN: Duration = Duration::from_millis(20);
 
-/// The main branch of a project.
+/// The repository of a project.
 #[derive(Clone, Debug)]
 pub struct Repo {
-    /// Git in the project's own worktree.
     pub(super) git: Git,
     root: PathBuf,
-    /// Whether git was found to be too old to check a branch out in a transaction.
-    pub(super) is_old: Arc<AtomicBool>,
-    /// Held while worktrees are made, listed or taken away: git reads one that is half made as a broken one.
+    /// Whether git turned out to be too old to check a branch out in a transaction.
+    pub(super) lacks_symref_update: Arc<AtomicBool>,
+    /// Held while worktrees are added, listed or removed: git reads an incomplete one as broken.
     worktrees: Arc<Mutex<()>>,
-    /// The branch that work is merged into.
+    /// The name of the main branch.
     pub main: String,
 }
 
-/// Where a task is worked on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where a task is worked on. A checkpoint is read as the first variant that fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Place {
-    /// On a branch of its own, in the project's own worktree.
-    Branch {
-        /// The branch.
-        branch: String,
-    },
-    /// On a branch of its own, in a worktree of its own.
+    /// On its own branch, in its own worktree.
     Worktree {
         /// The branch.
         branch: String,
         /// The folder.
+        #[serde(rename = "worktree")]
         folder: PathBuf,
     },
+    /// On its own branch, in the project's worktree.
+    Branch {
+        /// The branch.
+        branch: String,
+    },
     /// On whatever is checked out.
+    #[serde(deserialize_with = "any")]
     Here,
 }
 
-/// What goes wrong with a repository, in words for people.
+fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    IgnoredAny::deserialize(deserializer).map(drop)
+}
+
+/// Why a git step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
-    /// Git says so.
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// There is nothing to start from.
+    /// The main branch has no commit.
     #[error("the branch `{0}` has no commit: make a first one")]
     NoCommit(String),
-    /// No branch can be found to merge into.
+    /// No main branch was found.
     #[error("there is no branch to merge into: name it as `main_branch`")]
     NoMain,
-    /// The branch that is named is none.
+    /// The configured main branch does not exist.
     #[error("`main_branch` is `{0}`, and there is no such branch")]
     NotABranch(String),
-    /// The folder cannot be used.
+    /// The folder cannot be read.
     #[error("the project cannot be read: {0}")]
     Folder(std::io::Error),
     /// The files cannot be compared.
     #[error("{0}")]
     Change(String),
-    /// Something else is checked out.
-    #[error(
-        "`{found}` is checked out, and tasks start from `{main}`: `git switch {main}` first, or use --no-branch"
-    )]
-    NotOnMain {
-        /// What is.
-        found: String,
-        /// What should be.
-        main: String,
-    },
+    /// Another branch is checked out than the main one.
+    #[error("`{0}` is checked out, and tasks start from `{1}`: `git switch {1}` first, or use --no-branch")]
+    NotOnMain(String, String),
 }
 
-/// Where everything is before a merge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tips {
-    /// The main branch.
+/// The commits of the main branch and of a place before a merge.
+pub(super) struct Tips {
     pub main: String,
-    /// What is checked out where the task is worked on.
     head: Head,
 }
 
-/// A commit that is checked out.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Head {
     commit: String,
     tree: String,
-}
-
-/// A commit that joins a task and the main branch, not yet on any branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joined {
-    /// The commit.
-    pub commit: String,
-    /// The commit of the task, its second parent.
-    pub task: String,
-    /// Where the main branch was.
-    pub main_was: String,
 }
 
 impl Repo {
@@ -120,24 +104,17 @@ impl Repo {
         Ok(Self {
             git,
             root: root.to_owned(),
-            is_old: Arc::default(),
+            lacks_symref_update: Arc::default(),
             worktrees: Arc::default(),
             main: main.name,
         })
     }
 
-    /// The project's own worktree.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Git where a task is worked on.
-    pub fn at(&self, place: &Place) -> Git {
+    pub(super) fn at(&self, place: &Place) -> Git {
         Git::at(self.folder(place))
     }
 
-    /// The folder a task is worked on in.
-    pub fn folder<'a>(&'a self, place: &'a Place) -> &'a Path {
+    pub(super) fn folder<'a>(&'a self, place: &'a Place) -> &'a Path {
         match place {
             Place::Worktree { folder, .. } => folder,
             Place::Branch { .. } | Place::Here => &self.root,
@@ -148,33 +125,31 @@ impl Repo {
         format!("refs/heads/{}", self.main)
     }
 
-    /// Where the main branch is now.
-    pub async fn main_tip(&self) -> Result<String, RepoError> {
+    pub(super) async fn main_tip(&self) -> Result<String, RepoError> {
         self.git.commit(&self.main_ref()).await?.ok_or_else(|| RepoError::NoCommit(self.main.clone()))
     }
 
-    /// Where the main branch and a place are now.
-    pub async fn tips(&self, place: &Place) -> Result<Tips, RepoError> {
+    pub(super) async fn tips(&self, place: &Place) -> Result<Tips, RepoError> {
         let main = format!("{}^{{commit}}", self.main_ref());
-        let said = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
-            Ok(said) => said,
+        let output = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
+            Ok(output) => output,
             Err(error) => {
-                // Mostly because there is no such branch, which this says better.
+                // Mostly because there is no such branch, and this error says so.
                 self.main_tip().await?;
                 return Err(error.into());
             }
         };
-        match said.split('\n').collect::<Vec<_>>()[..] {
+        match output.split('\n').collect::<Vec<_>>()[..] {
             [main, commit, tree] => Ok(Tips {
                 main: main.to_owned(),
                 head: Head { commit: commit.to_owned(), tree: tree.to_owned() },
             }),
-            _ => Err(GitError::unexpected("rev-parse", said).into()),
+            _ => Err(GitError::unexpected("rev-parse", output).into()),
         }
     }
 
-    /// What is checked out in the project's own worktree: a branch, or a commit.
-    pub async fn checked_out(&self) -> Result<String, RepoError> {
+    /// What is checked out in the project's worktree: a branch, or a commit.
+    pub(super) async fn checked_out(&self) -> Result<String, RepoError> {
         if let Some(branch) = self.branch_by_file() {
             return Ok(branch);
         }
@@ -184,20 +159,20 @@ impl Repo {
         }
     }
 
-    /// The branch that is checked out, without asking git; none where that is not plain to see.
+    /// The branch that is checked out, without a git process; none where the file does not tell.
     fn branch_by_file(&self) -> Option<String> {
         let head = std::fs::read_to_string(self.root.join(".git/HEAD")).ok()?;
         let branch = head.trim_end().strip_prefix("ref: refs/heads/")?;
-        // What git writes there when it keeps branches in another form.
+        // Written by git for other ref storage formats.
         (branch != ".invalid").then(|| branch.to_owned())
     }
 
-    /// The commit a task of this branch starts from: the tip of the main branch, or what both have in common where the
-    /// branch is there already.
-    pub async fn start(&self, branch: &str) -> Result<String, RepoError> {
+    /// The commit a task starts from: the tip of the main branch, or the merge base where its branch exists already.
+    pub(super) async fn start(&self, branch: &str) -> Result<String, RepoError> {
         let (main, own) = (self.main_ref(), format!("refs/heads/{branch}"));
-        let said = self.git.text(["for-each-ref", "--format=%(objectname) %(refname)", &main, &own]).await?;
-        let at = |name: &str| said.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
+        let output =
+            self.git.text(["for-each-ref", "--format=%(objectname) %(refname)", &main, &own]).await?;
+        let at = |name: &str| output.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
         let tip = at(&main).ok_or_else(|| RepoError::NoCommit(self.main.clone()))?;
         match at(&own) {
             None => Ok(tip.to_owned()),
@@ -205,19 +180,18 @@ impl Repo {
         }
     }
 
-    /// Begins a task at `base`, or goes on with what is there of it.
-    pub async fn begin(&self, place: &Place, base: &str) -> Result<(), RepoError> {
+    /// Checks out the branch of a task, made at `base` where it does not exist.
+    pub(super) async fn begin(&self, place: &Place, base: &str) -> Result<(), RepoError> {
         match place {
             Place::Here => Ok(()),
             Place::Branch { branch } => {
-                let found = self.checked_out().await?;
-                if found == *branch {
+                let head = self.checked_out().await?;
+                if head == *branch {
                     return Ok(());
+                } else if head != self.main {
+                    return Err(RepoError::NotOnMain(head, self.main.clone()));
                 }
-                if found != self.main {
-                    return Err(RepoError::NotOnMain { found, main: self.main.clone() });
-                }
-                // Mostly it is new; where it is there, the second says what else may be wrong.
+                // Mostly the branch is new; where it exists, the second command reports any other error.
                 if self.git.run(["checkout", "-q", "-b", branch, base, "--"]).await.is_err() {
                     self.git.run(["checkout", "-q", branch, "--"]).await?;
                 }
@@ -237,10 +211,9 @@ impl Repo {
         }
     }
 
-    /// Commits a tree on top of what is checked out at a place, unless that is this tree already. Nothing is moved
-    /// but the branch of the place. `joins` is a commit of the main branch that the tree has taken up: a conflict with
-    /// it that was settled must not come back with the next.
-    pub async fn commit(
+    /// Commits a tree on the branch of a place, unless its tip has this tree already. `joins` is a commit of the main
+    /// branch that is merged in the tree: as a parent, so that a resolved conflict with it does not come back.
+    pub(super) async fn commit(
         &self,
         place: &Place,
         tree: &str,
@@ -254,7 +227,7 @@ impl Repo {
         };
         let commit = commit_object(&git, &head(&git).await?, tree, joins, message).await?;
         match place {
-            // A folder of ours: what is not in the tree was not judged.
+            // Files outside the tree were not judged.
             Place::Worktree { .. } => drop(git.run(["reset", "-q", "--hard", &commit]).await?),
             Place::Branch { .. } | Place::Here => {
                 git.run(["reset", "-q", "--soft", &commit]).await?;
@@ -264,26 +237,24 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Joins a judged tree with the commit of the main branch it is against; on no branch yet. The messages are those of
-    /// the task and of the merge.
-    pub async fn join(
+    /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages are those of the task and of
+    /// the merge.
+    pub(super) async fn join(
         &self,
         place: &Place,
         tips: &Tips,
         tree: &str,
         base: &str,
-        message: [&str; 2],
-    ) -> Result<Joined, RepoError> {
+        [message, merge_message]: [&str; 2],
+    ) -> Result<String, RepoError> {
         let git = self.at(place);
-        let [message, merge_message] = message;
         let task = commit_object(&git, &tips.head, tree, None, message).await?;
-        let commit = git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?;
-        Ok(Joined { commit, task, main_was: base.to_owned() })
+        Ok(git.text(["commit-tree", tree, "-p", base, "-p", &task, "-m", merge_message]).await?)
     }
 
-    /// Keeps work that is not merged on its branch, and leaves the place: the project's own worktree goes back to the
-    /// main branch, another one is taken away. Work without a branch of its own stays in the files.
-    pub async fn shelve(
+    /// Commits unmerged work to its branch, and leaves the place: the project's worktree goes back to the main branch, a
+    /// worktree of the task is removed. Work without its own branch stays in the files.
+    pub(super) async fn shelve(
         &self,
         place: &Place,
         tree: Option<&str>,
@@ -298,39 +269,44 @@ impl Repo {
         }
         match place {
             Place::Branch { .. } => drop(self.git.run(["checkout", "-q", &self.main, "--"]).await?),
-            Place::Worktree { .. } => self.leave(place, Branch::Stays).await?,
+            Place::Worktree { folder, .. } => self.remove_worktree(folder).await?,
             Place::Here => {}
         }
         Ok(())
     }
 
-    /// Throws away what is there of a task: its worktree and its branch.
-    pub async fn discard(&self, place: &Place) -> Result<(), RepoError> {
+    /// Removes the branch and the worktree of a task.
+    pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {
                 if self.checked_out().await? == *branch {
                     self.git.run(["checkout", "-q", "-f", &self.main, "--"]).await?;
                 }
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
+                self.delete_branch(branch).await
             }
-            Place::Worktree { .. } => self.leave(place, Branch::Gone).await?,
-            Place::Here => {}
+            Place::Worktree { branch, folder } => {
+                self.remove_worktree(folder).await?;
+                self.delete_branch(branch).await
+            }
+            Place::Here => Ok(()),
         }
-        Ok(())
     }
 
-    /// The tree of a commit.
-    pub async fn tree(&self, commit: &str) -> Result<String, RepoError> {
+    pub(super) async fn delete_branch(&self, branch: &str) -> Result<(), RepoError> {
+        Ok(self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await.map(drop)?)
+    }
+
+    pub(super) async fn tree(&self, commit: &str) -> Result<String, RepoError> {
         Ok(self.git.text(["rev-parse", &format!("{commit}^{{tree}}")]).await?)
     }
 
-    /// Whether a commit is on the main branch. One that is gone is not there either.
-    pub async fn is_merged(&self, commit: &str) -> bool {
+    /// Whether a commit is on the main branch; false where it does not exist.
+    pub(super) async fn is_merged(&self, commit: &str) -> bool {
         is_ancestor(&self.git, commit, &self.main_ref()).await
     }
 
-    /// What a task that has no branch starts from: the files as they are, as a tree.
-    pub async fn here(&self, left_out: &[String]) -> Result<String, RepoError> {
+    /// The tree of the files as they are, from which a task without its own branch starts.
+    pub(super) async fn snapshot(&self, left_out: &[String]) -> Result<String, RepoError> {
         let root = Root::new(&self.root).map_err(RepoError::Folder)?;
         let head = self.git.head().await?;
         let wanted = ChangeWanted {
@@ -348,30 +324,29 @@ impl Repo {
         }
     }
 
-    /// Takes a worktree away that nobody needs, also one that was never completed: git keeps such a one locked.
-    pub async fn remove_worktree(&self, folder: &Path) -> Result<(), RepoError> {
+    /// Removes a worktree, also one that was never completed, which git keeps locked.
+    pub(super) async fn remove_worktree(&self, folder: &Path) -> Result<(), RepoError> {
         let deadline = Instant::now() + WRITERS_END;
         loop {
             match std::fs::remove_dir_all(folder) {
                 Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && Instant::now() < deadline => {
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    tokio::time::sleep(REMOVE_AGAIN).await;
                 }
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(RepoError::Folder(error)),
                 _ => break,
             }
         }
         let path = folder.to_string_lossy().into_owned();
-        // Without its folder only git's own note of it is left; where there is none either, nothing is to be done.
+        // Git may still have an entry for the removed folder.
         match self.worktree(&["remove", "--force", "--force", &path]).await {
-            Err(error @ GitError::Failed { .. }) if self.knows_worktree(folder).await? => Err(error.into()),
+            Err(error @ GitError::Failed { .. })
+                if self.worktrees_below(folder).await?.iter().any(|path| path == folder) =>
+            {
+                Err(error.into())
+            }
             Err(error) if !matches!(error, GitError::Failed { .. }) => Err(error.into()),
             _ => Ok(()),
         }
-    }
-
-    async fn knows_worktree(&self, folder: &Path) -> Result<bool, RepoError> {
-        let _alone = self.worktrees.lock().await;
-        Ok(self.git.worktrees().await?.iter().any(|worktree| worktree.path == folder))
     }
 
     /// `git worktree`, one at a time.
@@ -380,33 +355,18 @@ impl Repo {
         self.git.run([&["worktree"], args].concat()).await
     }
 
-    /// Files that are not as they were committed, but for our own.
-    pub async fn dirty(&self, is_own: impl Fn(&Path) -> bool) -> Result<Vec<String>, RepoError> {
+    pub(super) async fn dirty(&self, is_own: impl Fn(&Path) -> bool) -> Result<Vec<String>, RepoError> {
         let entries = self.git.status().await?;
         Ok(entries.into_iter().map(|entry| entry.path).filter(|path| !is_own(Path::new(path))).collect())
     }
 
-    /// Worktrees below a folder, with their branches.
-    pub async fn worktrees_below(&self, folder: &Path) -> Result<Vec<(PathBuf, Option<String>)>, RepoError> {
+    pub(super) async fn worktrees_below(&self, folder: &Path) -> Result<Vec<PathBuf>, RepoError> {
         let _alone = self.worktrees.lock().await;
-        let all = self.git.worktrees().await?;
-        let below = all.into_iter().filter(|worktree| worktree.path.starts_with(folder));
-        Ok(below.map(|worktree| (worktree.path, worktree.branch)).collect())
-    }
-
-    /// Takes a worktree away, and its branch where that has no more use.
-    pub(super) async fn leave(&self, place: &Place, then: Branch) -> Result<(), RepoError> {
-        if let Place::Worktree { branch, folder } = place {
-            self.remove_worktree(folder).await?;
-            if then == Branch::Gone {
-                self.git.run(["update-ref", "-d", &format!("refs/heads/{branch}")]).await?;
-            }
-        }
-        Ok(())
+        let all = self.git.worktrees().await?.into_iter().map(|worktree| worktree.path);
+        Ok(all.filter(|path| path.starts_with(folder)).collect())
     }
 }
 
-/// The commit of a tree on top of what is checked out, on no branch yet.
 async fn commit_object(
     git: &Git,
     head: &Head,
@@ -424,18 +384,11 @@ async fn commit_object(
 }
 
 async fn head(git: &Git) -> Result<Head, RepoError> {
-    let said = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
-    let (commit, tree) = said.split_once('\n').unwrap_or((&said, ""));
+    let output = git.text(["rev-parse", "HEAD", "HEAD^{tree}"]).await?;
+    let (commit, tree) = output.split_once('\n').unwrap_or((&output, ""));
     Ok(Head { commit: commit.to_owned(), tree: tree.to_owned() })
 }
 
 async fn is_ancestor(git: &Git, one: &str, other: &str) -> bool {
     git.run(["merge-base", "--is-ancestor", one, other]).await.is_ok()
-}
-
-/// What becomes of a branch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Branch {
-    Stays,
-    Gone,
 }

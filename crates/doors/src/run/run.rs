@@ -1,4 +1,4 @@
-//! A run: everything it needs, and the order in which tasks are taken.
+//! A run: its parts, its errors, and the people it asks. The order of its tasks is in `schedule`.
 
 use super::course::Course;
 use super::human::Shown;
@@ -15,6 +15,7 @@ use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::worker::Worker;
 use countersign_engine::workspace::ChangeError;
+use countersign_engine::yaml::{Diagnostic, Problems};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,44 +24,42 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio_util::sync::CancellationToken;
 
-/// What a run is made of.
+/// The parts of a run.
 pub struct RunParts {
     /// The engine of the project.
     pub engine: Engine,
-    /// The guard of every program.
+    /// The guard of all processes.
     pub guard: GuardProgram,
-    /// Where the files are.
+    /// The paths of its files.
     pub layout: Layout,
     /// The repository.
     pub repo: Repo,
-    /// Who works.
+    /// The agent.
     pub worker: Worker,
-    /// How.
+    /// The settings.
     pub settings: Settings,
-    /// Who judges.
+    /// Finds the rules and reviewers of a change.
     pub judges: Arc<dyn Judges>,
-    /// Who decides.
+    /// The people it asks.
     pub people: Arc<dyn People>,
-    /// Stops the run after the step that is under way.
+    /// Stops the run after the current step.
     pub stop: CancellationToken,
     /// The time, local and without a zone.
     pub now: fn() -> String,
 }
 
-/// A run: its parts, and what it keeps of its tasks.
+/// A run.
 pub struct Run {
     parts: RunParts,
-    /// What became of each task.
     pub(super) state: State,
-    /// The list of tasks.
     pub(super) tasks: TaskFile,
-    /// The environment of whoever works.
+    /// The environment of the agent and of the commands.
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// Only one merges at a time.
+    /// Held by the task that merges.
     pub(super) merging: tokio::sync::Mutex<()>,
-    /// What was spent in this run.
+    /// What the agents of this run cost.
     pub(super) spent_microusd: AtomicU64,
-    /// A step that is under way is not stopped.
+    /// Never cancelled: the current step goes on when the run stops.
     pub(super) never: CancellationToken,
 }
 
@@ -72,23 +71,23 @@ impl std::ops::Deref for Run {
     }
 }
 
-/// What a person said.
+/// The answer of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said<T> {
     /// There is a decision.
     Decided(T),
-    /// There is nobody to ask.
+    /// There is no person to ask.
     Nobody,
-    /// They want everything to stop.
+    /// They stop the run.
     Interrupted,
 }
 
-/// What a person is asked about: a change that was judged and waits for a decision.
+/// A judged change that waits for a person's decision.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// What they see first.
+    /// The summary they see first.
     pub shown: &'a Shown,
-    /// The change.
+    /// The diff.
     pub diff: &'a str,
     /// The files that changed.
     pub files: &'a [PathBuf],
@@ -98,22 +97,22 @@ pub struct Question<'a> {
     pub stored: &'a Stored,
 }
 
-/// Why a person could not be asked, or the decision was not taken.
+/// Why a person could not be asked, or the decision was not recorded.
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A person who is asked: the review as it stands once there is a decision.
+/// The answer of a person, with the review after the decision.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
 /// People at a terminal.
 pub trait People: Send + Sync {
-    /// Asks what becomes of a task, and has the decision recorded: the review as it stands then.
+    /// Asks for a decision about a task, and records it.
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
     /// Asks whether to go on after a task failed for good.
     fn go_on<'a>(&'a self, task: &'a str, error: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
-/// What breaks a run off. What a task does wrong does not.
+/// Why a run ends with an error. A failed task is not one.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The engine or its ledger.
@@ -128,24 +127,19 @@ pub enum RunError {
     /// The repository.
     #[error(transparent)]
     Repo(#[from] RepoError),
-    /// The change could not be seen.
+    /// The change of a task.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// The configuration it is judged by.
+    /// The configuration.
     #[error("{0}")]
     Configuration(String),
     /// A file or a program.
-    #[error("{what}: {error}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        error: io::Error,
-    },
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
     /// The person at the terminal.
     #[error(transparent)]
     Person(PersonError),
-    /// Somebody's uncommitted work is in the way.
+    /// Files with uncommitted changes.
     #[error("there are changes that are not committed: {}", listed(.0))]
     Dirty(Vec<String>),
     /// There is no such task.
@@ -160,7 +154,11 @@ impl RunError {
 
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
-        move |error| Self::Io { what, error }
+        move |error| Self::Io(what, error)
+    }
+
+    pub(super) fn template(problem: Diagnostic) -> Self {
+        Self::Configuration(Problems::from(problem).to_string())
     }
 
     /// The outcome a command ends with.
@@ -168,7 +166,7 @@ impl RunError {
         match self {
             Self::Engine(error) => error.outcome(),
             Self::Change(error) => error.outcome(),
-            Self::State(_) | Self::Io { .. } | Self::Person(_) => Outcome::Internal,
+            Self::State(_) | Self::Io(..) | Self::Person(_) => Outcome::Internal,
             Self::Tasks(_) | Self::Repo(_) | Self::Configuration(_) | Self::Dirty(_) | Self::NoTask(_) => {
                 Outcome::Usage
             }
@@ -186,7 +184,7 @@ fn listed(files: &[String]) -> String {
 }
 
 impl Run {
-    /// A run of the tasks in the files of its parts.
+    /// Opens the state and the list of tasks.
     pub async fn open(parts: RunParts) -> Result<Self, RunError> {
         Ok(Self {
             state: State::open(&parts.layout).await?,
@@ -203,8 +201,7 @@ impl Run {
         self.engine.say(happening);
     }
 
-    /// Keeps how far a task is.
-    pub(super) async fn keep(&self, task: &str, course: &Course) -> Result<(), RunError> {
+    pub(super) async fn save(&self, task: &str, course: &Course) -> Result<(), RunError> {
         Ok(course.keep(&self.state, task).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! Which task runs when: what waits for nothing, one after the other or several at once.
+//! The order of tasks, and the loop that runs them one after the other or several at once.
 
 use super::config::OnFailure;
 use super::course::Course;
@@ -11,16 +11,17 @@ use super::tasks::{self, Status, Task, TaskList};
 use countersign_core::happening::Happening;
 use countersign_core::outcome::{Outcome, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Which tasks are meant.
+/// The selection of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
     /// All that can run.
     All,
-    /// Those of a milestone.
+    /// All of a milestone.
     Milestone(String),
     /// These, in the order in which they can run.
     These(Vec<String>),
@@ -28,28 +29,28 @@ pub enum Which {
     Next,
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Results {
     /// How each task ended, by its id.
     pub ends: BTreeMap<String, TaskEnd>,
-    /// Tasks that were meant and did not run.
+    /// Selected tasks that did not run.
     pub left: BTreeMap<String, Left>,
-    /// Whether the run stopped before its time, and why.
+    /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
 }
 
-/// A task that was meant and did not run.
+/// A selected task that did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// Why.
     pub why: String,
-    /// What that means for the run: what is not done has not passed.
+    /// The outcome for the run: a task that is not done has not passed.
     pub outcome: Outcome,
 }
 
 impl Results {
-    /// The outcome of all together: the worst.
+    /// The worst outcome of all tasks.
     pub fn outcome(&self) -> Outcome {
         let ends = self.ends.values().map(TaskEnd::outcome);
         let left = self.left.values().map(|left| left.outcome);
@@ -75,13 +76,13 @@ impl Run {
         Ok(order)
     }
 
-    /// Runs tasks until none can run any more.
+    /// Runs tasks until none can run.
     pub async fn run(self: &Arc<Self>, which: &Which) -> Result<Results, RunError> {
         let mut results = Results::default();
-        self.named_exist(which)?;
+        self.check_named(which)?;
         self.reconcile().await?;
         if self.settings.at_once.is_none() {
-            self.clean().await?;
+            self.check_clean().await?;
         }
         let at_once = self.settings.at_once.unwrap_or(1).max(1);
         let mut running: JoinSet<(Task, Result<TaskEnd, RunError>)> = JoinSet::new();
@@ -89,16 +90,13 @@ impl Run {
         let mut failures = 0;
         loop {
             if results.stopped.is_none() {
-                results.stopped = self.stop_wanted();
+                results.stopped = self.stop_reason();
             }
             if results.stopped.is_none() {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
             let Some(ended) = running.join_next().await else { break };
-            let (task, ended) = ended.map_err(|error| RunError::Io {
-                what: "a task broke off".to_owned(),
-                error: std::io::Error::other(error),
-            })?;
+            let (task, ended) = ended.map_err(io::Error::other).map_err(RunError::io("a task broke off"))?;
             let end = match ended {
                 Ok(end) => end,
                 Err(error) => {
@@ -117,7 +115,7 @@ impl Run {
             }
             results.ends.insert(task.id, end);
         }
-        self.left_over(which, &mut results).await?;
+        self.add_left(which, &mut results).await?;
         Ok(results)
     }
 
@@ -133,12 +131,8 @@ impl Run {
         }
         let list = self.tasks.read()?;
         let known = self.summaries().await?;
-        let mut next: Vec<Task> = vec![];
-        for id in self.decided(&list).await? {
-            next.extend(
-                list.get(&id).filter(|task| !begun.contains(&task.id) && is_meant(task, which)).cloned(),
-            );
-        }
+        let mut next = self.decided(&list).await?;
+        next.retain(|task| !begun.contains(&task.id) && is_selected(task, which));
         next.extend(self.candidates(&list, which, &known, begun).into_iter().cloned());
         if *which == Which::Next {
             next.truncate(1);
@@ -154,8 +148,7 @@ impl Run {
         Ok(())
     }
 
-    /// Tasks that can run now. What failed for good runs again only where it is named, and what a person rejected not
-    /// even then.
+    /// Tasks that can run now. A failed task runs again only where it is named, and a rejected one not even then.
     fn candidates<'l>(
         &self,
         list: &'l TaskList,
@@ -175,11 +168,11 @@ impl Run {
                 |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
             ready.extend(list.tasks().iter().filter(waits));
         }
-        let meant = |task: &&Task| is_meant(task, which) && !begun.contains(&task.id);
+        let meant = |task: &&Task| is_selected(task, which) && !begun.contains(&task.id);
         ready.into_iter().filter(meant).filter(may).collect()
     }
 
-    fn named_exist(&self, which: &Which) -> Result<(), RunError> {
+    fn check_named(&self, which: &Which) -> Result<(), RunError> {
         let Which::These(ids) = which else { return Ok(()) };
         let list = self.tasks.read()?;
         match ids.iter().find(|id| list.get(id).is_none()) {
@@ -188,9 +181,9 @@ impl Run {
         }
     }
 
-    /// In the project's own worktree somebody's uncommitted work would become part of a task.
-    async fn clean(&self) -> Result<(), RunError> {
-        if !self.settings.commit || !self.settings.branch {
+    /// Fails where uncommitted files in the project's worktree would become part of a task.
+    async fn check_clean(&self) -> Result<(), RunError> {
+        if !self.settings.uses_branches() {
             return Ok(());
         }
         let here = self.repo.checked_out().await?;
@@ -199,7 +192,7 @@ impl Run {
             for task in list.tasks() {
                 let Some(course) = Course::load(&self.state, &task.id).await? else { continue };
                 if matches!(&course.place, Place::Branch { branch } if *branch == here) {
-                    return self.go_on_with(task, &course).await;
+                    return self.check_resumable(task, &course).await;
                 }
             }
         }
@@ -213,8 +206,8 @@ impl Run {
         }
     }
 
-    /// A task that was interrupted goes on where it is, unless this run read its settings from what that task wrote.
-    async fn go_on_with(&self, task: &Task, course: &Course) -> Result<(), RunError> {
+    /// An interrupted task goes on where it is, unless it changed files that this run read its settings from.
+    async fn check_resumable(&self, task: &Task, course: &Course) -> Result<(), RunError> {
         let Some(change) = self.change(course).await? else { return Ok(()) };
         let gate_files = change.gate_files();
         if gate_files.is_empty() {
@@ -230,7 +223,7 @@ impl Run {
         )))
     }
 
-    fn stop_wanted(&self) -> Option<String> {
+    fn stop_reason(&self) -> Option<String> {
         if self.stop.is_cancelled() {
             return Some("it was interrupted".to_owned());
         }
@@ -242,14 +235,14 @@ impl Run {
         if *code == ErrorCode::BudgetExceeded {
             return Some(error.clone());
         }
-        if failures >= self.settings.max_consecutive_failures {
+        if failures >= self.settings.config.max_consecutive_failures {
             return Some(format!("{failures} tasks in a row failed"));
         }
-        // Where the agent itself is not there, the next task fares no better.
+        // Without an agent, the next task fails too.
         if matches!(outcome, Outcome::NoVerdict(_)) && *code == ErrorCode::Infrastructure && failures > 1 {
             return Some(error.clone());
         }
-        let on = match self.settings.on_failure {
+        let on = match self.settings.config.on_task_failure {
             OnFailure::Skip => true,
             OnFailure::Stop => false,
             OnFailure::Ask => self.people.go_on(task, error).await,
@@ -257,14 +250,14 @@ impl Run {
         (!on).then(|| format!("{task} failed"))
     }
 
-    /// Tasks that were meant and did not run, each with its reason.
-    async fn left_over(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
+    /// Adds the selected tasks that did not run, each with its reason.
+    async fn add_left(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
         if *which == Which::Next && !results.ends.is_empty() {
             return Ok(());
         }
         let list = self.tasks.read()?;
         let known = self.summaries().await?;
-        let open = |task: &&Task| !matches!(task.status, Status::Done) && is_meant(task, which);
+        let open = |task: &&Task| !matches!(task.status, Status::Done) && is_selected(task, which);
         for task in list.tasks().iter().filter(open) {
             if results.ends.contains_key(&task.id) {
                 continue;
@@ -288,7 +281,6 @@ impl Run {
     }
 }
 
-/// Why a task that was meant did not run.
 fn left(task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
     let (why, outcome) = match (task.status, waits, stopped) {
         (Status::Review, ..) => ("it waits for a person".to_owned(), Outcome::AwaitingPerson),
@@ -304,12 +296,12 @@ fn left(task: &Task, waits: &[&str], stopped: Option<&str>) -> Left {
     Left { why, outcome }
 }
 
-/// What a person rejected, only a person tries again.
+/// Whether a person rejected it, so that only a person lets it run again.
 pub(super) fn is_rejected(known: &Summary) -> bool {
     known.state == TaskState::Failed && known.error_code == Some(ErrorCode::ReviewRejected)
 }
 
-fn is_meant(task: &Task, which: &Which) -> bool {
+fn is_selected(task: &Task, which: &Which) -> bool {
     match which {
         Which::All | Which::Next => true,
         Which::Milestone(wanted) => tasks::in_milestone(task, wanted),

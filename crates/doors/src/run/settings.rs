@@ -1,6 +1,6 @@
-//! How a run works: every switch of the command line and the configuration, as plain values.
+//! The settings of one run: the configuration with the flags applied, and what the flags alone decide.
 
-use super::config::{Commands, OnFailure, ReviewPolicy};
+use super::config::RunConfig;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,47 +11,36 @@ pub enum HumanGate {
     Off,
     /// At this terminal; where there is none, later.
     Terminal,
-    /// Somewhere else, while the task waits.
+    /// Elsewhere, while the task waits.
     Queue,
-    /// Somewhere else, after the run: the task waits, the run does not.
+    /// Elsewhere, after the run.
     Later,
 }
 
-/// How a run works.
+/// The settings of one run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many attempts a task has.
-    pub max_retries: u32,
-    /// How long to wait before the next.
-    pub retry_delay: Duration,
-    /// How long an agent may take.
-    pub task_timeout: Duration,
-    /// How long tests, and lint, may take.
-    pub check_timeout: Duration,
-    /// After so many failed tasks in a row the run stops.
-    pub max_consecutive_failures: u32,
-    /// What happens when a task fails for good.
-    pub on_failure: OnFailure,
-    /// The commands that are run.
-    pub commands: Commands,
-    /// Whether work that lint is not content with goes no further; otherwise the reviewer is told.
-    pub lint_blocking: bool,
-    /// Whether work is judged at all.
-    pub review: bool,
-    /// What a verdict is worth.
-    pub review_policy: ReviewPolicy,
+    /// The configuration with the flags applied. A command that is not to run is none.
+    pub config: RunConfig,
     /// Where a person decides.
     pub human: HumanGate,
-    /// Whether work is committed.
-    pub commit: bool,
-    /// Whether each task has a branch of its own.
-    pub branch: bool,
-    /// How many tasks run at once, each in a worktree of its own; none for one after the other, in place.
+    /// How many tasks run at once, each in its own worktree; none: one after the other, in the project's worktree.
     pub at_once: Option<usize>,
-    /// The most a whole run may cost.
+    /// The most a run may cost.
     pub budget_microusd: Option<u64>,
     /// The most one task may cost.
     pub task_budget_microusd: Option<u64>,
-    /// Where worktrees are made.
+    /// The folder of the worktrees.
     pub worktrees: PathBuf,
+}
+
+impl Settings {
+    /// Whether each task has its own branch, which is merged.
+    pub fn uses_branches(&self) -> bool {
+        self.config.create_git_branch && self.config.auto_commit
+    }
+}
+
+pub(super) fn seconds(seconds: u32) -> Duration {
+    Duration::from_secs(seconds.into())
 }

@@ -1,4 +1,4 @@
-//! The lines of `status` for tasks, and how often each state occurs. Pure.
+//! The lines of `status` for tasks, and the counts of their states.
 
 use super::state::{ReviewStatus, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, HashMap};
 /// States are padded to the length of `success`.
 const STATE_WIDTH: usize = 7;
 
-/// A task of the list with what became of it.
+/// A task of the list with its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'s> {
     /// The task.
     pub task: &'s Task,
-    /// What the database says, if anything.
+    /// Its summary in the database, if it has one.
     pub summary: Option<&'s Summary>,
 }
 
 impl Standing<'_> {
-    /// What became of it. Of a task that never ran the list itself is believed.
+    /// Its state; that of the list where it never ran.
     pub fn state(&self) -> TaskState {
         match (self.summary, self.task.status) {
             (Some(summary), _) => summary.state.clone(),
@@ -28,7 +28,7 @@ impl Standing<'_> {
         }
     }
 
-    /// The line: `TASK-001: success (review: passed, 2 issues)`, or `TASK-003: pending` where no review was.
+    /// The line: `TASK-001: success (review: passed, 2 issues)`, or `TASK-003: pending` without a review.
     pub fn line(&self) -> String {
         let state = self.state();
         let state = visible_line(state.word());
@@ -49,14 +49,14 @@ impl Standing<'_> {
     }
 }
 
-/// Every task of the list with what became of it, in the order of the list.
+/// Every task of the list with its summary, in the order of the list.
 pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standing<'s>> {
     let by_id: HashMap<&str, &Summary> = summaries.iter().map(|one| (one.task_id.as_str(), one)).collect();
     let standing = |task: &'s Task| Standing { task, summary: by_id.get(task.id.as_str()).copied() };
     list.tasks().iter().map(standing).collect()
 }
 
-/// How often each state occurs.
+/// The number of tasks per state.
 pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for standing in standings {
@@ -65,7 +65,7 @@ pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// How many issues recorded findings are: what `N issues found` says, or the lines that name a severity.
+/// The number of issues in recorded findings: the number in `N issues found`, or the lines with a severity.
 pub fn issues_in(findings: &str) -> usize {
     let plain = |line: &str| line.trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let stated = findings.lines().find_map(|line| {

@@ -1,29 +1,22 @@
-//! What an agent is told of a task. Pure.
+//! The prompt of an agent for a task, from the built-in text or the template of the project.
 
 use super::prompt_files::render;
 use super::tasks::Task;
 use countersign_core::text;
 
-/// The most that is told of an attempt that failed before.
 const PREVIOUS_ERROR_BYTES: usize = 16 * 1024;
-/// The most that is told of the requirements a task comes from.
 const TRACED_BYTES: usize = 32 * 1024;
 
-/// The variable of a template that says what went wrong before.
 const PREVIOUS: &str = "PREVIOUS_ERRORS";
 
-/// What a prompt is made of.
-#[derive(Clone, Debug)]
-pub struct TaskPrompt<'a> {
-    /// The task.
+/// The parts of a prompt.
+pub(super) struct TaskPrompt<'a> {
     pub task: &'a Task,
-    /// The passages of requirements and design it comes from.
+    /// The passages of requirements and design that the task traces to.
     pub traced: &'a str,
-    /// Why the attempt before failed.
     pub previous_error: Option<&'a str>,
-    /// The project's own template, in which `{{NAME}}` stands for a part.
+    /// The template of the project, in which `{{NAME}}` stands for a part.
     pub template: Option<&'a str>,
-    /// The command that tests.
     pub test_command: Option<&'a str>,
 }
 
@@ -36,15 +29,14 @@ access), end with `TASK_BLOCKED: ` and what. Do not commit, do not switch branch
 that is done for you.
 ";
 
-/// The prompt.
-pub fn task_prompt(parts: &TaskPrompt<'_>) -> String {
+pub(super) fn task_prompt(parts: &TaskPrompt<'_>) -> String {
     match parts.template {
-        Some(template) => filled(template, parts),
-        None => own(parts),
+        Some(template) => from_template(template, parts),
+        None => built_in(parts),
     }
 }
 
-fn own(parts: &TaskPrompt<'_>) -> String {
+fn built_in(parts: &TaskPrompt<'_>) -> String {
     let task = parts.task;
     let mut out =
         format!("# {}: {}\n\nDo this task in the project in the current folder.\n", task.id, task.name);
@@ -72,8 +64,8 @@ fn own(parts: &TaskPrompt<'_>) -> String {
     out
 }
 
-/// A template with its parts. Whatever it forgets, an agent has to know how to end.
-fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
+/// The template with its parts. Previous errors and the markers are added where the template does not have them.
+fn from_template(template: &str, parts: &TaskPrompt<'_>) -> String {
     let task = parts.task;
     let previous = parts.previous_error.map(|error| text::cut_noted(error, PREVIOUS_ERROR_BYTES));
     let (checklist, traced) = (checklist(task), text::cut_noted(parts.traced, TRACED_BYTES));
@@ -100,10 +92,8 @@ fn filled(template: &str, parts: &TaskPrompt<'_>) -> String {
     out
 }
 
-/// The checklist as it stands in the list of tasks.
-pub fn checklist(task: &Task) -> String {
-    let item = |item: &super::tasks::ChecklistItem| {
-        format!("- [{}] {}\n", if item.done { 'x' } else { ' ' }, item.text)
-    };
-    task.checklist.iter().map(item).collect()
+/// The checklist as it is written in the list of tasks.
+pub(super) fn checklist(task: &Task) -> String {
+    let tick = |done: bool| if done { 'x' } else { ' ' };
+    task.checklist.iter().map(|item| format!("- [{}] {}\n", tick(item.done), item.text)).collect()
 }

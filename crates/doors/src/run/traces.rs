@@ -1,16 +1,16 @@
-//! The passages of requirements and design that a task comes from.
+//! The passages of `requirements.md` and `design.md` that a task traces to.
 
 use super::layout::Layout;
 use countersign_core::markdown::{self, Line, heading};
 use std::path::Path;
 
-/// The most of a passage; of something long its beginning says most.
+/// The most of a passage.
 const PASSAGE_BYTES: usize = 4 * 1024;
 /// Larger files are not searched.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The passages of these names, as far as they are found.
-pub fn passages(layout: &Layout, traces: &[String]) -> String {
+/// The passages of these ids; `[ID]` for one that is not found.
+pub(super) fn passages(layout: &Layout, traces: &[String]) -> String {
     if traces.is_empty() {
         return String::new();
     }
@@ -31,7 +31,7 @@ fn read(file: &Path) -> String {
     small.then(|| std::fs::read_to_string(file).ok()).flatten().unwrap_or_default()
 }
 
-/// From the heading or line that a name begins, to the next heading of that level or the next empty line.
+/// From the heading or line that begins with an id to the next heading of that level or the next empty line.
 fn passage<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut start: Option<(usize, usize)> = None;
     for Line { at, text: line, is_code, .. } in markdown::lines(text) {
@@ -47,7 +47,7 @@ fn passage<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     start.and_then(|(from, _)| text.get(from..))
 }
 
-/// Whether a line is about a name: it is the first word of it, behind signs.
+/// Whether an id is the first word of a line, after signs.
 fn begins(line: &str, name: &str) -> bool {
     let words = line.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     let rest = words.strip_prefix(name);

@@ -1,10 +1,10 @@
-//! Reviews of tasks that are under way now, in whichever process.
+//! Task reviews that are under way in any process.
 
 use super::event::{self, Happened, ServiceEvent};
 use super::lock;
 use countersign_engine::ledger::{Ledger, LedgerError};
 
-/// What is under review now, the one that began first first. Events are read only where somebody holds a lock.
+/// Reviews under way, the oldest first. Events are read only where a lock is held.
 pub async fn active(ledger: &Ledger) -> Result<Vec<Happened>, LedgerError> {
     let Some(dir) = ledger.dir().filter(|dir| lock::is_any_held(dir)) else { return Ok(vec![]) };
     let latest = event::latest(event::all(ledger).await?).into_iter();
@@ -12,6 +12,6 @@ pub async fn active(ledger: &Ledger) -> Result<Vec<Happened>, LedgerError> {
         ServiceEvent::ReviewStarted(happened) => Some(happened),
         ServiceEvent::ReviewCompleted(_) | ServiceEvent::ReviewFailed(_) => None,
     });
-    // One whose process is gone holds no lock any more.
+    // A review whose process ended holds no lock.
     Ok(started.filter(|one| lock::is_held(dir, &lock::name_of(&one.subject))).collect())
 }

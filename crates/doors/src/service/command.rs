@@ -1,15 +1,15 @@
-//! The review command: ours, one of the project or of the user, or a program.
+//! The review command: the prompt of a reviewer (built in, of the project or of the user), or a program.
 
 use countersign_core::text;
 
-/// The review command that is built in, without its `/`.
+/// The name of the built-in command.
 pub const REVIEW_TASK: &str = "review-task";
-/// Where commands of a project are, at the commit its change is against.
+/// The folder of the commands of a project.
 pub const COMMANDS_FOLDER: &str = ".claude/commands";
-/// The longest text of a command.
+/// The longest prompt.
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
-/// The words of the built-in command.
+/// The prompt of the built-in command.
 pub const REVIEW_TASK_WORDS: &str = "\
 You are an independent reviewer of the work on one task. The message has what is known of the task, the change that \
 was made for it, and what tests and lint say, each under its heading.
@@ -25,14 +25,14 @@ Write down what you found, each with its place and what would mend it. Then conc
 misunderstood, with one of these: you approve the work as it is; it needs revision, and what has to change; or it is \
 rejected, because a person has to decide before anybody works on.";
 
-/// What a review command is.
+/// A review command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewCommand {
-    /// Words for a reviewer: the name without `/`, and what was written behind it.
+    /// A prompt by its name.
     Words {
-        /// Its name.
+        /// The name without `/`.
         name: String,
-        /// What `$ARGUMENTS` stands for.
+        /// The value of `$ARGUMENTS`.
         arguments: String,
     },
     /// A program with arguments.
@@ -40,7 +40,7 @@ pub enum ReviewCommand {
 }
 
 impl ReviewCommand {
-    /// A command as it is written: with `/` it names words, without it is a program.
+    /// Parses a command: `/name arguments` is a prompt, anything else a program.
     pub fn of(written: &str) -> Result<Self, String> {
         let written = written.trim();
         let Some(rest) = written.strip_prefix('/') else {
@@ -49,7 +49,7 @@ impl ReviewCommand {
                 false => Ok(Self::Program(written.to_owned())),
             };
         };
-        // A path is a program, however it begins.
+        // A path is a program.
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         if name.contains('/') {
             return Ok(Self::Program(written.to_owned()));
@@ -65,33 +65,30 @@ impl ReviewCommand {
     }
 }
 
-/// The file of a command, below a folder of commands: `a:b` is `b.md` in `a`.
+/// The file of a prompt in a folder of commands: `a:b` is `b.md` in `a`.
 pub fn file_of(name: &str) -> String {
     format!("{}.md", name.replace(':', "/"))
 }
 
-/// The words of a command: without what stands before them about it, and with its arguments in their places.
+/// The prompt of a template: without front matter, with the arguments in place.
 pub fn expand(template: &str, arguments: &str) -> String {
     let template = template.strip_prefix('\u{feff}').unwrap_or(template);
-    let body = match template.strip_prefix("---\n").or_else(|| template.strip_prefix("---\r\n")) {
-        Some(rest) => match rest
-            .split_inclusive('\n')
-            .scan(0, |at, line| {
-                *at += line.len();
-                Some((*at, line))
-            })
-            .find(|(_, line)| line.trim_end() == "---")
-        {
-            Some((end, _)) => rest.get(end..).unwrap_or_default(),
-            None => template,
-        },
-        None => template,
-    };
+    let body = after_front_matter(template).unwrap_or(template);
     let arguments = match arguments.trim() {
         "" => "the task and its change, as they stand in the message",
         given => given,
     };
     body.trim().replace("$ARGUMENTS", arguments)
+}
+
+fn after_front_matter(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
+    let mut end = 0;
+    rest.split_inclusive('\n').find(|line| {
+        end += line.len();
+        line.trim_end() == "---"
+    })?;
+    rest.get(end..)
 }
 
 #[cfg(test)]

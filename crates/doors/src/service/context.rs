@@ -1,4 +1,4 @@
-//! What a reviewer gets of a task beside its change: the task itself, what tests and lint say, the end of a session.
+//! The context of a task review beside the change: the task, the output of tests and lint, the end of a session log.
 
 use super::task::Task;
 use countersign_core::prompt::{Sections, TaskContext};
@@ -10,16 +10,13 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long tests may take.
-pub const TEST_SECONDS: u64 = 120;
-/// How long lint may take.
-pub const LINT_SECONDS: u64 = 60;
-/// How much of the end of a session's log is looked at.
+const TEST_SECONDS: u64 = 120;
+const LINT_SECONDS: u64 = 60;
+/// The most of the end of a session log.
 pub const SESSION_LOG_BYTES: u64 = 30 * 1024;
-/// How much of what a command said last is shown.
-const SAID_BYTES: usize = 1900;
+const OUTPUT_BYTES: usize = 1900;
 
-/// Files that say how a project is tested, in the order in which they are looked for.
+/// The test command by a file of the project, by precedence.
 const TESTED_BY: [(&str, &str); 6] = [
     ("pytest.ini", "pytest"),
     ("pyproject.toml", "pytest"),
@@ -29,35 +26,35 @@ const TESTED_BY: [(&str, &str); 6] = [
     ("go.mod", "go test ./..."),
 ];
 
-/// The command that runs the tests: the configured one, else by the files that are there.
-pub fn test_command(configured: Option<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
+/// The test command: the configured one, else by the files of the project.
+fn test_command(configured: Option<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let found = || TESTED_BY.iter().find(|(file, _)| is_there(file)).map(|(_, command)| *command);
     configured.or_else(found).map(str::to_owned)
 }
 
-/// What is known of a task beside the change.
+/// The context of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// What the tests said.
+    /// Output of the tests.
     pub tests: Option<String>,
-    /// What lint said.
+    /// Output of lint.
     pub lint: Option<String>,
-    /// The end of the session's log.
+    /// The end of the session log.
     pub session_log: Option<String>,
 }
 
 /// Where commands are run.
 pub struct Surroundings<'a> {
-    /// The guard of everything that is started.
+    /// The guard of all processes.
     pub guard: &'a GuardProgram,
     /// The project.
     pub root: &'a Path,
-    /// The environment of its commands.
+    /// The environment of the commands.
     pub environment: &'a [(OsString, OsString)],
 }
 
 impl Known {
-    /// Runs what the switches ask for.
+    /// Runs the commands that the configuration asks for.
     pub async fn gather(
         settings: &ServiceConfig,
         session_log: Option<String>,
@@ -79,7 +76,7 @@ impl Known {
         Ok(known)
     }
 
-    /// The sections of a question about the task; without one, about work that belongs to none.
+    /// The sections of the prompt, with or without a task.
     pub fn sections(&self, task: Option<&Task>, settings: &ServiceConfig) -> Sections {
         let context = settings.context;
         let task = task.filter(|_| context.task_definition);
@@ -99,7 +96,7 @@ impl Known {
 }
 
 impl Surroundings<'_> {
-    /// What a command says last, and how it ended. One that cannot be run says so.
+    /// The end of a command's output, and how it ended.
     async fn run(
         &self,
         what: &str,
@@ -118,7 +115,7 @@ impl Surroundings<'_> {
         if came.end == shell::End::Cancelled {
             return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "interrupted"));
         }
-        Ok(came.trouble(&format!("{what} (`{line}`)"), SAID_BYTES))
+        Ok(came.trouble(&format!("{what} (`{line}`)"), OUTPUT_BYTES))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a person's decision about a review does to its task.
+//! The status of a task after a person decided about its review.
 
 use super::error::ServiceError;
 use super::event::{self, Happened, ServiceEvent};
@@ -9,16 +9,15 @@ use countersign_core::ids::Subject;
 use countersign_core::outcome::{Settlement, Stop};
 use countersign_core::review::{Review, State};
 
-/// Who decides, as the record of a review names it.
 const PERSON: &str = "a person";
 
-/// The task a subject stands for, if it is there.
+/// The task of a subject, if it exists.
 pub async fn task_of(tasks: &Tasks, subject: &Subject) -> Result<Option<Task>, ServiceError> {
     Ok(tasks.list().await?.into_iter().find(|task| tasks.subject(task) == *subject))
 }
 
-/// Moves a task to where its review stands now that somebody has decided: complete, blocked, or back to whoever works on
-/// it. What is told already is not told again.
+/// Sets the status of a task after a decision: complete, blocked or in progress. An event that is recorded already is not
+/// recorded again.
 pub async fn after_decision(
     tasks: &Tasks,
     task: &mut Task,
@@ -27,11 +26,8 @@ pub async fn after_decision(
 ) -> Result<Option<Happened>, ServiceError> {
     let (at_ms, at) = now;
     let (result, status) = match review.state {
-        State::Settled(Settlement::Overridden | Settlement::Skipped) => {
-            (ReviewResult::Approved, TaskStatus::Complete)
-        }
-        // What passed and waited for a person's word.
-        State::Settled(Settlement::Passed) if !review.decisions.is_empty() => {
+        State::Settled(Settlement::Passed) if review.decisions.is_empty() => return Ok(None),
+        State::Settled(Settlement::Overridden | Settlement::Skipped | Settlement::Passed) => {
             (ReviewResult::Approved, TaskStatus::Complete)
         }
         State::Settled(Settlement::Stopped(Stop::Rejected)) => (ReviewResult::Rejected, TaskStatus::Blocked),
@@ -41,13 +37,11 @@ pub async fn after_decision(
         }
         _ => return Ok(None),
     };
-    let subject = tasks.subject(task);
-    let latest = event::latest(event::all(&tasks.ledger).await?);
-    let told = latest.iter().map(ServiceEvent::happened).any(|happened| {
-        happened.subject == subject.as_str()
-            && happened.review.result == result
-            && happened.review.id.as_deref() == Some(review.id.as_str())
-    });
+    let last = event::latest_of(&tasks.ledger, &tasks.subject(task)).await?;
+    let told = last
+        .as_ref()
+        .map(|event| &event.happened().review)
+        .is_some_and(|last| last.result == result && last.id.as_deref() == Some(review.id.as_str()));
     let mut happened = Happened::begin(tasks, task, review.attempts.max(1), at, PERSON);
     if !told {
         happened.review.id = Some(review.id.to_string());

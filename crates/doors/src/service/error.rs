@@ -1,4 +1,4 @@
-//! What can go wrong with tasks and their reviews.
+//! The errors of tasks and their reviews.
 
 use super::plan::EditError;
 use countersign_engine::engine::EngineError;
@@ -7,16 +7,16 @@ use countersign_engine::workspace::ChangeError;
 use countersign_engine::yaml::{Problems, quoted};
 use std::io;
 
-/// Why something about a task was not done.
+/// Why a step about a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The plan cannot be read, or something is wrong with it.
+    /// The plan cannot be read, or has mistakes.
     #[error("{0}")]
     Plan(Problems),
-    /// The plan has changed meanwhile.
+    /// The plan changed meanwhile.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// What was typed cannot be.
+    /// Invalid input.
     #[error("{message}")]
     Usage {
         /// What is wrong.
@@ -25,20 +25,12 @@ pub enum ServiceError {
         hint: String,
     },
     /// There is no such task.
-    #[error("there is no task {typed}")]
-    NoTask {
-        /// What was typed, to be shown.
-        typed: String,
-    },
-    /// Another task has this id.
-    #[error("there is a task `{id}` already, called {title}")]
-    Taken {
-        /// The id.
-        id: String,
-        /// The title of the one that has it, to be shown.
-        title: String,
-    },
-    /// A person has to look at it first.
+    #[error("there is no task {0}")]
+    NoTask(String),
+    /// Another task has this id; with its title.
+    #[error("there is a task `{0}` already, called {1}")]
+    Taken(String, String),
+    /// A person has to decide first.
     #[error("task {id} is blocked: {why}")]
     Blocked {
         /// The task.
@@ -48,15 +40,10 @@ pub enum ServiceError {
         /// The review that stopped.
         review: String,
     },
-    /// The disk refused.
-    #[error("{what}: {error}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// Why it did not work.
-        error: io::Error,
-    },
-    /// The engine refused.
+    /// A file or a program.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -74,22 +61,20 @@ impl From<ChangeError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Something the disk refused.
-    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |error| match error.kind() {
             io::ErrorKind::Interrupted => Self::Engine(EngineError::Interrupted),
-            _ => Self::Io { what, error },
+            _ => Self::Io(what, error),
         }
     }
 
     /// There is no such task.
     pub fn no_task(typed: &str) -> Self {
-        Self::NoTask { typed: quoted(typed) }
+        Self::NoTask(quoted(typed))
     }
 
-    /// Something typed wrong.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), hint: hint.into() }
     }
 }

@@ -1,13 +1,14 @@
-//! What happens to reviews of tasks, for whoever watches: notes in a stream of the ledger.
+//! Events of task reviews: notes in one stream of the ledger.
 
 use super::task::{Notification, Task, TaskStatus};
 use super::tasks::Tasks;
 use countersign_core::answer::ReviewResult;
+use countersign_core::ids::Subject;
 use countersign_engine::ledger::{Ledger, LedgerError, Note};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The stream of the ledger that has them all.
+/// The stream of all events.
 pub const STREAM: &str = "service/events";
 
 /// The record of a review.
@@ -39,40 +40,39 @@ pub struct TaskReview {
     pub error: Option<String>,
 }
 
-/// Something that happened to the review of a task.
+/// An event of a task review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceEvent {
-    /// One began.
+    /// A review began.
     ReviewStarted(Happened),
-    /// One ended in an approval.
+    /// A review approved the work.
     ReviewCompleted(Happened),
-    /// One ended in anything else.
+    /// A review ended in any other way.
     ReviewFailed(Happened),
 }
 
-/// What an event tells.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
-    /// What people type for the task.
+    /// The id of the task.
     pub task_id: String,
-    /// What stays the same about it.
+    /// The subject of its reviews.
     pub subject: String,
-    /// What it is called.
+    /// The title of the task.
     pub title: String,
-    /// The project: the name of its folder.
+    /// The name of the project's folder.
     pub project_id: String,
-    /// How the task stands now.
+    /// The status of the task.
     pub status: TaskStatus,
     /// The review.
     pub review: TaskReview,
-    /// What people are told, where they are needed.
+    /// The notification, if there is one.
     #[serde(default)]
     pub notification: Option<Notification>,
 }
 
 impl Happened {
-    /// The record of a review that begins.
-    pub fn begin(tasks: &Tasks, task: &Task, attempt: u32, at: String, command: &str) -> Self {
+    pub(super) fn begin(tasks: &Tasks, task: &Task, attempt: u32, at: String, command: &str) -> Self {
         let folder = tasks.root.file_name().map(|name| name.to_string_lossy().into_owned());
         Self {
             task_id: task.id.clone(),
@@ -99,8 +99,7 @@ impl Happened {
 }
 
 impl ServiceEvent {
-    /// Its kind in the ledger.
-    pub fn kind(&self) -> &'static str {
+    fn kind(&self) -> &'static str {
         match self {
             Self::ReviewStarted(_) => "review_started",
             Self::ReviewCompleted(_) => "review_completed",
@@ -108,7 +107,7 @@ impl ServiceEvent {
         }
     }
 
-    /// What it tells.
+    /// The content.
     pub fn happened(&self) -> &Happened {
         match self {
             Self::ReviewStarted(happened)
@@ -117,15 +116,15 @@ impl ServiceEvent {
         }
     }
 
-    /// The end of a review: completed is approved and nothing else.
-    pub fn ended(happened: Happened) -> Self {
+    /// The end of a review: completed only where it approved the work.
+    pub(super) fn ended(happened: Happened) -> Self {
         match happened.review.result {
             ReviewResult::Approved => Self::ReviewCompleted(happened),
             _ => Self::ReviewFailed(happened),
         }
     }
 
-    /// An event as the ledger keeps it; none where it is of another kind.
+    /// The event of a note; none where it is of another kind.
     pub fn of(note: &Note) -> Option<Self> {
         let happened = serde_json::from_str(&note.body).ok()?;
         match note.kind.as_str() {
@@ -136,8 +135,7 @@ impl ServiceEvent {
         }
     }
 
-    /// Puts it on record.
-    pub async fn record(&self, ledger: &Ledger, at_ms: i64) -> Result<(), LedgerError> {
+    pub(super) async fn record(&self, ledger: &Ledger, at_ms: i64) -> Result<(), LedgerError> {
         let body = serde_json::to_string(self.happened()).unwrap_or_default();
         let mut transaction = ledger.transaction().await?;
         let seen = transaction.last_note(STREAM).await?.map_or(0, |note| note.n);
@@ -146,13 +144,19 @@ impl ServiceEvent {
     }
 }
 
-/// Everything that happened, the oldest first.
-pub async fn all(ledger: &Ledger) -> Result<Vec<ServiceEvent>, LedgerError> {
+/// All events, the oldest first.
+pub(super) async fn all(ledger: &Ledger) -> Result<Vec<ServiceEvent>, LedgerError> {
     Ok(ledger.notes(STREAM).await?.iter().filter_map(ServiceEvent::of).collect())
 }
 
+/// The last event of a subject.
+pub async fn latest_of(ledger: &Ledger, subject: &Subject) -> Result<Option<ServiceEvent>, LedgerError> {
+    let of_subject = |event: &ServiceEvent| event.happened().subject == subject.as_str();
+    Ok(all(ledger).await?.into_iter().rfind(of_subject))
+}
+
 /// The last event of every subject, the oldest first.
-pub fn latest(events: Vec<ServiceEvent>) -> Vec<ServiceEvent> {
+pub(super) fn latest(events: Vec<ServiceEvent>) -> Vec<ServiceEvent> {
     let mut last: Vec<ServiceEvent> = vec![];
     for event in events {
         last.retain(|other| other.happened().subject != event.happened().subject);

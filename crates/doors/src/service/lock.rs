@@ -1,36 +1,31 @@
-//! The locks of this door: files of our own beside the ledger, which the kernel unlocks however their holder ends.
+//! The lock files of task reviews, beside the ledger. The kernel unlocks them when their holder ends in any way.
 
 use countersign_core::digest::Digest;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the files end.
 const ENDING: &str = "lock";
 
-/// The folder they are in.
 pub(super) fn folder(ledger_dir: &Path) -> PathBuf {
     ledger_dir.join("service")
 }
 
-/// A file to lock, made where there is none: what is locked must not be replaced.
+/// Opens or makes a lock file, which is never replaced.
 pub(super) fn open(ledger_dir: &Path, name: &str) -> io::Result<File> {
     std::fs::create_dir_all(folder(ledger_dir))?;
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path(ledger_dir, name))
 }
 
-/// The lock of the review of a subject.
 pub(super) fn name_of(subject: &str) -> String {
     let digest = Digest::of(subject.as_bytes());
     digest.as_str().get(..32).unwrap_or(digest.as_str()).to_owned()
 }
 
-/// Whether somebody holds it. Whoever looks makes no files.
 pub(super) fn is_held(ledger_dir: &Path, name: &str) -> bool {
     is_locked(&path(ledger_dir, name))
 }
 
-/// Whether any lock is held.
 pub(super) fn is_any_held(ledger_dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder(ledger_dir)) else { return false };
     let paths = entries.flatten().map(|entry| entry.path());

@@ -1,7 +1,7 @@
-//! The service door: tasks whose work is reviewed when it is done.
+//! The service door: tasks of `PLAN.md` or of any orchestrator, whose work is reviewed when it is done.
 //!
-//! A task comes from `PLAN.md` or from any orchestrator by command. When it is done, what changed is reviewed with what
-//! stands around it, and the result moves the task: complete, back for revision, or blocked.
+//! `tasks` reads and writes tasks, `pipeline` reviews the work on one, and the verdict sets its status: complete, in
+//! progress again, or blocked. `hook` has the hooks of agent programs.
 
 pub mod active;
 pub mod command;

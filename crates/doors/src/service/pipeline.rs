@@ -1,14 +1,14 @@
-//! A task's review from beginning to end: what is known is gathered, the change is judged, and the task moves.
+//! The review of a task: its context is gathered, the change is judged, and the task gets its new status.
 //!
-//! The verdict is in the ledger first, then the event, then the plan. Whatever goes wrong on the way is an event too,
-//! and leaves a task that can be reviewed again.
+//! The verdict is in the ledger first, then the event, then the plan. An error on the way is an event too, and leaves a
+//! task that can be reviewed again.
 
 use super::context::{Known, Surroundings};
 use super::decided::after_decision;
 use super::error::ServiceError;
 use super::event::{self, Happened, ServiceEvent};
 use super::plan::ReviewBlock;
-use super::task::{Conclusion, Handling, Task, TaskStatus, handle};
+use super::task::{Task, TaskStatus, status_after};
 use super::tasks::Tasks;
 use countersign_core::answer::{REVIEW_CRITERION, ReviewResult, Reviewed};
 use countersign_core::criterion::Criterion;
@@ -27,7 +27,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use tokio_util::sync::CancellationToken;
 
-/// The most of what reviewers said that goes into an event.
 const RAW_BYTES_MAX: usize = 16 * 1024;
 
 /// The one rule of a review in free words.
@@ -42,56 +41,56 @@ pub fn free_rule() -> Rule {
     }
 }
 
-/// Everything a review needs to know.
+/// The parts of a review.
 pub struct Reviewing {
     /// The tasks.
     pub tasks: Tasks,
-    /// Who judges.
+    /// The engine.
     pub engine: Engine,
-    /// By what.
+    /// The rules.
     pub rules: Vec<Rule>,
-    /// Who may override, what it may cost.
+    /// The policy.
     pub policy: Policy,
-    /// Switches and limits.
+    /// The settings.
     pub settings: ServiceConfig,
     /// The commit the change is against.
     pub base: Option<String>,
-    /// What is no part of anybody's work.
+    /// Files that are no part of the work.
     pub left_out: Vec<String>,
-    /// The guard of everything that is started.
+    /// The guard of all processes.
     pub guard: GuardProgram,
-    /// The environment of the project's commands.
+    /// The environment of the commands.
     pub environment: Vec<(OsString, OsString)>,
-    /// The end of a session's log.
+    /// The end of the session log.
     pub session_log: Option<String>,
     /// The time, in milliseconds and in words.
     pub now: fn() -> (i64, String),
 }
 
-/// How a review ended.
+/// A review that ended.
 pub struct Finished {
-    /// The task as it stands now.
+    /// The task with its new status.
     pub task: Task,
-    /// The record.
+    /// Its event.
     pub happened: Happened,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// The failing review that blocks.
+    /// The number of the failing review that blocks.
     pub max_revisions: u32,
-    /// Where it was judged; none where another process reviewed it.
+    /// The ticket and the review; none where another process made it.
     pub judged: Option<(Ticket, Stored)>,
 }
 
 impl Reviewing {
-    /// Reviews the work on a task. Where a review of it is under way, waits for that one instead.
+    /// Reviews the work on a task, or waits for the review that is under way.
     pub async fn review(&self, mut task: Task, cancel: &CancellationToken) -> Result<Finished, ServiceError> {
         let ended = self.ended(&task).await?.len();
         let lock = self.tasks.review_lock(&task)?;
-        let lock = match lock.try_lock() {
+        let _lock = match lock.try_lock() {
             Ok(()) => lock,
             Err(_) => {
                 let lock = until_free(lock, cancel).await?;
-                // Whoever had it may be gone without an end; then it is ours to review.
+                // The other process may have ended without a result.
                 match self.ended(&task).await?.split_off(ended).pop() {
                     Some(happened) => return self.joined(&task, happened).await,
                     None => lock,
@@ -107,19 +106,16 @@ impl Reviewing {
         self.tasks.set(&mut task, TaskStatus::AwaitingReview, None, at_ms).await?;
         let started = self.pending(&task, at).await?;
         ServiceEvent::ReviewStarted(started.clone()).record(&self.tasks.ledger, at_ms).await?;
-        let judged = self.judge(&task, cancel).await;
-        let finished = match judged {
+        match self.judge(&task, cancel).await {
             Ok((ticket, stored)) => self.finish(task, started, ticket, stored).await,
             Err(error) => {
                 self.failed(started, &error.to_string()).await?;
                 Err(error)
             }
-        };
-        drop(lock);
-        finished
+        }
     }
 
-    /// All reviews of this task that came to an end, the oldest first.
+    /// All reviews of this task that ended, the oldest first.
     async fn ended(&self, task: &Task) -> Result<Vec<Happened>, ServiceError> {
         let subject = self.tasks.subject(task);
         let all = event::all(&self.tasks.ledger).await?.into_iter();
@@ -128,7 +124,7 @@ impl Reviewing {
         Ok(of_task.map(|event| event.happened().clone()).collect())
     }
 
-    /// What came of a review that somebody else had under way.
+    /// The result of a review that another process made.
     async fn joined(&self, task: &Task, happened: Happened) -> Result<Finished, ServiceError> {
         let task = self.tasks.find(&task.id).await?;
         let outcome = match (happened.status, happened.review.result) {
@@ -140,21 +136,18 @@ impl Reviewing {
         Ok(Finished { task, happened, outcome, max_revisions: self.settings.max_revisions, judged: None })
     }
 
-    /// A review whose process is gone has failed; that is said once, by whoever comes next.
+    /// Records the failure of a review whose process ended, once.
     async fn close_interrupted(&self, task: &Task) -> Result<(), ServiceError> {
-        let subject = self.tasks.subject(task);
-        let latest = event::latest(event::all(&self.tasks.ledger).await?);
-        for event in latest {
-            if let ServiceEvent::ReviewStarted(started) = event
-                && started.subject == subject.as_str()
-            {
-                self.failed(started, "the review was interrupted").await?;
+        let last = event::latest_of(&self.tasks.ledger, &self.tasks.subject(task)).await?;
+        match last {
+            Some(ServiceEvent::ReviewStarted(started)) => {
+                self.failed(started, "the review was interrupted").await
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// A person may have let a blocked task pass meanwhile.
+    /// The result where a person decided meanwhile to let the task pass.
     async fn decided(&self, task: &mut Task) -> Result<Option<Finished>, ServiceError> {
         let Some(stored) = self.latest(task).await? else { return Ok(None) };
         let State::Settled(settlement @ (Settlement::Overridden | Settlement::Skipped)) = stored.review.state
@@ -172,14 +165,12 @@ impl Reviewing {
         Ok(self.tasks.ledger.latest_for(&self.tasks.subject(task)).await?)
     }
 
-    /// The record of a review that begins.
     async fn pending(&self, task: &Task, at: String) -> Result<Happened, ServiceError> {
         let open = |stored: &Stored| !matches!(stored.review.state, State::Settled(_));
         let attempts = self.latest(task).await?.filter(open).map_or(0, |stored| stored.review.attempts);
         Ok(Happened::begin(&self.tasks, task, attempts + 1, at, &self.settings.command))
     }
 
-    /// A review that came to no end.
     async fn failed(&self, mut started: Happened, why: &str) -> Result<(), ServiceError> {
         let (at_ms, at) = (self.now)();
         started.review.reviewed_at = at;
@@ -187,7 +178,6 @@ impl Reviewing {
         Ok(ServiceEvent::ReviewFailed(started).record(&self.tasks.ledger, at_ms).await?)
     }
 
-    /// Has the change judged.
     async fn judge(&self, task: &Task, cancel: &CancellationToken) -> Result<(Ticket, Stored), ServiceError> {
         let root = Root::new(&self.tasks.root).map_err(ServiceError::io("the project cannot be used"))?;
         let wanted = ChangeWanted {
@@ -195,13 +185,13 @@ impl Reviewing {
             left_out: self.left_out.clone(),
             ..ChangeWanted::default()
         };
-        // Nothing to judge is known before anything is run for it.
+        // An empty change fails before any command runs.
         workspace::change(&root, &wanted).await?;
         let around =
             Surroundings { guard: &self.guard, root: &self.tasks.root, environment: &self.environment };
         let known = Known::gather(&self.settings, self.session_log.clone(), &around, cancel).await;
         let known = known.map_err(ServiceError::io("the project's commands could not be run"))?;
-        // Tests may write files, so what is judged is what is there after them.
+        // Tests may write files, so the change is read again after them.
         let change = workspace::change(&root, &wanted).await?;
         let sections = known.sections(Some(task), &self.settings);
         let max = self.settings.max_revisions;
@@ -210,7 +200,7 @@ impl Reviewing {
             rules: self.rules.clone(),
             policy: Policy {
                 attempts: Attempts::AtMost(max),
-                // One criterion about everything fails the same way in every round.
+                // The one criterion fails the same way in every round.
                 max_stalled_rounds: self.policy.max_stalled_rounds.max(max),
                 ..self.policy.clone()
             },
@@ -226,7 +216,6 @@ impl Reviewing {
         Ok((ticket, stored))
     }
 
-    /// What the verdict means for the task.
     async fn finish(
         &self,
         mut task: Task,
@@ -244,34 +233,24 @@ impl Reviewing {
         happened.review.id = Some(review.id.to_string());
         happened.review.reviewed_at.clone_from(&at);
         happened.review.raw_output = self.raw(review).await?;
-        let handling = match concluded(review, outcome) {
+        let record = &mut happened.review;
+        (happened.status, happened.notification) = match concluded(review, outcome) {
             Err(why) => {
-                happened.review.error = Some(why);
-                Handling { status: TaskStatus::AwaitingReview, notification: None }
+                record.error = Some(why);
+                (TaskStatus::AwaitingReview, None)
             }
             Ok(reviewed) => {
                 let failing = reviewed.result != ReviewResult::Approved;
                 let attempt = if failing { review.attempts.max(1) } else { review.attempts + 1 };
                 let stopped = matches!(outcome, Outcome::Stopped(_));
+                let max_revisions = if stopped { attempt } else { max_revisions };
+                let after = status_after(&task.title, &reviewed, attempt, max_revisions);
                 let Reviewed { result, issues, summary, blocking } = reviewed;
-                let handling = handle(
-                    &task.title,
-                    Conclusion {
-                        result,
-                        blocking,
-                        summary: &summary,
-                        attempt,
-                        max_revisions: if stopped { attempt } else { max_revisions },
-                    },
-                );
-                let record = &mut happened.review;
                 (record.attempt, record.result, record.blocking) = (attempt, result, blocking);
                 (record.issues, record.summary) = (issues, summary);
-                handling
+                after
             }
         };
-        happened.status = handling.status;
-        happened.notification = handling.notification;
         ServiceEvent::ended(happened.clone()).record(&self.tasks.ledger, at_ms).await?;
         let concluded = happened.review.error.is_none();
         let block = concluded.then(|| ReviewBlock {
@@ -280,11 +259,10 @@ impl Reviewing {
             issues: happened.review.issues.clone(),
             reviewed_at: at,
         });
-        self.tasks.set(&mut task, handling.status, block.as_ref(), at_ms).await?;
+        self.tasks.set(&mut task, happened.status, block.as_ref(), at_ms).await?;
         Ok(Finished { task, happened, outcome, max_revisions, judged: Some((ticket, stored)) })
     }
 
-    /// What reviewers said in the last round, as it came.
     async fn raw(&self, review: &Review) -> Result<Option<String>, ServiceError> {
         let Some(round) = review.round() else { return Ok(None) };
         let calls = self.tasks.ledger.calls(&review.id).await?;
@@ -295,7 +273,7 @@ impl Reviewing {
     }
 }
 
-/// What was stopped is nobody's to review again before a person has looked at it.
+/// Refuses a task whose review was stopped: a person has to decide first.
 pub async fn refuse_stopped(tasks: &Tasks, task: &Task) -> Result<(), ServiceError> {
     let Some(latest) = tasks.ledger.latest_for(&tasks.subject(task)).await? else { return Ok(()) };
     match latest.review.state {
@@ -308,7 +286,6 @@ pub async fn refuse_stopped(tasks: &Tasks, task: &Task) -> Result<(), ServiceErr
     }
 }
 
-/// Waits until nobody reviews the task any more, and takes the lock.
 async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, ServiceError> {
     let waiting = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock));
     let locked = tokio::select! {
@@ -319,8 +296,7 @@ async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, Serv
     locked.map_err(ServiceError::io("the review under way cannot be waited for"))
 }
 
-/// What a review says in the words of this dialect, or why it says nothing.
-pub fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
+fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
     match outcome {
         Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
             let all = together(review);
@@ -345,7 +321,7 @@ pub fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> 
     }
 }
 
-/// What all free reviews of the last round say together: the worst of them.
+/// The worst conclusion of all free-text reviews of the last round.
 fn together(review: &Review) -> Option<Reviewed> {
     let round = review.round()?;
     let answers = round.assignments.iter().filter_map(|assignment| round.answer_to(assignment));
@@ -366,7 +342,7 @@ fn together(review: &Review) -> Option<Reviewed> {
     })
 }
 
-/// What rulings by rules say.
+/// The conclusion from the findings of rules.
 fn by_findings(review: &Review) -> Reviewed {
     let findings = review.findings();
     let issues = |finding: &Finding| -> Vec<String> {

@@ -1,6 +1,6 @@
-//! A task, how it stands, and what a review makes of that.
+//! A task, its status, the status after a review, and the notifications about it.
 
-use countersign_core::answer::ReviewResult;
+use countersign_core::answer::{ReviewResult, Reviewed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +23,11 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// All of them, in the order of a task's life.
+    /// All, in the order of a task's life.
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::InProgress, Self::AwaitingReview, Self::Complete, Self::Skipped, Self::Blocked];
 
-    /// As it is written.
+    /// The word in a plan.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -39,7 +39,7 @@ impl TaskStatus {
         }
     }
 
-    /// A word in either case.
+    /// The status of a word, in any case.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }
@@ -50,10 +50,10 @@ impl TaskStatus {
     }
 }
 
-/// Where a task is written down.
+/// Where a task is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// In the plan: its path from the root, and the place of the task among those of its phase.
+    /// In a plan.
     Plan {
         /// The plan, relative to the root.
         file: String,
@@ -65,27 +65,18 @@ pub enum Home {
 /// A task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What people type: its place in the plan (`1.2`), or the id it was added by.
+    /// Its place in the plan (`1.2`), or the id it was added by.
     pub id: String,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// What belongs to it.
+    /// The scope.
     pub scope: Option<String>,
-    /// When it is done.
+    /// The acceptance criteria.
     pub acceptance: Option<String>,
-    /// How it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// Where it is written down.
+    /// Where it is defined.
     pub home: Home,
-}
-
-/// What becomes of a task after a review.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Handling {
-    /// How the task stands now.
-    pub status: TaskStatus,
-    /// What people are told, where they are needed.
-    pub notification: Option<Notification>,
 }
 
 /// What people are told.
@@ -99,66 +90,56 @@ pub struct Notification {
     pub sound: String,
 }
 
-/// The sound of everything that needs a person.
+/// The sound of notifications.
 pub const SOUND: &str = "Basso";
 
-/// What people are told when a task is complete, if they want to know.
-pub fn completed(title: &str) -> Notification {
-    let message = "Its review approved it".to_owned();
-    Notification { title: format!("Task Complete: {title}"), message, sound: SOUND.to_owned() }
+impl Notification {
+    pub(super) fn new(title: String, message: impl Into<String>) -> Self {
+        Self { title, message: message.into(), sound: SOUND.to_owned() }
+    }
 }
 
-/// What people are told when the review of a task waits for them. `typed` is what they type for the task.
+/// The notification of a completed task.
+pub fn completed(title: &str) -> Notification {
+    Notification::new(format!("Task Complete: {title}"), "Its review approved it")
+}
+
+/// The notification of a review that waits for a person. `typed` is what they type for the task.
 pub fn person_needed(name: &str, typed: &str) -> Notification {
     let message = format!(
         "Its review waits for a decision: countersign approve {typed} --reason TEXT, or reject, fix, skip"
     );
-    Notification { title: format!("Person Needed: {name}"), message, sound: SOUND.to_owned() }
+    Notification::new(format!("Person Needed: {name}"), message)
 }
 
-/// What people are told when a review came to no verdict.
+/// The notification of a review without a verdict.
 pub fn no_verdict(title: &str, why: &str) -> Notification {
     let message = format!("The review could not be completed: {why}");
-    Notification { title: format!("No Verdict: {title}"), message, sound: SOUND.to_owned() }
+    Notification::new(format!("No Verdict: {title}"), message)
 }
 
-/// What a review concluded, as the door needs to know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conclusion<'a> {
-    /// Its result.
-    pub result: ReviewResult,
-    /// Whether a person is needed, whatever the attempt.
-    pub blocking: bool,
-    /// In a sentence.
-    pub summary: &'a str,
-    /// The failing review this is, from 1.
-    pub attempt: u32,
-    /// The failing review that blocks.
-    pub max_revisions: u32,
-}
-
-/// What becomes of a task: complete, back to whoever works on it, or blocked with a notification.
-pub fn handle(title: &str, conclusion: Conclusion<'_>) -> Handling {
-    let Conclusion { result, blocking, summary, attempt, max_revisions } = conclusion;
-    let notify =
-        |title: String, message: String| Some(Notification { title, message, sound: SOUND.to_owned() });
-    let blocked = |notification| Handling { status: TaskStatus::Blocked, notification };
-    match result {
-        ReviewResult::Approved if !blocking => Handling { status: TaskStatus::Complete, notification: None },
-        ReviewResult::Rejected | ReviewResult::NeedsRevision
-            if blocking || result == ReviewResult::Rejected =>
-        {
-            blocked(notify(format!("Review Rejected: {title}"), format!("Blocking issue found: {summary}")))
+/// The status of a task after its review, with a notification where it is blocked. The failing review number
+/// `max_revisions` blocks; `attempt` is the number of this one.
+pub(super) fn status_after(
+    title: &str,
+    reviewed: &Reviewed,
+    attempt: u32,
+    max_revisions: u32,
+) -> (TaskStatus, Option<Notification>) {
+    let blocked = |lead: &str, message: String| {
+        (TaskStatus::Blocked, Some(Notification::new(format!("{lead}: {title}"), message)))
+    };
+    match (reviewed.result, reviewed.blocking) {
+        (ReviewResult::Approved, false) => (TaskStatus::Complete, None),
+        (ReviewResult::Rejected, _) | (ReviewResult::NeedsRevision, true) => {
+            blocked("Review Rejected", format!("Blocking issue found: {}", reviewed.summary))
         }
-        ReviewResult::NeedsRevision if attempt >= max_revisions => blocked(notify(
-            format!("Review Failed: {title}"),
-            format!("Task needs human review after {attempt} attempts"),
-        )),
-        ReviewResult::NeedsRevision => Handling { status: TaskStatus::InProgress, notification: None },
-        // Neither is a conclusion, so nothing is concluded from it.
-        ReviewResult::Approved | ReviewResult::Pending | ReviewResult::Rejected => {
-            Handling { status: TaskStatus::AwaitingReview, notification: None }
+        (ReviewResult::NeedsRevision, false) if attempt >= max_revisions => {
+            blocked("Review Failed", format!("Task needs human review after {attempt} attempts"))
         }
+        (ReviewResult::NeedsRevision, false) => (TaskStatus::InProgress, None),
+        // Neither is a conclusion.
+        (ReviewResult::Approved, true) | (ReviewResult::Pending, _) => (TaskStatus::AwaitingReview, None),
     }
 }
 
@@ -196,12 +177,12 @@ mod tests {
             (Rejected, true, 3, Blocked, rejected),
         ];
         for (result, blocking, attempt, status, told) in table {
-            let conclusion = Conclusion { result, blocking, summary: "why", attempt, max_revisions: 3 };
-            let handling = handle("T", conclusion);
-            assert_eq!(handling.status, status, "{result:?} {blocking} {attempt}");
-            let said = handling.notification.as_ref().map(|n| (n.title.as_str(), n.message.as_str()));
+            let reviewed = Reviewed { result, issues: vec![], summary: "why".into(), blocking };
+            let (found, notification) = status_after("T", &reviewed, attempt, 3);
+            assert_eq!(found, status, "{result:?} {blocking} {attempt}");
+            let said = notification.as_ref().map(|n| (n.title.as_str(), n.message.as_str()));
             assert_eq!(said, told, "{result:?} {blocking} {attempt}");
-            assert!(handling.notification.is_none_or(|n| n.sound == "Basso"));
+            assert!(notification.is_none_or(|n| n.sound == "Basso"));
         }
     }
 }

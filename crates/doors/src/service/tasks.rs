@@ -1,6 +1,5 @@
-//! All tasks of a project: those of its plan, and those that were added by command.
-//!
-//! The plan owns status and text of its tasks; what was added by command is a stream of the ledger each.
+//! The tasks of a project: those of its plan, which is their record, and those added by command, each a stream of the
+//! ledger.
 
 use super::error::ServiceError;
 use super::lock;
@@ -16,30 +15,27 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The longest id of a task that is added.
-pub const MAX_ID_BYTES: usize = 64;
+const MAX_ID_BYTES: usize = 64;
 /// The longest title, scope or acceptance of a task that is added.
-pub const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// How many tasks added by command are listed.
-pub const MAX_LISTED: u32 = 1000;
+const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// The most tasks added by command that are listed.
+const MAX_LISTED: u32 = 1000;
 
-/// What the names of their streams begin with.
 const STREAMS: &str = "task/";
 
-/// The stream of a task that was added.
 fn stream(id: &str) -> String {
     format!("{STREAMS}{id}")
 }
 
-/// A task as it is added.
+/// A task that is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// What belongs to it.
+    /// The scope.
     #[serde(default)]
     pub scope: Option<String>,
-    /// When it is done.
+    /// The acceptance criteria.
     #[serde(default)]
     pub acceptance: Option<String>,
 }
@@ -60,7 +56,7 @@ pub struct Tasks {
     pub plan: String,
 }
 
-/// Reads a plan; nothing where there is none.
+/// Reads a plan, if there is one.
 pub fn read_plan(path: &Path) -> Result<Option<plan::Reading>, ServiceError> {
     if !path.exists() {
         return Ok(None);
@@ -80,7 +76,7 @@ impl Tasks {
         self.root.join(&self.plan)
     }
 
-    /// The plan, with nothing wrong; empty where there is none.
+    /// The plan, which must have no mistakes; empty where there is none.
     pub fn read(&self) -> Result<Plan, ServiceError> {
         match read_plan(&self.plan_path())? {
             None => Ok(Plan::default()),
@@ -88,7 +84,7 @@ impl Tasks {
         }
     }
 
-    /// All tasks: those of the plan in order, then those added, the one that changed last first.
+    /// All tasks: those of the plan in order, then those added, the last changed first.
     pub async fn list(&self) -> Result<Vec<Task>, ServiceError> {
         let mut tasks: Vec<Task> = self.read()?.tasks.iter().map(|task| planned(&self.plan, task)).collect();
         for stream in self.ledger.streams(STREAMS, MAX_LISTED).await? {
@@ -98,7 +94,7 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// A task by its id, its place in the plan, or its title there.
+    /// A task by its id or its title in the plan.
     pub async fn find(&self, typed: &str) -> Result<Task, ServiceError> {
         let plan = self.read()?;
         if let Some(task) = plan.find(typed) {
@@ -109,13 +105,10 @@ impl Tasks {
 
     /// A task that was added by command.
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
-        Ok(match is_id(id) {
-            true => fold(id, &self.ledger.notes(&stream(id)).await?),
-            false => None,
-        })
+        Ok(if is_id(id) { fold(id, &self.ledger.notes(&stream(id)).await?) } else { None })
     }
 
-    /// Adds a task. The same task again is the same task; another one under its id is refused.
+    /// Adds a task. Adding the same task again changes nothing; another one with its id is refused.
     pub async fn add(&self, id: &str, new: &NewTask, at_ms: i64) -> Result<Task, ServiceError> {
         check(id, new)?;
         let stream = stream(id);
@@ -124,9 +117,10 @@ impl Tasks {
         if let Some(task) = fold(id, &notes) {
             let same =
                 task.title == new.title && task.scope == new.scope && task.acceptance == new.acceptance;
-            return match same {
-                true => Ok(task),
-                false => Err(ServiceError::Taken { id: id.to_owned(), title: quoted(&task.title) }),
+            return if same {
+                Ok(task)
+            } else {
+                Err(ServiceError::Taken(id.to_owned(), quoted(&task.title)))
             };
         }
         let body = serde_json::to_string(new).unwrap_or_default();
@@ -135,7 +129,7 @@ impl Tasks {
         self.find(id).await
     }
 
-    /// Writes down how a task stands, and its last review if there is a new one. Nothing where it stands so already.
+    /// Records the status of a task, and its last review, if there is a new one. Nothing where both are recorded.
     pub async fn set(
         &self,
         task: &mut Task,
@@ -159,7 +153,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Two processes that write to the plan at once would lose what one of them wrote.
+    /// Under a lock, because two processes that write at once would lose a change.
     fn write_plan(
         &self,
         title: &str,
@@ -171,7 +165,7 @@ impl Tasks {
         let path = self.plan_path();
         source(&path)?;
         let failed = || ServiceError::io(format!("{} cannot be written", path.display()));
-        // With its byte order mark, which a reader is not shown.
+        // With its byte order mark, which `Source` leaves out.
         let text = std::fs::read_to_string(&path).map_err(failed())?;
         let edited = plan::write_back(&text, title, status, review)?;
         if edited != text {
@@ -194,18 +188,17 @@ impl Tasks {
         self.lock_file(&lock::name_of(self.subject(task).as_str()))
     }
 
-    /// Whether a review of this task is under way, in whichever process.
+    /// Whether a review of this task is under way in any process.
     pub fn is_reviewed_now(&self, task: &Task) -> bool {
         let name = lock::name_of(self.subject(task).as_str());
         self.ledger.dir().is_some_and(|dir| lock::is_held(dir, &name))
     }
 
-    /// What stays the same about a task over all its reviews: positions move when a line is added, titles do not.
+    /// The subject of all reviews of a task, by its title: ids in a plan change when a line is added.
     pub fn subject(&self, task: &Task) -> Subject {
         match &task.home {
             Home::Plan { file } => {
-                let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-                let digest = Digest::of(title.as_bytes());
+                let digest = Digest::of(plan::folded(&task.title).as_bytes());
                 let short = digest.as_str().get(..16).unwrap_or(digest.as_str()).to_owned();
                 Subject::new(super::DOOR, [file.as_str(), short.as_str()])
             }
@@ -226,11 +219,10 @@ pub fn planned(file: &str, task: &PlanTask) -> Task {
     }
 }
 
-/// What an id may be: something that can be typed, and is no place in a plan.
+/// Whether an added task may have this id, which must not look like the id of a planned one.
 fn is_id(id: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_place = id.split('.').count() == 2 && id.split('.').all(|part| part.parse::<u32>().is_ok());
-    (1..=MAX_ID_BYTES).contains(&id.len()) && id.chars().all(sign) && !is_place
+    (1..=MAX_ID_BYTES).contains(&id.len()) && id.chars().all(sign) && !plan::is_planned_id(id)
 }
 
 fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
@@ -254,7 +246,6 @@ fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     }
 }
 
-/// A task from what was noted about it.
 fn fold(id: &str, notes: &[Note]) -> Option<Task> {
     let mut task: Option<Task> = None;
     for note in notes {

@@ -1,12 +1,12 @@
-//! The settings of a run: those of existing projects, read as they are, and those under `run:` in `countersign.yml`,
-//! which win. Flags win over all and are the caller's.
+//! The settings of a run: those of the project's own file, and over them those under `run:` in `countersign.yml`. Flags,
+//! which win over both, are the caller's.
 
+mod raw;
 mod read;
 #[cfg(test)]
 mod tests;
-mod written;
 
-pub use read::{load, parse, parse_section};
+pub use read::load;
 
 use countersign_engine::yaml::Diagnostic;
 use serde::Deserialize;
@@ -15,19 +15,19 @@ use std::path::PathBuf;
 /// The settings, complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {
-    /// How often an agent may try a task.
+    /// Attempts per task.
     pub max_retries: u32,
-    /// How long to wait before it tries again.
+    /// The pause between attempts.
     pub retry_delay_seconds: u32,
-    /// How long an agent may take.
+    /// The time limit of an agent.
     pub task_timeout_minutes: u32,
-    /// How long a review may take.
+    /// The time limit of a review.
     pub review_timeout_minutes: u32,
-    /// How long tests, and lint, may take.
+    /// The time limit of tests and of lint, each.
     pub check_timeout_seconds: u32,
-    /// After so many failed tasks in a row a run ends.
+    /// So many failed tasks in a row end the run.
     pub max_consecutive_failures: u32,
-    /// How many tasks may be under way at once.
+    /// How many tasks run at once.
     pub max_concurrent: u32,
     /// What a failed task means for the others.
     pub on_task_failure: OnFailure,
@@ -41,7 +41,7 @@ pub struct RunConfig {
     pub claude_model: Option<String>,
     /// How it is called: `{cmd}`, `{model}`, `{prompt}`, `{prompt_file}`.
     pub command_template: Option<String>,
-    /// The reviewer, where it is a program of the user's.
+    /// The command of the reviewer.
     pub review_command: Option<String>,
     /// Its model.
     pub review_model: Option<String>,
@@ -53,21 +53,21 @@ pub struct RunConfig {
     pub task_budget_usd: Option<f64>,
     /// The most a run may cost.
     pub budget_usd: Option<f64>,
-    /// The branch tasks are merged into; none: found out.
+    /// The branch tasks are merged into; none: the default branch.
     pub main_branch: Option<String>,
-    /// Who is told about progress.
+    /// The URL that receives progress.
     pub callback_url: Option<String>,
     /// What the names of the files begin with, such as `phase5-`.
     pub spec_prefix: String,
     /// The programs around a task.
     pub commands: Commands,
-    /// Whether a task gets a branch of its own.
+    /// Whether a task has its own branch.
     pub create_git_branch: bool,
-    /// Whether tests run when an agent is done.
+    /// Whether tests run after the agent.
     pub run_tests: bool,
-    /// Whether the linter does.
+    /// Whether lint runs after the agent.
     pub run_lint: bool,
-    /// Whether what it finds stops a task.
+    /// Whether failed lint fails the attempt.
     pub lint_blocking: bool,
     /// Whether a task is reviewed.
     pub run_review: bool,
@@ -75,14 +75,14 @@ pub struct RunConfig {
     pub auto_commit: bool,
 }
 
-/// The programs around a task, as a shell reads them. None: nobody named one, and nothing is guessed.
+/// The shell commands around a task. None is run where none is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
     /// Runs the tests.
     pub test: Option<String>,
-    /// Looks for what linters find.
+    /// Runs lint.
     pub lint: Option<String>,
-    /// Mends it.
+    /// Fixes what lint finds.
     pub lint_fix: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl Default for RunConfig {
             max_concurrent: 3,
             on_task_failure: OnFailure::Skip,
             hitl_review: false,
-            // The one default that differs from existing tools: there a failed review merges.
+            // Differs from existing tools, where a failed review merges.
             review_policy: ReviewPolicy::Required,
             claude_command: "claude".to_owned(),
             claude_model: None,
@@ -145,13 +145,13 @@ impl Default for RunConfig {
     }
 }
 
-/// The settings of a project, where they come from, and what is doubtful about them.
+/// The settings of a project with their warnings.
 #[derive(Debug)]
 pub struct Loaded {
     /// The settings.
     pub config: RunConfig,
     /// The file of the project, where it has one.
     pub file: Option<PathBuf>,
-    /// Keys nobody knows here, and files that are not looked at.
+    /// Unknown keys, and files that are not read.
     pub warnings: Vec<Diagnostic>,
 }

@@ -1,43 +1,24 @@
-//! Why the database of a run could not do what was asked, and what to do.
+//! The errors of the state database, and what to do about each.
 
 use libsqlite3_sys as sqlite;
 use std::io;
 use std::path::PathBuf;
 
-/// What went wrong with the state of a run. Nothing was changed.
+/// Why the state of a run cannot be used. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is no readable database, or a damaged one.
-    #[error("the state database {path} cannot be read: {why}", path = path.display())]
-    Damaged {
-        /// Where.
-        path: PathBuf,
-        /// What SQLite says.
-        why: String,
-    },
-    /// Somebody else kept it locked for too long.
+    /// It is no database, or a damaged one; with the message of SQLite.
+    #[error("the state database {path} cannot be read: {1}", path = .0.display())]
+    Damaged(PathBuf, String),
+    /// Another process kept it locked for too long.
     #[error("another process keeps the state database {path} locked", path = .0.display())]
     Busy(PathBuf),
-    /// There is no room, or it may not be written, or the disk failed.
-    #[error("the state database {path} cannot be used: {why}", path = path.display())]
-    Storage {
-        /// Where.
-        path: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// A state of the oldest form that is none.
-    #[error("{path}:{line}:{column}: the old state cannot be taken over: {why}", path = path.display())]
-    Legacy {
-        /// Where.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong.
-        why: String,
-    },
+    /// The disk is full, read-only or failed; with the message of the system.
+    #[error("the state database {path} cannot be used: {1}", path = .0.display())]
+    Storage(PathBuf, String),
+    /// A state of the oldest form with a mistake, at a line and column.
+    #[error("{path}:{1}:{2}: the old state cannot be taken over: {3}", path = .0.display())]
+    Legacy(PathBuf, usize, usize, String),
 }
 
 impl StateError {
@@ -56,7 +37,7 @@ impl StateError {
     }
 
     pub(super) fn io(path: &std::path::Path, error: &io::Error) -> Self {
-        Self::Storage { path: path.to_owned(), why: error.to_string() }
+        Self::Storage(path.to_owned(), error.to_string())
     }
 
     pub(super) fn sql(path: &std::path::Path, error: sqlx::Error) -> Self {
@@ -64,17 +45,17 @@ impl StateError {
         let database = match error {
             sqlx::Error::Database(database) => database,
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
-                return Self::Damaged { path, why: error.to_string() };
+                return Self::Damaged(path, error.to_string());
             }
-            other => return Self::Storage { path, why: other.to_string() },
+            other => return Self::Storage(path, other.to_string()),
         };
         let why = database.message().to_owned();
         // The low byte is the kind of failure, the rest its circumstances.
         let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(sqlite::SQLITE_ERROR);
         match code & 0xff {
             sqlite::SQLITE_BUSY | sqlite::SQLITE_LOCKED => Self::Busy(path),
-            sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Damaged { path, why },
-            _ => Self::Storage { path, why },
+            sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Damaged(path, why),
+            _ => Self::Storage(path, why),
         }
     }
 }

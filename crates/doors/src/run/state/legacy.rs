@@ -1,18 +1,16 @@
-//! The oldest form of the state, one JSON file: read whole and checked before anything is taken over. Pure.
+//! The oldest form of the state, one JSON file, read and checked. It imports nothing.
 
-use super::{ErrorCode, ReviewStatus, StateError, Summary, TaskState};
+use super::{Attempt, StateError, Summary, TaskState};
 use crate::run::status::issues_in;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Such a file may be this large.
 pub(super) const MAX_LEGACY_BYTES: usize = 64 * 1024 * 1024;
 
-/// The numbers beside the tasks, kept under their names.
+/// The numbers beside the tasks, which are imported under their names.
 const COUNTERS: [&str; 3] = ["consecutive_failures", "total_completed", "total_failed"];
 
-/// All of it.
 #[derive(Debug, Deserialize)]
 pub(super) struct Legacy {
     #[serde(default)]
@@ -24,37 +22,20 @@ pub(super) struct Legacy {
 #[derive(Debug, Deserialize)]
 pub(super) struct LegacyTask {
     #[serde(default = "pending")]
-    pub status: String,
+    pub status: TaskState,
     pub started_at: Option<String>,
     pub completed_at: Option<String>,
     #[serde(default)]
-    pub attempts: Vec<LegacyAttempt>,
+    pub attempts: Vec<Attempt>,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct LegacyAttempt {
-    pub timestamp: String,
-    pub success: bool,
-    pub duration_seconds: f64,
-    pub error: Option<String>,
-    pub error_code: Option<String>,
-    pub claude_output: Option<String>,
-    pub input_tokens: Option<i64>,
-    pub output_tokens: Option<i64>,
-    pub cost_usd: Option<f64>,
-    pub review_status: Option<String>,
-    pub review_findings: Option<String>,
-}
-
-fn pending() -> String {
-    "pending".to_owned()
+fn pending() -> TaskState {
+    TaskState::Pending
 }
 
 impl Legacy {
-    /// What the bytes of the file say.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, StateError> {
-        let wrong =
-            |line, column, why: String| StateError::Legacy { path: path.to_owned(), line, column, why };
+        let wrong = |line, column, why| StateError::Legacy(path.to_owned(), line, column, why);
         if bytes.len() > MAX_LEGACY_BYTES {
             return Err(wrong(1, 1, format!("it is larger than {MAX_LEGACY_BYTES} bytes")));
         }
@@ -65,18 +46,17 @@ impl Legacy {
         })
     }
 
-    /// What became of every task.
     pub fn summaries(&self) -> Vec<Summary> {
         let summary = |(id, task): (&String, &LegacyTask)| {
             let last = task.attempts.last();
             let costs = task.attempts.iter().filter_map(|one| one.cost_usd);
             Summary {
                 task_id: id.clone(),
-                state: TaskState::from(task.status.as_str()),
+                state: task.status.clone(),
                 attempts: task.attempts.len() as u64,
                 cost_usd: costs.fold(None, |sum, cost| Some(sum.unwrap_or(0.0) + cost)),
-                error_code: last.and_then(|one| one.error_code.as_deref()).map(ErrorCode::from),
-                review_status: last.and_then(|one| one.review_status.as_deref()).map(ReviewStatus::from),
+                error_code: last.and_then(|one| one.error_code.clone()),
+                review_status: last.and_then(|one| one.review_status.clone()),
                 issues: last.and_then(|one| one.review_findings.as_deref()).map_or(0, issues_in),
                 review_id: None,
             }
@@ -84,7 +64,6 @@ impl Legacy {
         self.tasks.iter().map(summary).collect()
     }
 
-    /// The numbers beside the tasks, as text.
     pub fn counters(&self) -> impl Iterator<Item = (&'static str, String)> {
         COUNTERS.into_iter().filter_map(|key| {
             let value = self.rest.get(key)?;

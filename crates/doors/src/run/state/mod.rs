@@ -1,7 +1,8 @@
-//! The state database of a run: what became of each task, and every attempt at it. Files of any age are opened as they
-//! are and completed when first written to; attempts are only ever added.
+//! The state database of a run: the state of each task, and all its attempts. Files of any age can be read and get the
+//! missing columns when first written to; attempts are only ever added.
 
 mod attempt;
+mod codes;
 mod error;
 mod legacy;
 mod open;
@@ -9,12 +10,11 @@ mod schema;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod words;
 
-pub use attempt::{Attempt, MAX_FINDINGS_BYTES, MAX_OUTPUT_BYTES, kept_findings};
+pub use attempt::Attempt;
+pub use codes::{ErrorCode, ReviewStatus, TaskState};
 pub use error::StateError;
 pub use summary::{Of, Summary};
-pub use words::{ErrorCode, ReviewStatus, TaskState};
 
 use super::layout::Layout;
 use schema::Columns;
@@ -22,8 +22,8 @@ use sqlx::{Connection, SqliteConnection};
 use std::path::PathBuf;
 use tokio::sync::Mutex;
 
-/// What became of every task, changing nothing: from the database, or from the oldest form where there is no database.
-/// None where nothing ever ran.
+/// The summaries of all tasks, read-only: from the database, or from the oldest form where there is none. None where
+/// nothing ever ran.
 pub async fn look(layout: &Layout, of: Of) -> Result<Option<Vec<Summary>>, StateError> {
     match State::open_existing(layout).await? {
         Some(state) => {
@@ -35,7 +35,7 @@ pub async fn look(layout: &Layout, of: Of) -> Result<Option<Vec<Summary>>, State
     }
 }
 
-/// The state of a run. Times are local and without a zone, as `2026-02-23T10:15:00`, and given by the caller.
+/// The state of a run. Times are local and without a zone, as `2026-02-23T10:15:00`.
 pub struct State {
     path: PathBuf,
     columns: Columns,
@@ -43,15 +43,13 @@ pub struct State {
 }
 
 impl State {
-    /// Opens for writing: makes the database where there is none, completes an older one, takes over the oldest form
-    /// once.
+    /// Opens for writing: makes or completes the database, and imports the oldest form once.
     pub async fn open(layout: &Layout) -> Result<Self, StateError> {
         let connection = open::writer(layout).await?;
         Self::new(layout, connection).await
     }
 
-    /// Opens to look at, and changes nothing; none where there is no database. One of the oldest form, which is no
-    /// database, is not looked at.
+    /// Opens read-only; none where there is no database.
     pub async fn open_existing(layout: &Layout) -> Result<Option<Self>, StateError> {
         match open::reader(layout).await? {
             Some(connection) => Self::new(layout, connection).await.map(Some),
@@ -65,8 +63,8 @@ impl State {
         Ok(Self { path, columns, connection: Mutex::new(connection) })
     }
 
-    /// Notes that an attempt begins: the task is running. Its row is written when it ends; a task that is running while
-    /// nobody holds the lock was interrupted.
+    /// Marks a task as running. The row of the attempt is written when it ends; a task that is running while the lock is
+    /// free was interrupted.
     pub async fn begin_attempt(&self, task: &str, at: &str) -> Result<(), StateError> {
         const SQL: &str = "INSERT INTO tasks (task_id, status, started_at) VALUES ($1, 'running', $2)
             ON CONFLICT (task_id) DO UPDATE SET status = 'running', started_at = $2, completed_at = NULL";
@@ -75,7 +73,7 @@ impl State {
         done.map(drop).map_err(|error| self.error(error))
     }
 
-    /// Adds an attempt that ended and what became of the task, together. The number of the attempt.
+    /// Adds an attempt that ended and the state of the task, in one transaction. The number of the attempt.
     pub async fn finish_attempt(
         &self,
         task: &str,
@@ -86,14 +84,14 @@ impl State {
         let done = async {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
             set(&mut transaction, task, state, &attempt.timestamp).await?;
-            let id = attempt::insert(&mut transaction, task, attempt).await?;
+            let id = attempt::insert(&mut transaction, task, &attempt.cut()).await?;
             transaction.commit().await?;
             Ok(id)
         };
         done.await.map_err(|error| self.error(error))
     }
 
-    /// Says what became of a task, without an attempt.
+    /// Sets the state of a task, without an attempt.
     pub async fn set_status(&self, task: &str, state: &TaskState, at: &str) -> Result<(), StateError> {
         let mut connection = self.connection.lock().await;
         set(&mut connection, task, state, at).await.map_err(|error| self.error(error))
@@ -106,18 +104,17 @@ impl State {
         found.map_err(|error| self.error(error))
     }
 
-    /// What became of every task, in no particular order.
+    /// The summaries of all tasks, in no particular order.
     pub async fn summaries(&self) -> Result<Vec<Summary>, StateError> {
         self.summaries_of(Of::Whole).await
     }
 
-    /// The same, or only what a line of each shows.
     async fn summaries_of(&self, of: Of) -> Result<Vec<Summary>, StateError> {
         let mut connection = self.connection.lock().await;
         summary::all(&mut connection, &self.columns, of).await.map_err(|error| self.error(error))
     }
 
-    /// A value kept under a name.
+    /// The value of a key.
     pub async fn meta(&self, key: &str) -> Result<Option<String>, StateError> {
         const SQL: &str = "SELECT CAST(value AS TEXT) FROM executor_meta WHERE key = $1";
         if !self.columns.has("executor_meta", "key") {
@@ -128,13 +125,10 @@ impl State {
         found.map(Option::flatten).map_err(|error| self.error(error))
     }
 
-    /// Keeps a value under a name.
+    /// Sets the value of a key.
     pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StateError> {
-        const SQL: &str = "INSERT INTO executor_meta (key, value) VALUES ($1, $2)
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value";
         let mut connection = self.connection.lock().await;
-        let done = sqlx::query(SQL).bind(key).bind(value).execute(&mut *connection).await;
-        done.map(drop).map_err(|error| self.error(error))
+        set_meta(&mut connection, key, value).await.map_err(|error| self.error(error))
     }
 
     /// Closes the file, so that nothing is left beside it.
@@ -146,6 +140,12 @@ impl State {
     fn error(&self, error: sqlx::Error) -> StateError {
         StateError::sql(&self.path, error)
     }
+}
+
+async fn set_meta(connection: &mut SqliteConnection, key: &str, value: &str) -> sqlx::Result<()> {
+    const SQL: &str = "INSERT INTO executor_meta (key, value) VALUES ($1, $2)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    sqlx::query(SQL).bind(key).bind(value).execute(connection).await.map(drop)
 }
 
 async fn set(connection: &mut SqliteConnection, task: &str, state: &TaskState, at: &str) -> sqlx::Result<()> {

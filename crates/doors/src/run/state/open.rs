@@ -1,7 +1,7 @@
-//! Opening the database: completing one of any age, and taking over the oldest form once.
+//! Opens the database for writing or reading, and imports the oldest form once.
 
 use super::legacy::{Legacy, MAX_LEGACY_BYTES};
-use super::{Layout, StateError, schema};
+use super::{Layout, StateError, attempt, schema, set_meta};
 use countersign_engine::yaml::read_at_most;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -10,11 +10,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a connection waits for another process.
 const BUSY_SECONDS: u64 = 10;
-/// How many copies of the oldest form are kept apart.
 const MAX_COPIES: u32 = 100;
-/// Says in `executor_meta` that the oldest form was taken over: the file may still have its name.
+/// The key in `executor_meta` of a completed import: the file may still have its name.
 const IMPORTED: &str = "countersign_json_imported";
 
 fn options(path: &Path) -> SqliteConnectOptions {
@@ -26,81 +24,64 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// Opens for writing; makes what is missing.
 pub(super) async fn writer(layout: &Layout) -> Result<SqliteConnection, StateError> {
     let (path, json) = (layout.state_db(), layout.state_json());
-    // First: what cannot be taken over must not leave an empty database behind.
+    // First: a failed import must not leave an empty database behind.
     let legacy = read_legacy(&json)?;
     fs::create_dir_all(layout.spec()).map_err(|error| StateError::io(&path, &error))?;
     let sql = |error| StateError::sql(&path, error);
     let mut connection = options(&path).create_if_missing(true).connect().await.map_err(sql)?;
     let complete = schema::is_complete(&mut connection).await.map_err(sql)?;
     if !complete {
-        // Only a file that somebody else uses in the older way right now cannot be changed; it works like that too.
+        // Fails while another process uses the file in the older mode, which works too.
         sqlx::raw_sql("PRAGMA journal_mode = WAL").execute(&mut connection).await.ok();
     }
     if complete && legacy.is_none() {
         return Ok(connection);
     }
-    let taken = prepare(&mut connection, legacy.as_ref()).await.map_err(sql)?;
-    if taken {
+    let imported = prepare(&mut connection, legacy.as_ref()).await.map_err(sql)?;
+    if imported {
         rename(&json).map_err(|error| StateError::io(&json, &error))?;
     }
     Ok(connection)
 }
 
-/// Completes the tables and takes the oldest form over, together or not at all. Whether that form is now here.
+/// Completes the tables and imports the oldest form, in one transaction. Whether that form is imported now.
 async fn prepare(connection: &mut SqliteConnection, legacy: Option<&Legacy>) -> sqlx::Result<bool> {
     const KNOWN: &str = "SELECT (SELECT COUNT(*) FROM executor_meta WHERE key = $1),
         (SELECT COUNT(*) FROM tasks) + (SELECT COUNT(*) FROM attempts)";
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     schema::complete(&mut transaction).await?;
-    let mut taken = false;
+    let mut imported = false;
     if let Some(legacy) = legacy {
         let known: (i64, i64) = sqlx::query_as(KNOWN).bind(IMPORTED).fetch_one(&mut *transaction).await?;
-        match known {
-            (0, 0) => {
-                import(&mut transaction, legacy).await?;
-                taken = true;
-            }
-            // Ours, and we were killed before the file had its new name.
-            (1.., _) => taken = true,
-            // A database that is in use wins over a file somebody left.
-            (_, _) => {}
+        if known == (0, 0) {
+            import(&mut transaction, legacy).await?;
         }
+        // A crash may have kept an imported file from its new name. A database in use wins over a file.
+        imported = known == (0, 0) || known.0 > 0;
     }
     transaction.commit().await?;
-    Ok(taken)
+    Ok(imported)
 }
 
 async fn import(connection: &mut SqliteConnection, legacy: &Legacy) -> sqlx::Result<()> {
     const TASK: &str =
         "INSERT INTO tasks (task_id, status, started_at, completed_at) VALUES ($1, $2, $3, $4)";
-    const ATTEMPT: &str = "INSERT INTO attempts
-        (task_id, timestamp, success, duration_seconds, error, error_code, claude_output,
-         input_tokens, output_tokens, cost_usd, review_status, review_findings)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    const META: &str = "INSERT INTO executor_meta (key, value) VALUES ($1, $2)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     for (id, task) in &legacy.tasks {
-        let query = sqlx::query(TASK).bind(id).bind(&task.status).bind(&task.started_at);
+        let query = sqlx::query(TASK).bind(id).bind(task.status.word()).bind(&task.started_at);
         query.bind(&task.completed_at).execute(&mut *connection).await?;
         for one in &task.attempts {
-            let query = sqlx::query(ATTEMPT).bind(id).bind(&one.timestamp).bind(i64::from(one.success));
-            let query = query.bind(one.duration_seconds).bind(&one.error).bind(&one.error_code);
-            let query = query.bind(&one.claude_output).bind(one.input_tokens).bind(one.output_tokens);
-            let query = query.bind(one.cost_usd).bind(&one.review_status).bind(&one.review_findings);
-            query.execute(&mut *connection).await?;
+            attempt::insert(connection, id, one).await?;
         }
     }
     let counters = legacy.counters().chain([(IMPORTED, "1".to_owned())]);
     for (key, value) in counters {
-        sqlx::query(META).bind(key).bind(value).execute(&mut *connection).await?;
+        set_meta(connection, key, &value).await?;
     }
     Ok(())
 }
 
-/// The oldest form, where it is there.
 pub(super) fn read_legacy(json: &Path) -> Result<Option<Legacy>, StateError> {
     match read_at_most(json, MAX_LEGACY_BYTES) {
         Ok(bytes) => Legacy::parse(json, &bytes).map(Some),
@@ -109,7 +90,7 @@ pub(super) fn read_legacy(json: &Path) -> Result<Option<Legacy>, StateError> {
     }
 }
 
-/// Gives the file that was taken over its new name, and never another file's.
+/// Renames the imported file to a name that no other file has.
 fn rename(json: &Path) -> std::io::Result<()> {
     let name = |n: u32| {
         let mut name = json.as_os_str().to_owned();
@@ -125,7 +106,7 @@ fn rename(json: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Opens for reading; makes and completes nothing. None where there is no database.
+/// Opens for reading, and completes nothing. None where there is no database.
 pub(super) async fn reader(layout: &Layout) -> Result<Option<SqliteConnection>, StateError> {
     use rustix::fs::Access;
     let path = layout.state_db();
@@ -137,8 +118,7 @@ pub(super) async fn reader(layout: &Layout) -> Result<Option<SqliteConnection>, 
         }
         Err(error) => return Err(StateError::io(&path, &error)),
     }
-    // Even reading a WAL database writes beside it. Where that is not possible and no writer left anything there,
-    // the file is read as it stands.
+    // Reading a WAL database writes beside it. In a read-only folder without a WAL, the file is read as it is.
     let writable = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
     let options = match writable(&layout.spec()) && writable(&path) {
         true => options(&path),

@@ -1,5 +1,4 @@
-//! The tables, and completing those of any age. Nothing is ever taken away: columns and tables nobody here knows
-//! stay with their rows.
+//! The tables, and the columns that older files lack. Nothing is ever removed: unknown columns and tables stay.
 
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use std::collections::HashSet;
@@ -27,8 +26,8 @@ const TABLES: &str = "
     );
 ";
 
-/// What files of some age lack. `review_id` is ours: the review in the ledger that the verdict comes from.
-const ADDED: [(&str, &str, &str); 11] = [
+/// Columns that older files lack. `review_id` is our own: the review in the ledger.
+pub(super) const ADDED: [(&str, &str, &str); 11] = [
     ("tasks", "started_at", "TEXT"),
     ("tasks", "completed_at", "TEXT"),
     ("attempts", "error", "TEXT"),
@@ -42,54 +41,51 @@ const ADDED: [(&str, &str, &str); 11] = [
     ("attempts", "review_id", "TEXT"),
 ];
 
-/// Attempts by task, with all that is added up about them: looking at many tasks need not sort them first. Older files
-/// are read without it.
+/// Attempts by task with their costs, so that summaries need no sorting. Older files are read without it.
 const INDEX: &str = "countersign_attempts_by_task";
 
-/// Which columns of our tables a file has.
+/// The columns of our tables that a file has.
 #[derive(Debug, Default)]
 pub(super) struct Columns(HashSet<(String, String)>);
 
 impl Columns {
-    /// Looks.
-    pub async fn of(connection: &mut SqliteConnection) -> sqlx::Result<Self> {
+    pub async fn of(db: &mut SqliteConnection) -> sqlx::Result<Self> {
         const SQL: &str = "SELECT 'tasks', name FROM pragma_table_info('tasks')
             UNION ALL SELECT 'attempts', name FROM pragma_table_info('attempts')
             UNION ALL SELECT 'executor_meta', name FROM pragma_table_info('executor_meta')";
-        let rows = sqlx::query(SQL).fetch_all(connection).await?;
+        let rows = sqlx::query(SQL).fetch_all(db).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<sqlx::Result<_>>().map(Self)
     }
 
-    /// Whether there is such a column.
     pub fn has(&self, table: &str, column: &str) -> bool {
         self.0.contains(&(table.to_owned(), column.to_owned()))
     }
 
-    /// A column, or nothing in its place where the file is older than it.
+    /// A column, or `NULL` where the file does not have it.
     pub fn or_null(&self, table: &str, column: &'static str) -> &'static str {
         if self.has(table, column) { column } else { "NULL" }
     }
 }
 
-/// Makes the tables and columns that are missing; inside a transaction of the caller's.
-pub(super) async fn complete(connection: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
-    let columns = Columns::of(connection).await?;
+/// Adds missing tables and columns, inside a transaction of the caller.
+pub(super) async fn complete(db: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::raw_sql(TABLES).execute(&mut *db).await?;
+    let columns = Columns::of(db).await?;
     for (table, column, kind) in ADDED.iter().filter(|(table, column, _)| !columns.has(table, column)) {
-        // All three are words of the table above.
+        // All three are constants.
         let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
-        sqlx::raw_sql(sql).execute(&mut *connection).await?;
+        sqlx::raw_sql(sql).execute(&mut *db).await?;
     }
     let sql = format!("CREATE INDEX IF NOT EXISTS {INDEX} ON attempts (task_id, cost_usd)");
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *db).await?;
     Ok(())
 }
 
-/// Whether nothing is missing, so that nobody has to write.
-pub(super) async fn is_complete(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
-    let columns = Columns::of(connection).await?;
+/// Whether nothing is missing, so that nothing needs to be written.
+pub(super) async fn is_complete(db: &mut SqliteConnection) -> sqlx::Result<bool> {
+    let columns = Columns::of(db).await?;
     let has_all = ADDED.iter().all(|(table, column, _)| columns.has(table, column));
     const SQL: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND name = $1";
-    let indexes: i64 = sqlx::query_scalar(SQL).bind(INDEX).fetch_one(connection).await?;
+    let indexes: i64 = sqlx::query_scalar(SQL).bind(INDEX).fetch_one(db).await?;
     Ok(has_all && columns.has("executor_meta", "key") && indexes == 1)
 }

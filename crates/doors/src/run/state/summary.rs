@@ -1,70 +1,66 @@
-//! What became of every task, in one query.
+//! The summaries of all tasks, read in one query.
 
 use super::schema::Columns;
 use super::{ErrorCode, ReviewStatus, TaskState};
 use crate::run::status::issues_in;
+use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use std::collections::HashMap;
 use std::future::poll_fn;
 
-/// What became of a task.
-#[derive(Clone, Debug, PartialEq)]
+/// The state of a task, with its last attempt.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summary {
     /// The task.
     pub task_id: String,
-    /// What became of it.
+    /// Its state.
     pub state: TaskState,
     /// How many attempts ended.
     pub attempts: u64,
-    /// What they cost together, where any of them said so.
+    /// Their cost, where any of them reported one.
     pub cost_usd: Option<f64>,
-    /// Why the last attempt failed.
+    /// The error code of the last attempt.
     pub error_code: Option<ErrorCode>,
-    /// How the review of the last attempt ended.
+    /// The result of its review.
     pub review_status: Option<ReviewStatus>,
-    /// How many issues it found; 0 where none are recorded.
+    /// The number of recorded issues of that review.
+    #[serde(skip)]
     pub issues: usize,
-    /// That review in the ledger.
+    /// The id of that review.
     pub review_id: Option<String>,
 }
 
-/// How much of a task is wanted.
+/// The extent of summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// What its line shows. The rest is nothing then: with many tasks, writing amounts down takes as long as finding them.
+    /// What the line of a task shows: with many tasks, formatting costs takes as long as finding them.
     Line,
-    /// All of it.
+    /// Everything.
     Whole,
 }
 
-/// A task as the database writes it: id, state, attempts, cost, and of the last attempt the error code, the status and id
-/// of its review, and its number where that found something.
-type Written =
-    (String, String, u64, Option<f64>, Option<String>, Option<String>, Option<String>, Option<i64>);
-
-/// Every task of the database, in no particular order. All in one row: each row costs a change of threads, which takes
-/// longer than all else where there are many.
-pub(super) async fn all(
-    connection: &mut SqliteConnection,
-    columns: &Columns,
-    of: Of,
-) -> sqlx::Result<Vec<Summary>> {
+/// All tasks, in no particular order. In one row, because each row costs a change of threads.
+pub(super) async fn all(db: &mut SqliteConnection, columns: &Columns, of: Of) -> sqlx::Result<Vec<Summary>> {
     if !columns.has("tasks", "task_id") {
         return Ok(vec![]);
     }
-    let text: String =
-        sqlx::query_scalar(AssertSqlSafe(sql(columns, of))).fetch_one(&mut *connection).await?;
-    let written: Vec<Written> =
+    let text: String = sqlx::query_scalar(AssertSqlSafe(sql(columns, of))).fetch_one(&mut *db).await?;
+    let rows: Vec<(Summary, Option<i64>)> =
         serde_json::from_str(&text).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
-    let found: Vec<i64> = written.iter().filter_map(|task| task.7).collect();
-    let issues = issues(connection, &found).await?;
-    Ok(written.into_iter().map(|task| summary(task, &issues)).collect())
+    let found: Vec<i64> = rows.iter().filter_map(|(_, attempt)| *attempt).collect();
+    let issues = issues(db, &found).await?;
+    let of = |attempt: Option<i64>| attempt.and_then(|attempt| issues.get(&attempt).copied());
+    Ok(rows
+        .into_iter()
+        .map(|(summary, attempt)| Summary { issues: of(attempt).unwrap_or_default(), ..summary })
+        .collect())
 }
 
+/// A row is the fields of a [`Summary`] in their order, and the last attempt where its review has findings.
 fn sql(columns: &Columns, of: Of) -> String {
     if !columns.has("attempts", "id") {
-        return "SELECT json_group_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL, NULL,
-                NULL, NULL)) FROM tasks"
+        return "SELECT json_group_array(json_array(json_array(CAST(task_id AS TEXT), CAST(status AS TEXT), 0, NULL, NULL,
+                NULL, NULL), NULL)) FROM tasks"
             .to_owned();
     }
     let unneeded = |name| of == Of::Line && ["cost_usd", "error_code", "review_id"].contains(&name);
@@ -73,8 +69,8 @@ fn sql(columns: &Columns, of: Of) -> String {
     let found = if has("review_findings") { "last.review_findings" } else { "NULL" };
     let cost = if has("cost_usd") { "CAST(SUM(attempts.cost_usd) AS REAL)" } else { "NULL" };
     format!(
-        "SELECT json_group_array(json_array(CAST(ended.task_id AS TEXT), CAST(ended.status AS TEXT), ended.n, ended.cost,
-                {}, {}, {}, CASE WHEN {found} IS NULL THEN NULL ELSE ended.id END))
+        "SELECT json_group_array(json_array(json_array(CAST(ended.task_id AS TEXT), CAST(ended.status AS TEXT), ended.n,
+                ended.cost, {}, {}, {}), CASE WHEN {found} IS NULL THEN NULL ELSE ended.id END))
            FROM (SELECT tasks.task_id, tasks.status, COUNT(attempts.id) AS n, MAX(attempts.id) AS id, {cost} AS cost
                    FROM tasks LEFT JOIN attempts ON attempts.task_id = tasks.task_id
                   GROUP BY tasks.task_id) AS ended
@@ -85,33 +81,18 @@ fn sql(columns: &Columns, of: Of) -> String {
     )
 }
 
-/// How many issues these attempts found.
-async fn issues(connection: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
+async fn issues(db: &mut SqliteConnection, attempts: &[i64]) -> sqlx::Result<HashMap<i64, usize>> {
     const SQL: &str = "SELECT id, CAST(review_findings AS TEXT) FROM attempts
         WHERE id IN (SELECT value FROM json_each($1)) AND review_findings IS NOT NULL";
     let mut issues = HashMap::new();
     if attempts.is_empty() {
         return Ok(issues);
     }
-    // Row by row: findings are counted, not kept, and all of them together would be large.
-    let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(connection);
+    // Row by row, because all findings together would be large.
+    let mut rows = sqlx::query(SQL).bind(serde_json::json!(attempts).to_string()).fetch(db);
     while let Some(row) = poll_fn(|context| rows.as_mut().poll_next(context)).await {
         let row = row?;
         issues.insert(row.try_get(0)?, issues_in(row.try_get(1)?));
     }
     Ok(issues)
-}
-
-fn summary(written: Written, issues: &HashMap<i64, usize>) -> Summary {
-    let (task_id, state, attempts, cost_usd, error_code, review_status, review_id, found) = written;
-    Summary {
-        task_id,
-        state: TaskState::from(state.as_str()),
-        attempts,
-        cost_usd,
-        error_code: error_code.as_deref().map(ErrorCode::from),
-        review_status: review_status.as_deref().map(ReviewStatus::from),
-        issues: found.and_then(|attempt| issues.get(&attempt).copied()).unwrap_or_default(),
-        review_id,
-    }
 }

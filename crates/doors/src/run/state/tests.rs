@@ -272,7 +272,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     ] {
         let disk = Disk::new();
         disk.json(text);
-        let Err(StateError::Legacy { line, why, .. }) = State::open(&disk.layout()).await else {
+        let Err(StateError::Legacy(_, line, _, why)) = State::open(&disk.layout()).await else {
             panic!("{text}")
         };
         assert_eq!(line, expect, "{text}");
@@ -304,7 +304,7 @@ async fn run_3_attempts_are_added_and_keep_their_verdict() {
     let failed = Attempt { review_status, review_findings, ..Attempt::new(NOW, false, 1.0) };
     state.finish_attempt("TASK-001", &failed, &TaskState::Failed).await.unwrap();
     let kept = state.attempts("TASK-001", 1).await.unwrap()[0].1.review_findings.clone().unwrap();
-    assert!(kept.len() <= MAX_FINDINGS_BYTES && kept.starts_with("éé"), "{}", kept.len());
+    assert!(kept.len() <= attempt::MAX_FINDINGS_BYTES && kept.starts_with("éé"), "{}", kept.len());
     assert!(kept.ends_with(" of 10000 bytes shown]"), "{kept}");
     let second = Attempt { review_status: Some(ReviewStatus::NotRun), ..Attempt::new(NOW, true, 1.0) };
     state.finish_attempt("TASK-001", &second, &TaskState::Success).await.unwrap();

@@ -1,4 +1,4 @@
-//! Writing a status or a ticked checklist back: nothing but the named bytes changes, line endings included.
+//! Edits of `tasks.md`: a new status, a ticked checklist. All other bytes stay, line endings included.
 
 use super::Status;
 use super::scan::{Section, scan};
@@ -11,7 +11,7 @@ pub enum EditError {
     /// There is no such task.
     #[error("tasks.md has no task {0} any more")]
     Missing(String),
-    /// There are several.
+    /// The id is not unique.
     #[error("tasks.md has {0} more than once")]
     Twice(String),
     /// It has no line with a known status.
@@ -19,8 +19,8 @@ pub enum EditError {
     NoStatus(String),
 }
 
-/// The text with this task in this status: the word, and the sign before it if there is one.
-pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditError> {
+/// The text with this task in this status: the word, and the sign before it, if there is one.
+pub(in crate::run) fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditError> {
     let (mark, body) = split_mark(text);
     let section = find(body, id)?;
     let good = |span: &Range<usize>| body.get(span.clone()).is_some_and(|word| Status::of(word).is_some());
@@ -31,13 +31,13 @@ pub fn set_status(text: &str, id: &str, status: Status) -> Result<String, EditEr
     Ok(mark.to_owned() + &replaced(body, changes))
 }
 
-/// The text with every box of this task's checklist ticked, and how many were not.
-pub fn tick_checklist(text: &str, id: &str) -> Result<(String, usize), EditError> {
+/// The text with every box of this task's checklist ticked, and how many were open.
+pub(in crate::run) fn tick_checklist(text: &str, id: &str) -> Result<(String, usize), EditError> {
     let (mark, body) = split_mark(text);
     let section = find(body, id)?;
-    let open = section.items.into_iter().map(|item| item.tick);
+    let ticks = section.items.into_iter().map(|(tick, _)| tick);
     let open: Vec<_> =
-        open.filter(|tick| body.get(tick.clone()) == Some(" ")).map(|tick| (tick, "x")).collect();
+        ticks.filter(|tick| body.get(tick.clone()) == Some(" ")).map(|tick| (tick, "x")).collect();
     let count = open.len();
     Ok((mark.to_owned() + &replaced(body, open), count))
 }

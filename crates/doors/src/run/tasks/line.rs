@@ -1,13 +1,13 @@
-//! What one line of `tasks.md` is. Spans count from the beginning of the line.
+//! Parses one line of `tasks.md`. Spans count from the beginning of the line.
 
 use super::Status;
 use countersign_core::markdown::{self, entry, trimmed};
 use std::ops::Range;
 
-/// A priority may look like this long before it is ordinary text.
+/// The longest word that may be meant as a priority.
 const MAX_PRIORITY_CHARS: usize = 4;
 
-/// Whether this is an id: `[A-Z][A-Z0-9]*-\d+`.
+/// Whether a text is an id: `[A-Z][A-Z0-9]*-\d+`.
 pub(super) fn is_id(text: &str) -> bool {
     let Some((prefix, number)) = text.rsplit_once('-') else { return false };
     prefix.starts_with(|c: char| c.is_ascii_uppercase())
@@ -16,22 +16,20 @@ pub(super) fn is_id(text: &str) -> bool {
         && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a heading is.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heading {
-    /// The header of a task: its id and its name.
-    Task { id: Range<usize>, name: Range<usize> },
-    /// A milestone: its text.
+    Task {
+        id: Range<usize>,
+        name: Range<usize>,
+    },
     Milestone(Range<usize>),
-    /// It names a task and is no header of one.
+    /// It has the id of a task and is no header of one.
     AlmostTask(Range<usize>),
-    /// It ends what stands above it.
+    /// It ends the task above it.
     Other,
-    /// It belongs to what stands above it.
+    /// It is part of the task above it.
     Deeper,
 }
 
-/// The heading a line is.
 pub(super) fn heading(line: &str) -> Option<Heading> {
     let (level, text) = markdown::heading(line)?;
     let words = line.get(text.clone()).unwrap_or_default();
@@ -53,20 +51,19 @@ pub(super) fn heading(line: &str) -> Option<Heading> {
 }
 
 /// The line with priority and status.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Meta {
-    /// What stands for the priority.
     pub priority: Range<usize>,
     /// The sign before the status.
     pub sign: Option<Range<usize>>,
-    /// The word of the status; empty where there is none.
+    /// Empty where there is none.
     pub status: Range<usize>,
-    /// What follows `Est:`.
+    /// The text after `Est:`.
     pub estimate: Option<Range<usize>>,
 }
 
 impl Meta {
-    /// Whether priority and status are both known, so that it cannot be anything else.
+    /// Whether priority and status are both known.
     pub fn is_certain(&self, line: &str) -> bool {
         let text = |span: &Range<usize>| line.get(span.clone()).unwrap_or_default();
         super::Priority::ALL.iter().any(|one| one.word().eq_ignore_ascii_case(text(&self.priority)))
@@ -74,7 +71,7 @@ impl Meta {
     }
 }
 
-/// The meta line a line is, or is meant to be: `P… | …` or `… | TODO`.
+/// A line that is a meta line or meant as one: `P… | …` or `… | TODO`.
 pub(super) fn meta(line: &str) -> Option<Meta> {
     let start = entry(line).unwrap_or_default();
     let bar = start + line.get(start..)?.find('|')?;
@@ -106,13 +103,13 @@ pub(super) fn meta(line: &str) -> Option<Meta> {
     Some(Meta { priority, sign: (!sign.is_empty()).then_some(sign), status, estimate })
 }
 
-/// How many bytes of signs, such as emoji, and of white space a text begins with.
+/// The bytes of signs, such as emoji, and white space at the beginning.
 fn signs(text: &str) -> usize {
     let is_sign = |c: char| c.is_whitespace() || (!c.is_ascii() && !c.is_alphanumeric());
     text.find(|c| !is_sign(c)).unwrap_or(text.len())
 }
 
-/// Whether an estimate can be read: `2-3d`, `4h`, `0.5d`.
+/// Whether a text is an estimate: `2-3d`, `4h`, `0.5d`.
 pub(super) fn is_estimate(text: &str) -> bool {
     let Some(number) = text.strip_suffix(['d', 'h']) else { return false };
     let value = |text: &str| {
@@ -151,21 +148,13 @@ pub(super) fn field(line: &str) -> Option<(Range<usize>, Range<usize>)> {
     Some((inner..inner + label.len(), trimmed(line, end + 2 + colon..line.len())))
 }
 
-/// What a list names: the spans of its entries, or that it says something without naming any.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Named {
-    /// These.
-    These(Vec<Range<usize>>),
-    /// Words, and none of them an id.
-    Words,
-}
-
-/// The entries of `[A-1], [A-2]`, `[A-1, A-2]` or, for the forgetful, `A-1, A-2`; `—` is none.
-pub(super) fn list(line: &str, value: Range<usize>) -> Named {
+/// The entries of `[A-1], [A-2]`, `[A-1, A-2]` or `A-1, A-2`; `—` is an empty list. None where there are words, and none
+/// of them is an id.
+pub(super) fn list(line: &str, value: Range<usize>) -> Option<Vec<Range<usize>>> {
     const NONE: [&str; 6] = ["", "—", "–", "-", "none", "n/a"];
     let text = line.get(value.clone()).unwrap_or_default();
     if NONE.contains(&text.to_lowercase().as_str()) {
-        return Named::These(vec![]);
+        return Some(vec![]);
     }
     let mut found = Vec::new();
     let mut from = value.start;
@@ -178,10 +167,10 @@ pub(super) fn list(line: &str, value: Range<usize>) -> Named {
     if found.is_empty() {
         let words = split(line, value, |c| c.is_whitespace() || matches!(c, ',' | ';' | '.'));
         found = words.into_iter().filter(|span| line.get(span.clone()).is_some_and(is_id)).collect();
-        return if found.is_empty() { Named::Words } else { Named::These(found) };
+        return (!found.is_empty()).then_some(found);
     }
     found.retain(|span| !NONE.contains(&line.get(span.clone()).unwrap_or_default().to_lowercase().as_str()));
-    Named::These(found)
+    Some(found)
 }
 
 fn split(line: &str, span: Range<usize>, is_end: impl Fn(char) -> bool) -> Vec<Range<usize>> {
@@ -192,7 +181,7 @@ fn split(line: &str, span: Range<usize>, is_end: impl Fn(char) -> bool) -> Vec<R
         if !one.is_empty() {
             found.push(one);
         }
-        // Every sign that ends an entry is one byte, or white space; the next entry is found from its own end.
+        // White space between entries may be longer than a byte.
         from += part.len();
         from += line.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     }
@@ -279,10 +268,8 @@ mod tests {
             ("[nonsense]", Some(vec!["nonsense"])),
             ("all of the above", None),
         ] {
-            let found = match list(text, 0..text.len()) {
-                Named::These(spans) => Some(spans.into_iter().map(|span| &text[span]).collect::<Vec<_>>()),
-                Named::Words => None,
-            };
+            let found = list(text, 0..text.len());
+            let found = found.map(|spans| spans.into_iter().map(|span| &text[span]).collect::<Vec<_>>());
             assert_eq!(found, expect, "{text}");
         }
     }

@@ -1,10 +1,10 @@
-//! `tasks.md`: the tasks of a project as people write them. Pure: text in, tasks or everything wrong with them out.
+//! The format of `tasks.md`: from its text to tasks, or to everything that is wrong with them. It reads no files.
 //!
 //! ```text
 //! text ──► line ──► scan ──► read, circle ──► TaskList ──► order
-//!          one      tasks    what they mean   tasks        which can run now
+//!          one      tasks    their values,    tasks        which can run now
 //!          line     by span  all mistakes
-//!                     └────► edit             a status or a checklist written back, no other byte touched
+//!                     └────► edit             a new status or ticked checklist, no other byte changed
 //! ```
 
 mod circle;
@@ -16,12 +16,13 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{EditError, set_status, tick_checklist};
-pub use order::{in_milestone, ready, waits_for};
-pub use read::{MAX_TASKS_BYTES, Reading, parse};
+pub use edit::EditError;
+pub(super) use edit::{set_status, tick_checklist};
+pub(super) use order::{in_milestone, ready, waits_for};
+pub(super) use read::MAX_TASKS_BYTES;
+pub use read::{Reading, parse};
 
 use std::collections::HashMap;
-use std::fmt;
 
 /// The tasks of a file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,8 +32,8 @@ pub struct TaskList {
 }
 
 impl TaskList {
-    /// Of several tasks with one id, which is reported elsewhere, the first is found by it.
-    pub(super) fn new(tasks: Vec<Task>) -> Self {
+    /// Of several tasks with one id, which is a mistake, the first is found by it.
+    fn new(tasks: Vec<Task>) -> Self {
         let mut by_id = HashMap::with_capacity(tasks.len());
         for (place, task) in tasks.iter().enumerate() {
             by_id.entry(task.id.clone()).or_insert(place);
@@ -40,13 +41,13 @@ impl TaskList {
         Self { tasks, by_id }
     }
 
-    /// All of them, in the order of the file.
+    /// All tasks, in the order of the file.
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
 
     /// The same list with one task in another status.
-    pub fn with_status(mut self, id: &str, status: Status) -> Self {
+    pub(super) fn with_status(mut self, id: &str, status: Status) -> Self {
         if let Some(task) = self.place_of(id).and_then(|place| self.tasks.get_mut(place)) {
             task.status = status;
         }
@@ -58,7 +59,7 @@ impl TaskList {
         self.place_of(id).and_then(|place| self.tasks.get(place))
     }
 
-    pub(super) fn place_of(&self, id: &str) -> Option<usize> {
+    fn place_of(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 }
@@ -68,58 +69,52 @@ impl TaskList {
 pub struct Task {
     /// Such as `TASK-001`: capital letters and digits, a dash, a number.
     pub id: String,
-    /// What its header says after the id.
+    /// The header after the id.
     pub name: String,
-    /// How much it presses.
+    /// The priority.
     pub priority: Priority,
-    /// How it stands, as the file says.
+    /// The status.
     pub status: Status,
-    /// How long it may take, as written: `2-3d`, `4h`, `0.5d`.
+    /// The estimate as written: `2-3d`, `4h`, `0.5d`.
     pub estimate: Option<String>,
-    /// What has to be done, item by item.
+    /// The checklist.
     pub checklist: Vec<ChecklistItem>,
-    /// The requirements and designs it comes from.
+    /// The ids of its requirements and designs.
     pub traces: Vec<String>,
-    /// The tasks that must be done before.
+    /// The tasks that must be done first.
     pub depends_on: Vec<String>,
-    /// The tasks it says it holds up. For readers: only `depends_on` decides what can run.
-    pub blocks: Vec<String>,
-    /// The milestone it stands under, `Milestone` included.
+    /// Its milestone, with the word `Milestone`.
     pub milestone: Option<String>,
-    /// Everything else that is written about it, for prompts.
+    /// All other text about it, for prompts.
     pub description: String,
     /// The line of its header, from 1.
     pub line: usize,
 }
 
-/// Something to do in a task.
+/// An item of a checklist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecklistItem {
-    /// What.
+    /// The text.
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
-    /// Whether it stands under `**Tests…` rather than under `**Checklist:**`.
-    pub is_test: bool,
-    /// Its line, from 1.
-    pub line: usize,
 }
 
-/// How much a task presses, most first.
+/// The priority of a task, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// First of all.
+    /// Highest.
     P0,
-    /// Soon.
+    /// High.
     P1,
-    /// Some time.
+    /// Medium.
     P2,
-    /// If there is time.
+    /// Low.
     P3,
 }
 
 impl Priority {
-    /// All of them, in order.
+    /// All, in order.
     pub const ALL: [Self; 4] = [Self::P0, Self::P1, Self::P2, Self::P3];
 
     /// The word in the file.
@@ -133,23 +128,23 @@ impl Priority {
     }
 }
 
-/// How a task stands, as the file says.
+/// The status of a task in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Nobody began.
+    /// Not begun.
     Todo,
-    /// Somebody is at it.
+    /// Begun.
     InProgress,
-    /// It waits for its review.
+    /// Waits for its review.
     Review,
-    /// It is done.
+    /// Done.
     Done,
-    /// It cannot be done now.
+    /// Cannot go on.
     Blocked,
 }
 
 impl Status {
-    /// All of them.
+    /// All.
     pub const ALL: [Self; 5] = [Self::Todo, Self::InProgress, Self::Review, Self::Done, Self::Blocked];
 
     /// The word in the file, which wins over the sign before it.
@@ -177,17 +172,5 @@ impl Status {
     /// The status a word means, in any case.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word))
-    }
-}
-
-impl fmt::Display for Priority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }

@@ -1,4 +1,4 @@
-//! What the tasks mean, and everything that is wrong with them.
+//! The values of tasks, and everything that is wrong with them.
 
 use super::circle::circles;
 use super::line::{is_estimate, is_id};
@@ -9,30 +9,27 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The file may be this large: room for some fifty thousand tasks.
-pub const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
+/// The largest file: room for some fifty thousand tasks.
+pub(in crate::run) const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
 
 const META_HINT: &str =
     "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";
 
-/// A file as far as it can be read.
+/// The tasks and the mistakes of a file.
 #[derive(Debug)]
 pub struct Reading {
-    /// The tasks that could be read. Only without `problems` are these all.
+    /// The tasks that could be read; all of them where there are no `problems`.
     pub list: TaskList,
     /// Everything that is wrong.
     pub problems: Option<Problems>,
-    /// What is allowed and probably not meant.
+    /// What is allowed and probably a mistake.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Reading {
     /// The tasks and the warnings, if nothing is wrong.
     pub fn valid(self) -> Result<(TaskList, Vec<Diagnostic>), Problems> {
-        match self.problems {
-            None => Ok((self.list, self.warnings)),
-            Some(problems) => Err(problems),
-        }
+        self.problems.map_or(Ok((self.list, self.warnings)), Err)
     }
 }
 
@@ -50,7 +47,7 @@ pub fn parse(source: &Arc<Source>) -> Reading {
         let hint = "close it with the same signs on a line of their own; until then everything below is code";
         reader.wrong("open-fence", &span, "this code fence is never closed", hint);
     }
-    reader.twice(&sections);
+    reader.unique_ids(&sections);
     reader.references(&sections);
     let tasks: Vec<_> = sections.iter().filter_map(|section| reader.task(section)).collect();
     let list = TaskList::new(tasks);
@@ -60,14 +57,13 @@ pub fn parse(source: &Arc<Source>) -> Reading {
     Reading { list, problems: Problems::of(problems), warnings }
 }
 
-/// What stands before the number of an id.
 fn prefix(id: &str) -> &str {
     id.rsplit_once('-').map_or("", |(prefix, _)| prefix)
 }
 
 struct Reader<'s> {
     source: &'s Arc<Source>,
-    /// Those of the ids of all tasks.
+    /// The prefixes of all task ids.
     prefixes: HashSet<&'s str>,
     problems: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -78,7 +74,7 @@ impl Reader<'_> {
         self.source.text().get(span.clone()).unwrap_or_default()
     }
 
-    /// Whether this is an id, and none that a task here could have: a requirement, say.
+    /// Whether this is an id with another prefix than all tasks: a requirement, say.
     fn is_foreign(&self, id: &str) -> bool {
         is_id(id) && !self.prefixes.contains(prefix(id))
     }
@@ -97,20 +93,14 @@ impl Reader<'_> {
         self.warnings.push(warning);
     }
 
-    /// The task of a section; none where it cannot be told how it stands, which is reported.
+    /// The task of a section; none where its meta line is missing or wrong, which is reported.
     fn task(&mut self, section: &Section) -> Option<Task> {
-        let known = self.meta(section);
-        let (priority, status, estimate) = known?;
-        let texts = |spans: &[Range<usize>]| spans.iter().map(|span| self.text(span).to_owned()).collect();
-        let tasks = |spans: &[Range<usize>]| {
-            let texts = spans.iter().map(|span| self.text(span));
-            texts.filter(|id| !self.is_foreign(id)).map(str::to_owned).collect()
-        };
-        let items = section.items.iter().map(|item| ChecklistItem {
-            text: self.text(&item.text).to_owned(),
-            done: self.text(&item.tick) != " ",
-            is_test: item.is_test,
-            line: item.line,
+        let (priority, status, estimate) = self.meta(section)?;
+        let traces = section.traces.iter().map(|span| self.text(span).to_owned());
+        let tasks = section.depends_on.iter().map(|span| self.text(span));
+        let items = section.items.iter().map(|(tick, text)| ChecklistItem {
+            text: self.text(text).to_owned(),
+            done: self.text(tick) != " ",
         });
         Some(Task {
             id: self.text(&section.id).to_owned(),
@@ -119,9 +109,8 @@ impl Reader<'_> {
             status,
             estimate,
             checklist: items.collect(),
-            traces: texts(&section.traces),
-            depends_on: tasks(&section.depends_on),
-            blocks: tasks(&section.blocks),
+            traces: traces.collect(),
+            depends_on: tasks.filter(|id| !self.is_foreign(id)).map(str::to_owned).collect(),
             milestone: section.milestone.as_ref().map(|span| self.text(span).to_owned()),
             description: section.description.trim_end().to_owned(),
             line: section.line,
@@ -141,18 +130,14 @@ impl Reader<'_> {
         };
         let words = [&meta.priority, &meta.status].map(|span| self.text(span).to_owned());
         let [priority, status] = &words;
-        let found = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
-        if found.is_none() {
+        let known_priority = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
+        if known_priority.is_none() {
             let message = format!("{} is no priority", quoted(priority));
-            self.wrong(
-                "bad-priority",
-                &meta.priority,
-                message,
-                "the priorities are `P0`, `P1`, `P2` and `P3`",
-            );
+            let hint = "the priorities are `P0`, `P1`, `P2` and `P3`";
+            self.wrong("bad-priority", &meta.priority, message, hint);
         }
-        let stands = Status::of(status);
-        match stands {
+        let known_status = Status::of(status);
+        match known_status {
             Some(_) => {}
             None if status.is_empty() => {
                 self.wrong("bad-status", &meta.status, "the status is missing", META_HINT);
@@ -164,7 +149,7 @@ impl Reader<'_> {
             }
         }
         let estimate = meta.estimate.as_ref().map(|span| self.estimate(span)).unwrap_or(Some(None));
-        Some((found?, stands?, estimate?))
+        Some((known_priority?, known_status?, estimate?))
     }
 
     fn estimate(&mut self, span: &Range<usize>) -> Option<Option<String>> {
@@ -183,32 +168,28 @@ impl Reader<'_> {
         None
     }
 
-    fn twice(&mut self, sections: &[Section]) {
-        let mut first: HashMap<&str, &Section> = HashMap::new();
-        let mut found = Vec::new();
+    fn unique_ids(&mut self, sections: &[Section]) {
+        let mut first: HashMap<String, &Section> = HashMap::new();
         for section in sections {
-            let id = self.text(&section.id);
-            match first.get(id) {
-                None => _ = first.insert(id, section),
-                Some(other) => {
-                    let message = format!("{} is the task on line {} already", quoted(id), other.line);
-                    let other = Place::new(self.source, other.id.clone());
-                    let problem = self.problem("duplicate-id", &section.id, message);
-                    found.push(
-                        problem.with_related(other, "the first one").with_hint("give one of them another id"),
-                    );
-                }
-            }
+            let id = self.text(&section.id).to_owned();
+            let Some(other) = first.get(&id) else {
+                first.insert(id, section);
+                continue;
+            };
+            let message = format!("{} is the task on line {} already", quoted(&id), other.line);
+            let other = Place::new(self.source, other.id.clone());
+            let problem = self.problem("duplicate-id", &section.id, message);
+            let problem = problem.with_related(other, "the first one");
+            self.problems.push(problem.with_hint("give one of them another id"));
         }
-        self.problems.extend(found);
     }
 
-    /// What tasks say of others. `[REQ-001]` among dependencies is a remark where no task has an id like it.
+    /// Checks the ids in lists. `[REQ-001]` among dependencies is a remark where no task has its prefix.
     fn references(&mut self, sections: &[Section]) {
         let source = self.source;
         let text = |span: &Range<usize>| source.text().get(span.clone()).unwrap_or_default();
-        let ids: HashSet<&str> = sections.iter().map(|section| text(&section.id)).collect();
         let known: Vec<&str> = sections.iter().map(|section| text(&section.id)).collect();
+        let ids: HashSet<&str> = known.iter().copied().collect();
         for section in sections {
             for span in &section.no_ids {
                 let hint = "name tasks as `[TASK-001], [TASK-002]`, or write `—` for none";
@@ -225,7 +206,7 @@ impl Reader<'_> {
                     }
                     let message =
                         format!("{} {does} {}, which does not exist", text(&section.id), quoted(other));
-                    // Comparing takes time, and nobody is shown this many.
+                    // Comparing takes time, and problems beyond this number are not shown.
                     let hint = match self.problems.len() < MAX_PROBLEMS {
                         true => did_you_mean(other, &known, "the tasks are"),
                         false => "name a task of this file".to_owned(),
@@ -245,7 +226,7 @@ impl Reader<'_> {
                 [alone] => format!("{alone} depends on itself"),
                 several => format!("these tasks wait for each other: {} → {}", several.join(" → "), first.id),
             };
-            // The dependency that closes the circle is what people look for.
+            // The place is the dependency that closes the circle.
             let closing = sections.iter().find(|section| section.line == last.line);
             let span = closing.and_then(|section| {
                 section.depends_on.iter().find(|span| self.text(span) == first.id).cloned()

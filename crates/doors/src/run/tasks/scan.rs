@@ -1,12 +1,12 @@
-//! The text as tasks that know their bytes, without asking what they mean. Reading and editing both begin here,
-//! so they cannot disagree on where a task is.
+//! Finds the tasks of a text and their parts as byte spans, and checks no values. Reading and editing both begin here, so
+//! that they agree on where a task is.
 
-use super::line::{self, Heading, Meta, Named};
+use super::line::{self, Heading, Meta};
 use countersign_core::markdown::{self, Line};
 use std::ops::Range;
 
-/// A task as it is written. All spans are bytes of the text.
-#[derive(Debug)]
+/// A task of the text. All spans are bytes of the text.
+#[derive(Debug, Default)]
 pub(super) struct Section {
     pub id: Range<usize>,
     pub name: Range<usize>,
@@ -14,63 +14,45 @@ pub(super) struct Section {
     pub line: usize,
     pub milestone: Option<Range<usize>>,
     pub meta: Option<Meta>,
-    /// A second line that can be nothing but a meta line.
+    /// A second line with a known priority and status.
     pub second_meta: Option<Range<usize>>,
-    pub items: Vec<Item>,
+    /// The boxes of its checklists: the byte between the brackets, and the text.
+    pub items: Vec<(Range<usize>, Range<usize>)>,
     pub traces: Vec<Range<usize>>,
     pub depends_on: Vec<Range<usize>>,
     pub blocks: Vec<Range<usize>>,
-    /// Lists that say something and name nothing.
+    /// Lists with text and without ids.
     pub no_ids: Vec<Range<usize>>,
     pub description: String,
 }
 
-/// A box of a checklist.
-#[derive(Debug)]
-pub(super) struct Item {
-    /// The one byte between its brackets.
-    pub tick: Range<usize>,
-    pub text: Range<usize>,
-    pub is_test: bool,
-    pub line: usize,
-}
-
-/// What a text holds.
+/// The tasks of a text.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub sections: Vec<Section>,
     /// Headings that name a task and begin none.
     pub almost: Vec<Range<usize>>,
-    /// A code fence that nobody closed.
+    /// A code fence that is never closed.
     pub open_fence: Option<Range<usize>>,
 }
 
 /// Finds the tasks of a text that has no byte order mark.
 pub(super) fn scan(text: &str) -> Scan {
-    let mut scanner = Scanner { scan: Scan::default(), milestone: None, in_task: false, part: Part::Text };
+    let mut scanner = Scanner::default();
     let mut lines = markdown::lines_from(text, markdown::front_matter(text));
     for line in lines.by_ref() {
-        match line.is_code {
-            true => scanner.describe(line.text),
-            false => scanner.line(&line),
-        }
+        if line.is_code { scanner.describe(line.text) } else { scanner.line(&line) }
     }
     scanner.scan.open_fence = lines.open_fence();
     scanner.scan
 }
 
-/// Where in a task we are.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Text,
-    Checklist { is_test: bool },
-}
-
+#[derive(Default)]
 struct Scanner {
     scan: Scan,
     milestone: Option<Range<usize>>,
     in_task: bool,
-    part: Part,
+    in_checklist: bool,
 }
 
 impl Scanner {
@@ -81,11 +63,9 @@ impl Scanner {
         if !self.in_task {
             return;
         }
-        let part = self.part;
         let Some(section) = self.scan.sections.last_mut() else { return };
-        if let (Part::Checklist { is_test }, Some((tick, text))) = (part, line::item(line.text)) {
-            let (tick, text) = (line.span(tick), line.span(text));
-            section.items.push(Item { tick, text, is_test, line: line.number });
+        if let (true, Some((tick, text))) = (self.in_checklist, line::item(line.text)) {
+            section.items.push((line.span(tick), line.span(text)));
         } else if let Some((label, value)) = line::field(line.text) {
             self.field(line, label, value);
         } else if let Some(meta) = line::meta(line.text) {
@@ -106,9 +86,14 @@ impl Scanner {
         match heading {
             Heading::Task { id, name } => {
                 self.in_task = true;
-                self.part = Part::Text;
-                let (id, name) = (line.span(id), line.span(name));
-                self.scan.sections.push(Section::new(id, name, line.number, self.milestone.clone()));
+                self.in_checklist = false;
+                self.scan.sections.push(Section {
+                    id: line.span(id),
+                    name: line.span(name),
+                    line: line.number,
+                    milestone: self.milestone.clone(),
+                    ..Section::default()
+                });
             }
             Heading::Milestone(text) => {
                 self.milestone = Some(line.span(text));
@@ -124,7 +109,7 @@ impl Scanner {
     }
 
     fn field(&mut self, line: &Line<'_>, label: Range<usize>, value: Range<usize>) {
-        self.part = Part::Text;
+        self.in_checklist = false;
         let label = line.text.get(label).unwrap_or_default().to_lowercase();
         let Some(section) = self.scan.sections.last_mut() else { return };
         let list = match label.as_str() {
@@ -135,17 +120,15 @@ impl Scanner {
                 let text = line.text.get(value).unwrap_or_default().to_owned();
                 return self.describe(&text);
             }
-            "checklist" => return self.part = Part::Checklist { is_test: false },
-            tests if tests.starts_with("tests") => return self.part = Part::Checklist { is_test: true },
+            label if label == "checklist" || label.starts_with("tests") => return self.in_checklist = true,
             _ => return self.describe(line.text),
         };
         match line::list(line.text, value.clone()) {
-            Named::These(spans) => list.extend(spans.into_iter().map(|span| line.span(span))),
-            Named::Words => section.no_ids.push(line.span(value)),
+            Some(spans) => list.extend(spans.into_iter().map(|span| line.span(span))),
+            None => section.no_ids.push(line.span(value)),
         }
     }
 
-    /// Keeps a line for those who are told about the task.
     fn describe(&mut self, line: &str) {
         if !self.in_task {
             return;
@@ -155,27 +138,6 @@ impl Scanner {
         {
             description.push_str(line.trim_end());
             description.push('\n');
-        }
-    }
-}
-
-impl Section {
-    fn new(id: Range<usize>, name: Range<usize>, line: usize, milestone: Option<Range<usize>>) -> Self {
-        let (meta, second_meta, description) = (None, None, String::new());
-        let (items, traces, depends_on, blocks, no_ids) = (vec![], vec![], vec![], vec![], vec![]);
-        Self {
-            id,
-            name,
-            line,
-            milestone,
-            meta,
-            second_meta,
-            items,
-            traces,
-            depends_on,
-            blocks,
-            no_ids,
-            description,
         }
     }
 }

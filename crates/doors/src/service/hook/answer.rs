@@ -1,4 +1,4 @@
-//! What a program is told: that its agent may stop, or that it may not, in the program's own form.
+//! The answer to a hook: whether the agent may stop, in the form of its program.
 
 use super::words;
 use countersign_core::outcome::Outcome;
@@ -7,34 +7,34 @@ use countersign_core::review::{Review, State};
 use countersign_engine::programs::Hook;
 use serde_json::{Value, json};
 
-/// What becomes of the agent.
+/// The answer to a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Say {
-    /// It may stop, and there is nothing to say.
+    /// The agent may stop.
     Go,
-    /// It may stop, and the person should know something.
+    /// The agent may stop, with a message for the person.
     Tell(String),
-    /// It goes on, for this reason.
+    /// The agent goes on, for this reason.
     Hold(String),
-    /// It goes on, for this reason, and the person should know something.
+    /// The agent goes on, for this reason, with a message for the person.
     HoldAndTell(String, String),
 }
 
-/// How a review stands.
+/// The state of a review at a stop.
 pub struct Stands<'a> {
     /// The review.
     pub review: &'a Review,
-    /// The outcome of this stop's round.
+    /// The outcome of its round.
     pub outcome: Outcome,
-    /// What becomes of an agent where there is no verdict.
+    /// Whether a missing verdict holds the agent.
     pub on_no_verdict: OnNoVerdict,
-    /// Where the instructions of a self-review are, where one is asked for.
+    /// The file of the instructions, where a self-review is asked for.
     pub self_review: Option<String>,
 }
 
 impl Stands<'_> {
-    /// What is said. An agent is held only where the law of reviews will count it: a failing round is an attempt, a round
-    /// without a verdict is one of three.
+    /// The answer. An agent is held only where that is counted: a failing round is an attempt, a round without a verdict
+    /// one of three.
     pub fn say(&self) -> Say {
         let Self { review, outcome, .. } = self;
         match outcome {
@@ -57,7 +57,7 @@ impl Stands<'_> {
 }
 
 impl Say {
-    /// The same, and the person should know this too.
+    /// The same with another message for the person.
     pub fn also(self, words: &str) -> Self {
         match self {
             Self::Go => Self::Tell(words.to_owned()),
@@ -67,7 +67,7 @@ impl Say {
         }
     }
 
-    /// What stands on standard output; nothing where there is nothing to say.
+    /// The text on standard output.
     pub fn output(&self, hook: Hook) -> String {
         let object: Value = match self {
             Self::Go => return String::new(),
@@ -81,8 +81,8 @@ impl Say {
     }
 }
 
-/// What is said where the hook itself failed: the `tries`-th time in a row, or without a count where none can be kept.
-/// Like a missing verdict it holds the agent at most twice; then the person alone is told.
+/// The answer where the hook itself failed, the `tries`-th time in a row, or without a count where none can be kept. Like
+/// a missing verdict it holds the agent at most twice.
 pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
     let told = words::failed(why, what_to_do);
     match tries {

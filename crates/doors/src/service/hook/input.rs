@@ -1,4 +1,4 @@
-//! What a program writes to its hook.
+//! The input of a hook: the JSON that an agent program writes.
 
 use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
@@ -7,36 +7,33 @@ use countersign_engine::programs::Hook;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Longer than any name of a session.
 const SESSION_BYTES_MAX: usize = 200;
 
 /// An agent that is about to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopping {
-    /// Names its session.
+    /// The id of its session.
     pub session: String,
-    /// Where it works.
+    /// Its folder.
     pub folder: PathBuf,
-    /// Whether it went on only because a hook had held it; otherwise somebody wrote to it.
+    /// Whether a hook held it before; otherwise a person wrote to it.
     pub was_held: bool,
-    /// What it was asked, by digest, where the program does not reliably say whether it was held.
+    /// The digest of its prompt, where the program does not tell reliably whether the agent was held.
     pub prompt: Option<String>,
     /// The log of its session.
     pub transcript: Option<PathBuf>,
 }
 
 impl Stopping {
-    /// What stays the same over all stops of a session; of a program that does not say whether its agent was held, over all
-    /// stops after one prompt.
+    /// The subject of all stops of a session; with [`Self::prompt`], of all stops after one prompt.
     pub fn subject(&self, hook: Hook) -> Subject {
         let parts = [hook.program.name, &self.session];
         Subject::new(super::DOOR, parts.into_iter().chain(self.prompt.as_deref()))
     }
 }
 
-/// The keys we read; programs write more, some of it long.
 #[derive(Deserialize)]
-struct Written {
+struct Fields {
     session_id: Option<String>,
     cwd: Option<PathBuf>,
     hook_event_name: Option<String>,
@@ -45,12 +42,12 @@ struct Written {
     prompt: Option<String>,
 }
 
-/// Why what a program writes is not the input of its hook.
+/// Why an input cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRead {
-    /// It is, for another event: the hook is installed in the wrong place, and no agent stops.
+    /// It is of another event: the hook is installed in the wrong place, and no agent stops.
     OtherEvent(String),
-    /// It cannot be understood, and an agent may be about to stop.
+    /// It cannot be parsed, and an agent may be about to stop.
     NotUnderstood(String),
 }
 
@@ -60,9 +57,9 @@ impl From<String> for NotRead {
     }
 }
 
-/// Reads it, or says what is wrong with it.
+/// Parses the input of a hook.
 pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
-    let written: Written = serde_json::from_slice(bytes)
+    let written: Fields = serde_json::from_slice(bytes)
         .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
     let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
     if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event) {

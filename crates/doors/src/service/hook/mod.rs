@@ -1,7 +1,7 @@
-//! The hooks of agent programs: called when an agent is about to stop, and able to hold it.
+//! The hooks of agent programs, which are called when an agent is about to stop and can hold it.
 //!
-//! Pure: what a program writes → what is meant; how a review stands → what the program is told. How often an agent is held
-//! is counted by the law of reviews and by nobody here.
+//! `input` parses the input of a hook, `answer` makes its output, `words` has the texts. It performs no review and counts
+//! no attempts.
 
 pub mod answer;
 pub mod input;
@@ -12,8 +12,7 @@ use countersign_core::policy::Policy;
 /// The first part of its subjects.
 pub const DOOR: &str = "hook";
 
-/// The policy of reviews on sessions: an agent that was told what to fix and comes back with the same files will not fix
-/// it.
+/// Sets the policy of session reviews: an agent that stops again with the same files will not fix the findings.
 pub fn of_sessions(policy: &mut Policy) {
     policy.unchanged_stops = true;
 }

@@ -1,6 +1,6 @@
-//! What agents and people are told. What reviewers wrote is quoted, bounded, and can be read but not act.
+//! The messages of hooks to agents and people. Texts of reviewers are quoted, bounded, and without control characters.
 
-use crate::service::task::{Notification, SOUND};
+use crate::service::task::Notification;
 use countersign_core::judge::Finding;
 use countersign_core::notify::About;
 use countersign_core::outcome::{Outcome, Stop};
@@ -9,11 +9,8 @@ use countersign_core::review::Review;
 use countersign_core::text::{cut_noted, neutralise, visible_line};
 use countersign_engine::programs::Hook;
 
-/// The most findings that are spelled out.
 const FINDINGS_MAX: usize = 20;
-/// The most of one finding.
 const FINDING_BYTES_MAX: usize = 1500;
-/// The most of all findings together.
 const ALL_BYTES_MAX: usize = 12_000;
 
 /// Why an agent goes on: what was found, what to do, how to object, how often it may come back.
@@ -45,7 +42,6 @@ pub fn findings(review: &Review) -> String {
     out
 }
 
-/// How to object to a finding.
 fn objection(review: &Review) -> String {
     format!(
         "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has another reviewer \
@@ -59,7 +55,7 @@ fn finding(n: usize, finding: &Finding) -> String {
     let place = finding.file.as_deref().map_or("the change as a whole".into(), visible_line);
     let criterion = finding.criterion.as_deref().map_or("the whole".into(), visible_line);
     let feedback = neutralise(finding.words().trim()).0.into_owned();
-    // Continued lines are set in, so that none can pass for one of ours.
+    // Indented, so that no line looks like one of ours.
     let feedback = cut_noted(&feedback, FINDING_BYTES_MAX).replace('\n', "\n   ");
     let (severity, rule) = (finding.severity, visible_line(&finding.rule));
     format!("{n}. {place}: {criterion} ({severity}, rule {rule}) [{}]\n   {feedback}\n", finding.id)
@@ -136,25 +132,20 @@ fn goes_on_when_written_to(review: &Review, why: Stop) -> bool {
     matches!(why, Stop::AttemptsUsedUp | Stop::NotConverging) && review.session_lifts < MAX_SESSION_LIFTS
 }
 
-/// The same for people who do not look at the program, and what it is about; none of a pass.
-pub fn notification(
-    hook: Hook,
-    project: &str,
-    outcome: Outcome,
-    told: &str,
-) -> Option<(About, Notification)> {
+/// The notification for people who do not look at the program; none of a pass.
+pub fn notification(hook: Hook, folder: &str, outcome: Outcome, told: &str) -> Option<(About, Notification)> {
     let (about, lead) = match outcome {
         Outcome::Passed | Outcome::Overridden | Outcome::Skipped => return None,
         Outcome::AwaitingPerson => (About::PersonNeeded, "Person Needed"),
         Outcome::NoVerdict(_) | Outcome::BudgetReached => (About::NoVerdict, "No Verdict"),
         _ => (About::ReviewFailed, "Review Failed"),
     };
-    let title = format!("{lead}: {} in {}", hook.program.name, visible_line(project));
+    let title = format!("{lead}: {} in {}", hook.program.name, visible_line(folder));
     let message = told.strip_prefix("Countersign: ").unwrap_or(told).to_owned();
-    Some((about, Notification { title, message, sound: SOUND.to_owned() }))
+    Some((about, Notification::new(title, message)))
 }
 
-/// Why nobody ruled, each reason once.
+/// Why there is no verdict, each reason once.
 fn reasons(review: &Review) -> String {
     let Some(round) = review.round() else { return String::new() };
     let failed = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_none());
@@ -165,10 +156,7 @@ fn reasons(review: &Review) -> String {
             details.push(detail);
         }
     }
-    match details.is_empty() {
-        true => String::new(),
-        false => format!("{}. ", details.join("; ")),
-    }
+    if details.is_empty() { String::new() } else { format!("{}. ", details.join("; ")) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Writing a status and a review back: nothing but the named bytes changes, line endings included.
+//! Edits of a plan: a new status, a new review. All other bytes stay, line endings included.
 
 use super::super::task::TaskStatus;
 use super::read::folded;
@@ -14,7 +14,7 @@ pub enum EditError {
     /// There is no such task.
     #[error("the plan has no task called `{0}` any more")]
     Missing(String),
-    /// There are several.
+    /// The title is not unique.
     #[error("the plan has several tasks called `{0}`")]
     Twice(String),
     /// It has no status.
@@ -22,7 +22,7 @@ pub enum EditError {
     NoStatus(String),
 }
 
-/// The text with this task in this status, its box ticked to match, and its review if there is a new one.
+/// The text with this task in this status, its box ticked to match, and a new review, if there is one.
 pub fn write_back(
     text: &str,
     title: &str,
@@ -56,7 +56,7 @@ pub fn write_back(
     Ok(mark.to_owned() + &replaced(body, changes))
 }
 
-/// The review in the place of the one before, or below all that belongs to the task.
+/// The review in place of the previous one, or below the task.
 fn block(body: &str, entry: &Entry, review: &ReviewBlock, crlf: bool) -> (Range<usize>, String) {
     let newline = if crlf { "\r\n" } else { "\n" };
     let lines = lines(review).join(newline);
@@ -66,7 +66,7 @@ fn block(body: &str, entry: &Entry, review: &ReviewBlock, crlf: bool) -> (Range<
     };
     let starts_line = body.get(..above).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
     let before = if starts_line { "" } else { newline };
-    // A text that ends without the end of a line goes on doing so.
+    // A text without a line end at its end stays so.
     let at_end = span.end == body.len() && !body.ends_with('\n');
     let after = if at_end { "" } else { newline };
     (span, format!("{before}{lines}{after}"))
@@ -91,12 +91,11 @@ fn lines(review: &ReviewBlock) -> Vec<String> {
     lines
 }
 
-/// A foreign text on one line, unable to act and to pose as one of ours.
+/// A text of a reviewer on one line, without control characters, that cannot be read as a field.
 fn one_line(foreign: &str) -> String {
     let words = foreign.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = text::visible_line(&words).into_owned();
     let shown = text::cut_noted(&shown, MAX_ISSUE_BYTES).replace(['\n', '\r'], " ");
-    // A field of a block has a label of ours; what merely looks like one gets a sign before it.
     match super::line::field(&format!("- {shown}")).is_some() || shown.is_empty() {
         true => format!("\\{shown}"),
         false => shown,

@@ -1,28 +1,24 @@
-//! What one line of a plan is. Spans are bytes of the line.
+//! Parses one line of a plan. Spans count from the beginning of the line.
 
 use countersign_core::markdown::{self, entry, trimmed};
 use std::ops::Range;
 
-/// A task's own line.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) struct TaskLine {
-    /// The one byte between the brackets of its box.
+    /// The byte between the brackets of its box.
     pub tick: Range<usize>,
     pub title: Range<usize>,
     /// The word between `` `[ `` and `` ]` ``.
     pub status: Option<Range<usize>>,
 }
 
-/// What a heading begins.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heading {
     /// `### Phase N: Title`.
-    Phase { number: Range<usize>, title: Range<usize> },
-    /// Names a phase in another form.
+    Phase { number: Range<usize> },
+    /// A phase in another form.
     AlmostPhase,
-    /// Ends a phase: it is as high as one.
+    /// It ends a phase.
     Other,
-    /// Stands within a phase.
+    /// It is part of a phase.
     Deeper,
 }
 
@@ -48,8 +44,7 @@ fn phase(line: &str) -> Option<Heading> {
     at = number.end;
     at += from(at).len() - from(at).trim_start().len();
     let rest = from(at).strip_prefix(':')?;
-    let title = trimmed(line, line.len() - rest.len()..line.len());
-    (!title.is_empty()).then_some(Heading::Phase { number, title })
+    (!rest.trim().is_empty()).then_some(Heading::Phase { number })
 }
 
 /// `- [ ] **Title** `[status]``, not indented.
@@ -78,20 +73,19 @@ fn status(after: &str, at: usize) -> Option<Range<usize>> {
     Some(at + start..at + start + length)
 }
 
-/// A line below a task that names something: `  - **Label:** value`, with or without list sign and emphasis.
+/// A field below a task: `  - **Label:** value`, with or without list sign and emphasis.
 pub(super) fn field(line: &str) -> Option<(&'static str, Range<usize>)> {
     let rest = entry(line).and_then(|at| line.get(at..)).unwrap_or(line).trim_start();
-    let (rest, bold) = match rest.strip_prefix("**") {
-        Some(rest) => (rest, true),
-        None => (rest, false),
+    let (label, value) = match rest.strip_prefix("**") {
+        Some(bold) => {
+            bold.split_once(':').and_then(|(label, value)| Some((label, value.strip_prefix("**")?)))?
+        }
+        None => rest.split_once(':')?,
     };
-    let (label, value) = rest.split_once(':')?;
-    let value = if bold { value.strip_prefix("**")? } else { value };
     let label = LABELS.into_iter().find(|known| known.eq_ignore_ascii_case(label.trim()))?;
     Some((label, trimmed(line, line.len() - value.len()..line.len())))
 }
 
-/// The labels of fields.
 const LABELS: [&str; 10] = [
     "Spec",
     "Scope",

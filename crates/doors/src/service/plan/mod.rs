@@ -1,6 +1,6 @@
-//! `PLAN.md`: phases with tasks, how they stand, and what their last review said. Pure.
+//! The format of `PLAN.md`: phases with tasks, their statuses and last reviews. It reads no files.
 //!
-//! A plan that is not of this form (no phase has a task) has no tasks, and nothing is wrong with it.
+//! A file in which no phase has a task is no plan: it has no tasks and no mistakes.
 
 mod edit;
 mod line;
@@ -8,30 +8,35 @@ mod read;
 mod scan;
 
 pub use edit::{EditError, write_back};
+pub(super) use read::folded;
 pub use read::{Plan, PlanTask, Reading, parse};
 
 use countersign_core::answer::ReviewResult;
 
-/// The plan of a project, unless it is said otherwise.
+/// The default plan of a project.
 pub const FILE: &str = "PLAN.md";
-/// A plan may be this large.
+/// The largest plan.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
-/// The most issues that are written under a task.
-pub const MAX_WRITTEN_ISSUES: usize = 20;
-/// The longest issue that is written under a task.
-pub const MAX_ISSUE_BYTES: usize = 500;
+const MAX_WRITTEN_ISSUES: usize = 20;
+const MAX_ISSUE_BYTES: usize = 500;
 
-/// The last review of a task, as it stands under it.
+/// The last review of a task, as it is written under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewBlock {
-    /// The failing review it was, from 1.
+    /// The number of failed reviews, from 1.
     pub attempt: u32,
-    /// What it said.
+    /// Its result.
     pub last_result: ReviewResult,
-    /// What it found.
+    /// Its issues.
     pub issues: Vec<String>,
-    /// When, in UTC.
+    /// Its time, in UTC.
     pub reviewed_at: String,
+}
+
+/// Whether a text looks like the id of a planned task, as `1.2`.
+pub fn is_planned_id(text: &str) -> bool {
+    text.split_once('.')
+        .is_some_and(|(phase, task)| [phase, task].iter().all(|part| part.parse::<u32>().is_ok()))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What a plan means, and everything that is wrong with it.
+//! The values of a plan, and everything that is wrong with it.
 
 use super::super::task::TaskStatus;
 use super::ReviewBlock;
-use super::scan::{Block, Entry, Phase, Scan, scan};
+use super::scan::{Block, Entry, Scan, scan};
 use countersign_core::answer::ReviewResult;
 use countersign_engine::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
 use std::collections::HashMap;
@@ -12,66 +12,53 @@ use std::sync::Arc;
 /// A task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanTask {
-    /// Its place: the number of its phase and its own, as in `1.2`.
+    /// The number of its phase and its own, as in `1.2`.
     pub id: String,
-    /// What it is called; no other task of the plan is.
+    /// The title, unique in the plan.
     pub title: String,
-    /// How it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// Where it is described.
-    pub spec: Option<String>,
-    /// What belongs to it.
+    /// The scope.
     pub scope: Option<String>,
-    /// When it is done.
+    /// The acceptance criteria.
     pub acceptance: Option<String>,
-    /// What it waits for, as it is written.
-    pub depends: Option<String>,
-    /// Who works on it.
-    pub session: Option<String>,
     /// Its last review.
     pub review: Option<ReviewBlock>,
-    /// Its line, from 1.
-    pub line: usize,
 }
 
-/// A plan with nothing wrong.
+/// A plan without mistakes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The phases: number and title.
-    pub phases: Vec<(u32, String)>,
     /// The tasks, in order.
     pub tasks: Vec<PlanTask>,
 }
 
 impl Plan {
-    /// A task by its place or by its title.
+    /// A task by its id or by its title.
     pub fn find(&self, typed: &str) -> Option<&PlanTask> {
         let by_title = |task: &&PlanTask| folded(&task.title) == folded(typed);
         self.tasks.iter().find(|task| task.id == typed).or_else(|| self.tasks.iter().find(by_title))
     }
 }
 
-/// What was read.
+/// A plan and its mistakes.
 #[derive(Debug)]
 pub struct Reading {
-    /// The plan, as far as it can be read.
+    /// The tasks that could be read.
     pub plan: Plan,
-    /// What is wrong with it.
+    /// The mistakes.
     pub problems: Vec<Diagnostic>,
 }
 
 impl Reading {
     /// The plan, if nothing is wrong with it.
     pub fn valid(self) -> Result<Plan, Problems> {
-        match Problems::of(self.problems) {
-            None => Ok(self.plan),
-            Some(problems) => Err(problems),
-        }
+        Problems::of(self.problems).map_or(Ok(self.plan), Err)
     }
 }
 
-/// Titles are the same if they differ in case and white space only.
-pub(super) fn folded(title: &str) -> String {
+/// A title without differences in case and white space.
+pub(in crate::service) fn folded(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -79,7 +66,7 @@ pub(super) fn folded(title: &str) -> String {
 pub fn parse(source: &Arc<Source>) -> Reading {
     let scan = scan(source.text());
     let mut reader = Reader { source, problems: vec![] };
-    // A file of this name may be anything.
+    // Another file may have the name of a plan.
     if !scan.entries.iter().any(|entry| entry.phase.is_some()) {
         return Reading { plan: Plan::default(), problems: vec![] };
     }
@@ -103,6 +90,12 @@ impl Reader<'_> {
 
     fn wrong(&mut self, code: &'static str, span: &Range<usize>, message: String, hint: &str) {
         self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
+    }
+
+    fn duplicate(&mut self, code: &'static str, spans: [&Range<usize>; 2], message: String, hint: &str) {
+        let [second, first] = spans.map(|span| self.place(span));
+        let problem = Diagnostic::new(code, second, message).with_related(first, "the first one");
+        self.problems.push(problem.with_hint(hint));
     }
 
     fn plan(&mut self, scan: &Scan) -> Plan {
@@ -129,38 +122,33 @@ impl Reader<'_> {
             let number = numbers.get(phase).copied().unwrap_or_default();
             ids.push((entry, format!("{number}.{count}")));
         }
-        self.twice(scan);
+        self.unique_titles(scan);
         let known: Vec<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
         let tasks = ids.iter().filter_map(|(entry, id)| self.task(entry, id, &known)).collect();
-        let phases = scan.phases.iter().zip(numbers);
-        let phases = phases.map(|(phase, number)| (number, self.text(&phase.title).to_owned())).collect();
-        Plan { phases, tasks }
+        Plan { tasks }
     }
 
-    /// The numbers of the phases; none has another's.
-    fn numbers(&mut self, phases: &[Phase]) -> Vec<u32> {
-        let mut seen: HashMap<u32, &Phase> = HashMap::new();
+    /// The numbers of the phases, which must be unique.
+    fn numbers(&mut self, phases: &[Range<usize>]) -> Vec<u32> {
+        let mut seen = HashMap::new();
         let mut numbers = vec![];
-        for phase in phases {
-            let written = self.text(&phase.number).to_owned();
+        for span in phases {
+            let written = self.text(span).to_owned();
             let number = written.parse().unwrap_or(0);
             if number == 0 {
                 let message = format!("{} is no number of a phase", quoted(&written));
-                self.wrong("bad-phase", &phase.number, message, "phases are numbered from 1");
-            } else if let Some(other) = seen.insert(number, phase) {
+                self.wrong("bad-phase", span, message, "phases are numbered from 1");
+            } else if let Some(other) = seen.insert(number, span) {
                 let message = format!("there is a phase {number} already");
-                let problem = Diagnostic::new("duplicate-phase", self.place(&phase.number), message);
-                let related = self.place(&other.number);
-                self.problems
-                    .push(problem.with_related(related, "the first one").with_hint("give it another number"));
+                self.duplicate("duplicate-phase", [span, other], message, "give it another number");
             }
             numbers.push(number);
         }
         numbers
     }
 
-    /// A review belongs to a title: positions move when a line is added.
-    fn twice(&mut self, scan: &Scan) {
+    /// Titles must be unique, because reviews belong to titles: ids change when a line is added.
+    fn unique_titles(&mut self, scan: &Scan) {
         let mut seen: HashMap<String, &Entry> = HashMap::new();
         for entry in &scan.entries {
             let title = self.text(&entry.title).to_owned();
@@ -169,9 +157,8 @@ impl Reader<'_> {
                 continue;
             };
             let message = format!("two tasks are called {}", quoted(&title));
-            let problem = Diagnostic::new("duplicate-title", self.place(&entry.title), message);
-            let problem = problem.with_related(self.place(&other.title), "the first one");
-            self.problems.push(problem.with_hint("give one of them another title: reviews belong to titles"));
+            let hint = "give one of them another title: reviews belong to titles";
+            self.duplicate("duplicate-title", [&entry.title, &other.title], message, hint);
         }
     }
 
@@ -196,13 +183,9 @@ impl Reader<'_> {
             id: id.to_owned(),
             title: self.text(&entry.title).to_owned(),
             status: status?,
-            spec: field("Spec"),
             scope: field("Scope"),
             acceptance: field("Acceptance"),
-            depends: field("Depends"),
-            session: field("Session"),
             review,
-            line: self.place(&entry.line).line(),
         })
     }
 
@@ -222,14 +205,10 @@ impl Reader<'_> {
         status
     }
 
-    /// Only what looks like a task's place is one; anything else is a remark.
+    /// Checks the ids in a list of dependencies; other words are remarks.
     fn depends(&mut self, id: &str, span: &Range<usize>, text: &str, known: &[&str]) {
-        let place = |word: &&str| {
-            let parts: Vec<&str> = word.split('.').collect();
-            parts.len() == 2 && parts.iter().all(|part| part.parse::<u32>().is_ok())
-        };
         let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '`'));
-        for word in words.filter(place) {
+        for word in words.filter(|word| super::is_planned_id(word)) {
             let message = match known.contains(&word) {
                 true if word == id => format!("{id} depends on itself"),
                 true => continue,

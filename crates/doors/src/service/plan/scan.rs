@@ -1,24 +1,22 @@
-//! The text as tasks that know their bytes, without asking what they mean. Reading and editing both begin here.
+//! Finds the phases and tasks of a plan as byte spans, and checks no values. Reading and editing both begin here.
 
 use super::line::{self, Heading, TaskLine};
 use countersign_core::markdown::{self, Line};
 use std::ops::Range;
 
-/// A task as it is written. All spans are bytes of the text.
+/// A task of the text. All spans are bytes of the text.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The phase it is in, by its place among the phases; none outside of them.
+    /// The index of its phase; none outside of phases.
     pub phase: Option<usize>,
     pub tick: Range<usize>,
     pub title: Range<usize>,
     pub status: Option<Range<usize>>,
-    /// The whole line, without its end.
-    pub line: Range<usize>,
-    /// What stands below it: label and value. A value may go on over lines.
+    /// The fields below it: label and value. A value may have several lines.
     pub fields: Vec<(&'static str, Range<usize>, String)>,
     /// The review block, with its last line end.
     pub review: Option<Block>,
-    /// Where something can be added below it: after the last line that belongs to it.
+    /// The end of its last line, where a review is added.
     pub end: usize,
 }
 
@@ -30,17 +28,11 @@ pub(super) struct Block {
     pub issues: Vec<String>,
 }
 
-/// A phase.
-#[derive(Debug)]
-pub(super) struct Phase {
-    pub number: Range<usize>,
-    pub title: Range<usize>,
-}
-
-/// What a text holds.
+/// The phases and tasks of a text.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub phases: Vec<Phase>,
+    /// The numbers of the phases.
+    pub phases: Vec<Range<usize>>,
     pub entries: Vec<Entry>,
     pub almost: Vec<Range<usize>>,
     pub open_fence: Option<Range<usize>>,
@@ -50,25 +42,23 @@ pub(super) struct Scan {
 
 /// Finds the tasks of a text that has no byte order mark.
 pub(super) fn scan(text: &str) -> Scan {
-    let mut scanner = Scanner { scan: Scan::default(), in_phase: false, below: false, block_indent: None };
+    let mut scanner = Scanner::default();
     scanner.scan.crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
     let mut lines = markdown::lines(text);
     for line in lines.by_ref() {
-        match line.is_code {
-            true => scanner.belongs(&line),
-            false => scanner.line(&line),
-        }
+        if line.is_code { scanner.code(&line) } else { scanner.line(&line) }
     }
     scanner.scan.open_fence = lines.open_fence();
     scanner.scan
 }
 
+#[derive(Default)]
 struct Scanner {
     scan: Scan,
     in_phase: bool,
-    /// Whether the lines that follow belong to the last task.
+    /// Whether the next lines belong to the last task.
     below: bool,
-    /// How far the review block is indented that is under way.
+    /// The indent of the current review block.
     block_indent: Option<usize>,
 }
 
@@ -77,9 +67,8 @@ impl Scanner {
         if let Some(heading) = line::heading(line.text) {
             self.below = false;
             match heading {
-                Heading::Phase { number, title } => {
-                    let (number, title) = (line.span(number), line.span(title));
-                    self.scan.phases.push(Phase { number, title });
+                Heading::Phase { number } => {
+                    self.scan.phases.push(line.span(number));
                     self.in_phase = true;
                 }
                 Heading::AlmostPhase => {
@@ -112,14 +101,12 @@ impl Scanner {
             tick: line.span(task.tick),
             title: line.span(task.title),
             status: task.status.map(|span| line.span(span)),
-            line: line.whole(),
             fields: vec![],
             review: None,
             end: line.end,
         });
     }
 
-    /// A line below a task.
     fn under(&mut self, line: &Line<'_>, indent: usize) {
         let Some(entry) = self.scan.entries.last_mut() else { return };
         entry.end = line.end;
@@ -150,8 +137,8 @@ impl Scanner {
         }
     }
 
-    /// A line of a fence, which belongs to a task if it is indented.
-    fn belongs(&mut self, line: &Line<'_>) {
+    /// A line of a code fence, which belongs to a task if it is indented.
+    fn code(&mut self, line: &Line<'_>) {
         if !self.below || line.text.trim().is_empty() {
             return;
         }

@@ -58,7 +58,6 @@ fn block(attempt: u32, issues: &[&str]) -> ReviewBlock {
 #[test]
 fn svc_14_a_plan_has_phases_tasks_and_reviews() {
     let plan = read(PLAN).valid().unwrap();
-    assert_eq!(plan.phases, [(1, "Ground".to_owned()), (2, "Roof".to_owned())]);
     let seen: Vec<_> = plan.tasks.iter().map(|t| (t.id.as_str(), t.title.as_str(), t.status)).collect();
     assert_eq!(
         seen,
@@ -72,16 +71,13 @@ fn svc_14_a_plan_has_phases_tasks_and_reviews() {
     assert_eq!(plan.find("1.2"), Some(walls));
     assert_eq!(walls.scope.as_deref(), Some("all four walls\nand the door"));
     assert_eq!(walls.acceptance.as_deref(), Some("they stand"));
-    assert_eq!(walls.session.as_deref(), Some("abc"));
-    assert_eq!(plan.tasks[0].spec.as_deref(), Some("docs/floor.md"));
     assert_eq!(walls.review, Some(block(2, &["too thin", "no door"])));
-    assert_eq!(walls.line, 9);
 }
 
 #[test]
 fn a_file_of_this_name_that_is_no_plan_has_nothing_wrong() {
     for text in ["", "# Plan\n- [ ] **A** `[nope]`\n", "## Phase 1: x\ntext\n", "### Phase 1: x\n- [ ] a\n"] {
-        assert_eq!(read(text).valid().unwrap(), Plan { phases: vec![], tasks: vec![] }, "{text}");
+        assert_eq!(read(text).valid().unwrap(), Plan::default(), "{text}");
     }
 }
 

@@ -1,19 +1,21 @@
-//! The words of the database. Whatever another version wrote is kept and shown as it is.
+//! The codes of the database columns. A code of another version is kept and shown as it is.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-macro_rules! words {
+macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
         pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
-            /// A word this version does not know.
+            $(#[doc = concat!("`", $word, "`")] $(#[$variant_doc])* $variant,)*
+            /// A code of another version.
             Other(String),
         }
 
         impl $name {
-            /// The word in the database.
+            /// The code in the database.
             pub fn word(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -31,6 +33,18 @@ macro_rules! words {
             }
         }
 
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                Self::from(word.as_str())
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(code: $name) -> Self {
+                code.word().to_owned()
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.word())
@@ -39,70 +53,55 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// What became of a task.
+codes! {
+    /// The state of a task.
     TaskState {
-        /// Nobody ran it yet.
         Pending = "pending",
-        /// Somebody runs it, or was killed while at it.
+        /// also after a run was killed
         Running = "running",
-        /// It is done.
         Success = "success",
-        /// It is not.
         Failed = "failed",
-        /// It was left out.
+        /// a person marked it as done
         Skipped = "skipped",
     }
 }
 
-words! {
+codes! {
     /// Why an attempt failed.
     ErrorCode {
-        /// It took too long.
         Timeout = "TIMEOUT",
-        /// The model was asked too often.
         RateLimit = "RATE_LIMIT",
-        /// What came out cannot be read as code.
         Syntax = "SYNTAX",
-        /// The tests failed.
         TestFailure = "TEST_FAILURE",
-        /// The linter found something.
         LintFailure = "LINT_FAILURE",
-        /// The agent said that it failed.
+        /// the agent reports that it failed
         TaskFailed = "TASK_FAILED",
-        /// The agent said that it cannot go on.
+        /// the agent reports that it cannot go on
         TaskBlocked = "TASK_BLOCKED",
-        /// A step before or after the agent failed.
+        /// a step before or after the agent failed
         HookFailure = "HOOK_FAILURE",
-        /// Nobody knows.
         Unknown = "UNKNOWN",
-        /// The budget was reached.
         BudgetExceeded = "BUDGET_EXCEEDED",
-        /// A person rejected it: nobody but a person tries again.
+        /// only a person lets it run again
         ReviewRejected = "REVIEW_REJECTED",
-        /// The run was stopped or killed.
         Interrupted = "INTERRUPTED",
-        /// Something around it failed, not the work.
+        /// the environment failed, not the work
         Infrastructure = "INFRASTRUCTURE",
     }
 }
 
-words! {
-    /// How the review of an attempt ended.
+codes! {
+    /// The result of the review of an attempt.
     ReviewStatus {
-        /// It passed, by a verdict or by a person's approval.
+        /// by a verdict or by a person
         Passed = "passed",
-        /// It passed after the reviewer changed something.
+        /// passed after the reviewer changed files
         Fixed = "fixed",
-        /// There are findings that block.
         Failed = "failed",
-        /// Somebody decided to go on without.
         Skipped = "skipped",
-        /// A person rejected it.
         Rejected = "rejected",
-        /// There was none.
         NotRun = "not_run",
-        /// There is no verdict.
+        /// there is no verdict
         Error = "error",
     }
 }

@@ -1,15 +1,15 @@
-//! The settings as people write them: in `spec-runner.config.yaml`, under `executor:` in the older file, and under `run:`
-//! in `countersign.yml`. Nothing after a colon means the default, as it always has in these files.
+//! The YAML shape of the settings: `spec-runner.config.yaml`, `executor:` of the older file, and `run:` of
+//! `countersign.yml`. An empty value means the default, as it always has in these files.
 
 use super::{OnFailure, ReviewPolicy};
 use countersign_engine::yaml::{At, Count, CountOrNone};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// The keys of the settings. Those at the end are for files that have them at the top rather than under `hooks:`.
+/// The keys of the settings. Those after `hooks` may stand under it too.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a mapping of settings")]
-pub(super) struct WrittenRun {
+pub(super) struct RawRun {
     pub max_retries: Option<At<CountOrNone>>,
     pub retry_delay_seconds: Option<At<CountOrNone>>,
     pub task_timeout_minutes: Option<At<Count>>,
@@ -32,8 +32,8 @@ pub(super) struct WrittenRun {
     pub main_branch: Option<At<String>>,
     pub callback_url: Option<At<String>>,
     pub spec_prefix: Option<At<String>>,
-    pub commands: Option<At<WrittenCommands>>,
-    pub hooks: Option<At<WrittenHooks>>,
+    pub commands: Option<At<RawCommands>>,
+    pub hooks: Option<At<RawHooks>>,
     pub create_git_branch: Option<At<bool>>,
     pub run_tests: Option<At<bool>>,
     pub run_lint: Option<At<bool>>,
@@ -42,43 +42,9 @@ pub(super) struct WrittenRun {
     pub auto_commit: Option<At<bool>>,
 }
 
-/// The same keys by name, to tell a setting in the wrong place from a remark.
-pub(super) const KEYS: [&str; 30] = [
-    "max_retries",
-    "retry_delay_seconds",
-    "task_timeout_minutes",
-    "review_timeout_minutes",
-    "check_timeout_seconds",
-    "max_consecutive_failures",
-    "max_concurrent",
-    "on_task_failure",
-    "hitl_review",
-    "review_policy",
-    "claude_command",
-    "claude_model",
-    "command_template",
-    "review_command",
-    "review_model",
-    "review_command_template",
-    "skip_permissions",
-    "task_budget_usd",
-    "budget_usd",
-    "main_branch",
-    "callback_url",
-    "spec_prefix",
-    "commands",
-    "hooks",
-    "create_git_branch",
-    "run_tests",
-    "run_lint",
-    "lint_blocking",
-    "run_review",
-    "auto_commit",
-];
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a mapping with `test`, `lint` and `lint_fix`")]
-pub(super) struct WrittenCommands {
+pub(super) struct RawCommands {
     pub test: Option<At<String>>,
     pub lint: Option<At<String>>,
     pub lint_fix: Option<At<String>>,
@@ -86,14 +52,14 @@ pub(super) struct WrittenCommands {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a mapping with `pre_start` and `post_done`")]
-pub(super) struct WrittenHooks {
-    pub pre_start: Option<At<WrittenPreStart>>,
-    pub post_done: Option<At<WrittenPostDone>>,
+pub(super) struct RawHooks {
+    pub pre_start: Option<At<RawPreStart>>,
+    pub post_done: Option<At<RawPostDone>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a mapping with `create_git_branch`")]
-pub(super) struct WrittenPreStart {
+pub(super) struct RawPreStart {
     pub create_git_branch: Option<At<bool>>,
 }
 
@@ -101,7 +67,7 @@ pub(super) struct WrittenPreStart {
 #[serde(
     expecting = "a mapping with `run_tests`, `run_lint`, `lint_blocking`, `run_review` and `auto_commit`"
 )]
-pub(super) struct WrittenPostDone {
+pub(super) struct RawPostDone {
     pub run_tests: Option<At<bool>>,
     pub run_lint: Option<At<bool>>,
     pub lint_blocking: Option<At<bool>>,
@@ -109,19 +75,17 @@ pub(super) struct WrittenPostDone {
     pub auto_commit: Option<At<bool>>,
 }
 
-/// The older file: everything under one key.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "a mapping with `executor`")]
-pub(super) struct WrittenOld {
-    pub executor: Option<At<WrittenRun>>,
+pub(super) struct RawExecutor {
+    pub executor: Option<At<RawRun>>,
 }
 
-/// The part of `countersign.yml` that is ours.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "a mapping")]
-pub(super) struct WrittenSection {
-    pub run: Option<At<WrittenRun>>,
+pub(super) struct RawSection {
+    pub run: Option<At<RawRun>>,
 }
 
-/// A file as its keys alone.
+/// The top keys of a file.
 pub(super) type Keys = countersign_engine::yaml::InOrder<IgnoredAny>;

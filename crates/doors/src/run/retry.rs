@@ -1,4 +1,4 @@
-//! A task that is tried again: what stands in its way, and a new beginning.
+//! Retry of a task: whether a person rejected it, and its reset.
 
 use super::course::Course;
 use super::run::{Run, RunError};
@@ -20,18 +20,19 @@ impl Run {
 
     /// The latest review of a task, where it is stopped and can go on.
     pub async fn stopped_review(&self, task: &str) -> Result<Option<Review>, RunError> {
-        let latest = self.engine.ledger().latest_for(&self.subject(task)).await.map_err(EngineError::from)?;
+        let latest =
+            self.engine.ledger().latest_for(&self.layout.subject(task)).await.map_err(EngineError::from)?;
         let stopped = |review: &Review| matches!(review.standing(), Some(Outcome::Stopped(why)) if why != Stop::Withdrawn);
         Ok(latest.map(|stored| stored.review).filter(stopped))
     }
 
-    /// Lets a task run again, with all its attempts. What it has done so far stays, unless it begins afresh.
+    /// Lets a task run again with all its attempts. `fresh` deletes its work first.
     pub async fn begin_again(&self, task: &str, fresh: bool) -> Result<(), RunError> {
         match Course::load(&self.state, task).await? {
             Some(course) if fresh => self.repo.discard(&course.place).await?,
             Some(course) => {
                 let allowance = course.attempt.saturating_sub(1);
-                self.keep(task, &Course { allowance, ..course }).await?;
+                self.save(task, &Course { allowance, ..course }).await?;
             }
             None => {}
         }
