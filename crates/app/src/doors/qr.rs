@@ -1,9 +1,7 @@
 //! What differs at the door of reviews in items.
 
 use super::{Checked, Door, Look};
-use countersign_doors::qr::file::{FileError, read};
-use countersign_doors::qr::modules::{self, Modules};
-use countersign_doors::qr::{self, Phase, StateDir};
+use countersign_doors::qr::{self, FileError, MODULES_FOLDER, Modules, Phase, StateDir, read_state};
 use countersign_engine::config::{Config, Diagnostic, Problems};
 use countersign_engine::yaml::unreadable;
 use serde_json::json;
@@ -23,7 +21,7 @@ fn check(look: &Look<'_>) -> Checked {
     let dir = named.map(|value| look.here.join(value)).or_else(|| look.config.and_then(configured));
     let files = dir.map(|dir| StateDir::new(dir).files()).unwrap_or_default();
     let states = check_files(&files);
-    let of_modules = Modules::of(&look.root.join(modules::FOLDER)).err();
+    let of_modules = Modules::of(&look.root.join(MODULES_FOLDER)).err();
     Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
 }
 
@@ -45,7 +43,7 @@ fn problem(path: &Path) -> Option<Diagnostic> {
         let why = format!("only state files can be named here: {names}");
         return Some(unreadable(path, &why).with_hint("everything else is found by itself"));
     }
-    match read(path) {
+    match read_state(path) {
         Ok(Some(_)) => None,
         Ok(None) => Some(unreadable(path, "there is no such file")),
         Err(FileError::Bad(problem)) => Some(*problem),

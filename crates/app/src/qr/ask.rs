@@ -5,10 +5,8 @@ use crate::{Failure, name_a_reviewer};
 use countersign_core::digest::Digest;
 use countersign_core::policy::Policy;
 use countersign_core::text::visible_line;
-use countersign_doors::qr::Qr;
 use countersign_doors::qr::asking::{self, Asking, Remembered};
-use countersign_doors::qr::material::Materials;
-use countersign_doors::qr::modules::{FOLDER, Modules};
+use countersign_doors::qr::{MODULES_FOLDER, Materials, Modules, Qr};
 use countersign_engine::engine::{Engine, Judge, Planner};
 use countersign_engine::workspace;
 use std::path::{Path, PathBuf};
@@ -29,7 +27,7 @@ impl Asked {
     /// Opens what is needed. Where only a prompt is printed, nobody has to be there to be asked.
     pub async fn open(place: &Place, artifacts: &[PathBuf], somebody: bool) -> Result<Self, Failure> {
         let project = &place.project;
-        let modules = Modules::of(&project.root.path().join(FOLDER))?;
+        let modules = Modules::of(&project.root.path().join(MODULES_FOLDER))?;
         let engine = project.engine(planner(place, somebody)?).await?;
         let qr = place.door().await?;
         let named = files(place, artifacts)?;

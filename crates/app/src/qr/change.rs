@@ -6,7 +6,7 @@ use crate::answer::v1::qr::{Fixed, Phase, Reset};
 use crate::author::actor;
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition::Ruling;
-use countersign_doors::qr::{State, given, scope_digest, words};
+use countersign_doors::qr::{State, given, words};
 use std::path::{Path, PathBuf};
 
 /// Takes items from the caller.
@@ -34,8 +34,7 @@ pub async fn record(
     let ruling = Ruling::of(ruling, finding)?;
     let door = place.door().await?;
     let found = place.dir.require(phase)?.state;
-    let scope = found.item(id).map(|item| &item.scope);
-    let digest = scope.and_then(|scope| scope_digest::now(&door.root, scope));
+    let digest = found.item(id).and_then(|item| item.scope.file_digest(&door.root));
     let state = door.record(id, &ruling, digest, (false, &actor())).await?;
     let text = words::recorded(&state, id, place.policy(), &place.here(phase));
     Ok(answer(place, &state, text))

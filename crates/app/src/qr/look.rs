@@ -5,9 +5,8 @@ use super::{Answered, Place};
 use crate::Failure;
 use crate::answer::v1::qr::{ByWord, Execute, ExecuteFailed, FailedItem, Init, Phase, Status};
 use countersign_core::outcome::Outcome;
-use countersign_doors::qr::file::Loaded;
 use countersign_doors::qr::transition;
-use countersign_doors::qr::{Here, OnRecord, Phase as Which, State, words};
+use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Which, State, words};
 
 /// Makes the state directory.
 pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {

@@ -1,19 +1,17 @@
-//! A plan as JSON, as the planner skill writes it: lists of milestones, code intents and code changes, at any
-//! depth.
+//! A plan as JSON, as the planner skill writes it: lists of parts at any depth.
 
 use super::{Kind, Part, is_id};
 use countersign_core::strict_json;
 use serde_json::{Map, Value};
 
-/// Keys under which an object has its id.
+/// The keys of an id.
 const IDS: [&str; 4] = ["id", "milestone_id", "intent_id", "change_id"];
 
-/// The parts of a text.
 pub fn parts(file: &str, text: &str) -> Result<Vec<Part>, String> {
     let value = strict_json::parse(text).map_err(|error| format!("`{file}` is not JSON: {error}"))?;
     let mut parts = vec![];
     walk(file, &value, &mut parts);
-    // The order of the file, which a map forgets.
+    // Maps do not keep the order of the file.
     parts.sort_by_key(|part| text.find(&format!("\"{}\"", part.id)).unwrap_or(usize::MAX));
     for part in &mut parts {
         part.lines = line_of(text, &part.id).map(|line| (line, line));
