@@ -1,4 +1,4 @@
-//! One step: what it hands in, what is asked about that, what it needs.
+//! Reads one step of a job: its outputs, reviews, inputs and hooks.
 
 use super::read::Reader;
 use super::warnings;
@@ -8,7 +8,7 @@ use countersign_core::criterion::fold_name;
 use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
 use std::ops::Range;
 
-/// The step, if it could be understood; everything else is reported.
+/// The step, if it is valid; mistakes are reported.
 pub(super) fn step(reader: &mut Reader<'_>, at: &At<WrittenStep>) -> Option<Step> {
     let written = at.value.as_ref()?;
     let owner = ("this step", &at.span);
@@ -41,12 +41,8 @@ fn outputs(
     step: &Range<usize>,
 ) -> Option<Vec<StepOutput>> {
     let Some(at) = written else {
-        reader.sink.report_with_hint(
-            "missing-key",
-            step,
-            "this step has no `outputs`",
-            "for none, write `outputs: {}`",
-        );
+        let (message, hint) = ("this step has no `outputs`", "for none, write `outputs: {}`");
+        reader.sink.report_with_hint("missing-key", step, message, hint);
         return None;
     };
     let InOrder(entries) = at.value.as_ref()?;
@@ -98,7 +94,7 @@ fn review(
     Some(StepReview { run_each, criteria: criteria?, guidance })
 }
 
-/// What a review looks at. One that names no output would silently never be asked.
+/// What a review looks at. A review of an unknown output would silently never be asked.
 fn run_each(
     reader: &mut Reader<'_>,
     written: &WrittenReview,
@@ -110,7 +106,7 @@ fn run_each(
     if name == "step" {
         return Some(RunEach::Step);
     }
-    // An output that is wrong in itself is there all the same.
+    // An invalid output counts too: its mistake is reported already.
     let InOrder(entries) = step.outputs.as_ref()?.value.as_ref()?;
     let names: Vec<&str> = entries.iter().filter_map(|(key, _)| key.value.as_deref()).collect();
     if names.contains(&name.as_str()) {
