@@ -1,4 +1,4 @@
-//! What differs at the door of reviews in items.
+//! The row of the qr door.
 
 use super::{Checked, Door, Look};
 use countersign_doors::qr::{self, FileError, MODULES_FOLDER, Modules, Phase, StateDir, read_state};
@@ -7,15 +7,15 @@ use countersign_engine::yaml::unreadable;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Its row.
+/// The row.
 pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
 
-/// The directory the project's file names, from its root.
+/// The state directory of the configuration.
 pub fn configured(config: &Config) -> Option<PathBuf> {
     config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }
 
-/// The state files that are where the environment or the project's file says, and the modules of the project.
+/// Checks the state files in the directory of the environment or the configuration, and the modules.
 fn check(look: &Look<'_>) -> Checked {
     let named = std::env::var_os("STATE_DIR").filter(|value| !value.is_empty());
     let dir = named.map(|value| look.here.join(value)).or_else(|| look.config.and_then(configured));
@@ -25,7 +25,7 @@ fn check(look: &Look<'_>) -> Checked {
     Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
 }
 
-/// The state files somebody names.
+/// Checks these state files.
 pub fn check_files(files: &[PathBuf]) -> Checked {
     Checked {
         is_there: !files.is_empty(),
