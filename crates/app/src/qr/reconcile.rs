@@ -1,4 +1,4 @@
-//! `qr reconcile`: is what was planned there, milestone by milestone.
+//! `qr reconcile`: whether each milestone of a plan is implemented.
 
 use super::ask::{Asked, files};
 use super::{Answered, Place, Watch};
@@ -12,15 +12,14 @@ use countersign_doors::qr::words::reconciliation;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// What is compared.
+/// The arguments.
 pub struct Compared {
     /// The plan.
     pub plan: PathBuf,
-    /// What was built; without any, the files each milestone names.
+    /// The implementation; by default the files that each milestone names.
     pub files: Vec<PathBuf>,
 }
 
-/// What is compared, opened.
 struct Opened {
     asked: Asked,
     plan: Materials,
