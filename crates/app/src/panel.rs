@@ -19,7 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
-/// Longer than any key.
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 impl Project {
@@ -175,7 +174,6 @@ impl Project {
         Ok(self.panelist(name, judge))
     }
 
-    /// The concurrency of a reviewer without a setting.
     fn at_once(&self, usual: usize) -> usize {
         if self.all_at_once { usize::MAX } else { usual }
     }
@@ -200,7 +198,6 @@ impl Project {
     }
 }
 
-/// A reviewer's key, or why there is none.
 fn key(source: &KeySource) -> Result<Key, String> {
     let key = match source {
         KeySource::Variable(variable) => std::env::var(variable)

@@ -291,15 +291,8 @@ impl Jobs {
         let frame = session.frame(about.frame).ok_or_else(missing)?;
         let found = frame.job.step(&about.step).ok_or_else(missing)?;
         let outputs = hand_in::check(found, &call.outputs, &self.root)?;
-        let work = Work {
-            session_id: &session_id,
-            session: &session,
-            frame,
-            step: found,
-            outputs,
-            arguments,
-            notes,
-        };
+        let (step, session_id, session) = (found, session_id.as_str(), &session);
+        let work = Work { session_id, session, frame, step, outputs, arguments, notes };
         match self.options.judged {
             Judged::ByNobody => {
                 self.advance(&work, Gate::Off, Some(feedback::NOT_JUDGED.to_owned()), None).await
@@ -375,10 +368,8 @@ pub(super) fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session
     let mut session = Session::default();
     for note in notes {
         let event = serde_json::from_str(&note.body).map_err(|error| {
-            EngineError::Internal(format!(
-                "a session has an event that cannot be read ({}): {error}",
-                note.kind
-            ))
+            let words = "a session has an event that cannot be read";
+            EngineError::Internal(format!("{words} ({}): {error}", note.kind))
         })?;
         session.apply(&event);
     }

@@ -58,7 +58,6 @@ pub struct Qr {
 }
 
 impl Qr {
-    /// The stream of this phase in the ledger.
     pub(super) fn stream(&self) -> String {
         self.subject([]).as_str().to_owned()
     }

@@ -160,7 +160,6 @@ fn acquire(file: File, path: &Path) -> Result<File, FileError> {
     }
 }
 
-/// The state of a phase under the lock.
 #[derive(Debug)]
 pub(super) struct Locked {
     path: PathBuf,
@@ -184,7 +183,6 @@ impl Locked {
         Ok(Digest::of(&file.bytes))
     }
 
-    /// Removes the file.
     pub fn remove(&self) -> Result<(), FileError> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error(&self.path)(error)),

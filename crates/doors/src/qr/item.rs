@@ -62,12 +62,10 @@ pub struct Item {
     pub accepted: bool,
     /// Why the person accepted it.
     pub acceptance_reason: Option<String>,
-    /// All extras, as they were found.
     pub(super) found: Vec<(String, Json)>,
 }
 
 impl Item {
-    /// An item without a ruling.
     pub(super) fn new(
         id: impl Into<String>,
         scope: Scope,
@@ -225,7 +223,6 @@ fn extra<'de, A: MapAccess<'de>>(
     })
 }
 
-/// An id that is not among those seen before.
 fn new_id<'de, A: MapAccess<'de>>(entries: &mut A, seen: &mut HashSet<String>) -> Result<String, A::Error> {
     let read = |id: Option<&str>| {
         let id = id?;

@@ -8,7 +8,6 @@ use countersign_core::digest::{Digest, Parts};
 use countersign_engine::yaml::quoted;
 use std::path::{Path, PathBuf};
 
-/// A file that is reviewed as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// The path in the project, or a name of its own for a file outside.
@@ -31,7 +30,6 @@ pub struct Materials {
     pub(super) plan: Plan,
 }
 
-/// The material that a scope shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows<'m> {
     Everything,

@@ -12,10 +12,8 @@ use countersign_core::text;
 use countersign_engine::ledger;
 use std::collections::HashMap;
 
-/// How many items a warning names.
 const NAMED_MAX: usize = 10;
 
-/// The latest note on an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Latest {
     Passed { by_review: bool, by: Actor },
@@ -34,7 +32,6 @@ pub struct OnRecord {
 }
 
 impl OnRecord {
-    /// The record that these notes make.
     pub(super) fn of(notes: &[ledger::Note]) -> Self {
         let mut on = Self { file: notes.last().and_then(Note::file_after), ..Self::default() };
         for note in notes.iter().filter_map(|note| serde_json::from_str::<Note>(&note.body).ok()) {

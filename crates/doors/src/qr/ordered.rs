@@ -11,7 +11,6 @@ use std::fmt;
 
 const KEYS_MAX: usize = 1000;
 
-/// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Json {

@@ -3,7 +3,7 @@
 
 use super::item::Item;
 use super::material::{Shows, meant};
-use super::modules::{Module, Template};
+use super::modules::Module;
 use super::phase::Phase;
 use super::plan::{Part, Plan};
 use super::severity;
@@ -78,7 +78,9 @@ pub fn decompose(phase: Phase, modules: &[&Module], plan: &Plan) -> String {
     task.push_str(&looks_at(modules));
     task.push_str("\n## Checks To Start From\n\nMake items of these where they apply, and add what the material needs beyond them:\n\n");
     for template in modules.iter().flat_map(|module| &module.checks) {
-        task.push_str(&template_line(template));
+        let check = text::neutralise_name(&template.check).0;
+        let each = template.each.map(|kind| format!(", one item for each {kind}")).unwrap_or_default();
+        task.push_str(&format!("- {check} ({}{each})\n", severity::word(template.severity)));
     }
     task.push_str(&scopes(plan));
     task.push_str(
@@ -96,12 +98,6 @@ fn looks_at(modules: &[&Module]) -> String {
         out.push_str(&format!("\n{}\n", text::neutralise(&module.looks_at).0.trim()));
     }
     out
-}
-
-fn template_line(template: &Template) -> String {
-    let check = text::neutralise_name(&template.check).0.into_owned();
-    let each = template.each.map(|kind| format!(", one item for each {kind}")).unwrap_or_default();
-    format!("- {check} ({}{each})\n", severity::word(template.severity))
 }
 
 fn scopes(plan: &Plan) -> String {
@@ -163,7 +159,6 @@ pub fn failed_items(items: &[&Item]) -> Shown {
     shown(FAILED_ITEMS, &serde_json::to_string_pretty(&rows).unwrap_or_default())
 }
 
-/// A text as material of a prompt.
 pub fn shown(name: &str, text: &str) -> Shown {
     Shown { path: name.to_owned(), output: OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
 }

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 const SCOPE_CHARS_MAX: usize = 1000;
 /// A larger file has no digest, and the items about it are verified again.
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The scope of items that look at everything.
 const WHOLE: &str = "*";
 
 /// A scope, as it is written in the state file.

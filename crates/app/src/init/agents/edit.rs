@@ -6,7 +6,6 @@ use countersign_engine::programs::FileFormat;
 use serde_json::Value;
 use std::ops::Range;
 
-/// The members of an entry, in their order.
 pub type Members = Vec<(&'static str, Value)>;
 
 /// A value in a text, and its place.
@@ -39,7 +38,6 @@ impl Fault {
     }
 }
 
-/// The value at a path.
 pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
     match format {
         FileFormat::Json(dialect) => json_edit::look(text, dialect, path),
@@ -55,7 +53,6 @@ pub fn create(format: FileFormat, path: &[&str], members: &Members) -> String {
     }
 }
 
-/// The text with a new entry.
 pub fn insert(format: FileFormat, text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
     match format {
         FileFormat::Json(dialect) => json_edit::insert(text, dialect, path, Content::Members(members)),
@@ -79,7 +76,6 @@ pub fn remove(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<St
     }
 }
 
-/// An empty file.
 pub fn empty(format: FileFormat) -> &'static str {
     match format {
         FileFormat::Json(_) => "{}\n",
@@ -101,7 +97,6 @@ pub fn inline(value: &Value) -> String {
     }
 }
 
-/// The text without these ranges.
 pub fn cut(text: &str, mut ranges: Vec<Range<usize>>) -> String {
     ranges.sort_by_key(|range| range.start);
     let mut out = String::with_capacity(text.len());

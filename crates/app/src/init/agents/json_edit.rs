@@ -18,16 +18,13 @@ pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Standi
     Ok(there.then(|| Standing { value: node.value(text), span: node.span.clone() }))
 }
 
-/// The value of a new member.
 #[derive(Clone, Copy)]
 pub enum Content<'c> {
     /// An object, in the layout of the text around it.
     Members(&'c Members),
-    /// A value on one line.
     Line(&'c str),
 }
 
-/// A new file.
 pub fn create(path: &[&str], content: Content<'_>) -> String {
     let layout = Layout::Lines { eol: "\n", indent: UNIT.to_owned(), unit: UNIT.to_owned() };
     format!("{{\n{UNIT}{}\n}}\n", layout.member(path, content))
@@ -170,12 +167,16 @@ fn lead(text: &str, member: &Member) -> usize {
     before.len() - gap.len() + own
 }
 
-/// The layout of new text.
 enum Layout<'t> {
     /// Each member on a line of its own.
-    Lines { eol: &'t str, indent: String, unit: String },
-    /// All on one line.
-    Line { gap: &'t str },
+    Lines {
+        eol: &'t str,
+        indent: String,
+        unit: String,
+    },
+    Line {
+        gap: &'t str,
+    },
 }
 
 impl<'t> Layout<'t> {

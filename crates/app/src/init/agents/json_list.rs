@@ -73,7 +73,6 @@ pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Re
     Err(Fault::shape(item.span.clone(), words))
 }
 
-/// A new list.
 fn own_list(element: &Value) -> String {
     format!("[ {} ]", inline(element))
 }

@@ -11,7 +11,6 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value with its place.
 #[derive(Debug)]
 pub struct Node {
     pub span: Range<usize>,
@@ -25,7 +24,6 @@ pub enum Kind {
     Scalar,
 }
 
-/// One member of an object.
 #[derive(Debug)]
 pub struct Member {
     /// Without escapes.

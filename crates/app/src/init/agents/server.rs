@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 const PROGRAM: &str = "countersign";
 const SERVE: &str = "mcp";
 
-/// The arguments after the program.
 pub fn arguments(external_runner: Option<&str>) -> Vec<String> {
     let runner = external_runner.map(|name| ["--external-runner".to_owned(), name.to_owned()]);
     std::iter::once(SERVE.to_owned()).chain(runner.into_iter().flatten()).collect()

@@ -40,12 +40,11 @@ fn outputs(
     written: Option<&At<InOrder<WrittenOutput>>>,
     step: &Range<usize>,
 ) -> Option<Vec<StepOutput>> {
-    let Some(at) = written else {
+    if written.is_none() {
         let (message, hint) = ("this step has no `outputs`", "for none, write `outputs: {}`");
         reader.sink.report_with_hint("missing-key", step, message, hint);
-        return None;
-    };
-    let InOrder(entries) = at.value.as_ref()?;
+    }
+    let InOrder(entries) = written?.value.as_ref()?;
     let read: Vec<_> = entries.iter().map(|(name, output)| self::output(reader, name, output)).collect();
     read.into_iter().collect()
 }
@@ -66,12 +65,18 @@ fn reviews(
     outputs: Option<&[StepOutput]>,
     step: &Range<usize>,
 ) -> Option<Vec<StepReview>> {
-    let Some(at) = &written.reviews else {
+    if written.reviews.is_none() {
         let message = "this step has no `reviews`, so nobody judges it";
         reader.sink.report_with_hint("missing-key", step, message, "if that is meant, write `reviews: []`");
-        return None;
-    };
-    let read: Vec<_> = at.value.as_ref()?.iter().map(|at| review(reader, at, written, outputs)).collect();
+    }
+    let read: Vec<_> = written
+        .reviews
+        .as_ref()?
+        .value
+        .as_ref()?
+        .iter()
+        .map(|at| review(reader, at, written, outputs))
+        .collect();
     read.into_iter().collect()
 }
 

@@ -69,12 +69,9 @@ impl Asking<'_> {
                     texts.insert(part.name(), part.text.clone());
                 }
                 Ok(Shows::File(path)) => {
-                    let real = self.engine.planner().root.join(path);
-                    if let Ok(mut read) = super::read(&self.engine.planner().root, &[real])
-                        && let Some(artifact) = read.pop()
-                    {
-                        texts.insert(artifact.path, artifact.text);
-                    }
+                    let root = &self.engine.planner().root;
+                    let read = super::read(root, &[root.join(path)]).unwrap_or_default();
+                    texts.extend(read.into_iter().map(|artifact| (artifact.path, artifact.text)));
                 }
                 Err(_) => {}
             }

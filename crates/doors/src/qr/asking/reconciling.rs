@@ -100,10 +100,9 @@ impl Asking<'_> {
 
 fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
     let path = root.relative(root.path(), path.as_ref()).map_err(|problem| problem.to_string())?;
-    let read = super::read(root, &[root.join(&path)]);
-    let text =
-        read.ok().and_then(|mut read| read.pop()).ok_or_else(|| format!("there is no file `{path}`"))?.text;
-    match text.lines().count() {
+    let read = super::read(root, &[root.join(&path)]).unwrap_or_default();
+    let file = read.first().ok_or_else(|| format!("there is no file `{path}`"))?;
+    match file.text.lines().count() {
         lines if line as usize <= lines => Ok(()),
         lines => Err(format!("`{path}` has {lines} lines")),
     }

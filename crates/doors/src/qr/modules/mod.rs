@@ -23,7 +23,6 @@ const BUILT_IN: [(&str, &str); 6] = [
     ("reconciliation.yml", include_str!("reconciliation.yml")),
 ];
 
-/// When a module is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
     Phase(Phase),

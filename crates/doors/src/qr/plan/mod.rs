@@ -12,7 +12,6 @@ use std::fmt;
 
 const PARTS_MAX: usize = 10_000;
 
-/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Milestone,
@@ -43,7 +42,6 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One part of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub kind: Kind,
