@@ -1,4 +1,4 @@
-//! A finding that may be wrong is judged again by another reviewer, who sees the evidence.
+//! Disputes: another reviewer judges a finding again, with evidence against it.
 
 use crate::answer::v1::{Answer, Disputed, JudgedAgain};
 use crate::author::actor;
@@ -18,7 +18,7 @@ use countersign_engine::engine::{Engine, Found, Handed, Judge, Panelist, Ticket,
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
 
-/// The most evidence that is taken.
+/// The most evidence of a dispute.
 pub const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// A dispute that was handed in.
@@ -31,7 +31,7 @@ pub struct Disputing {
     by: Actor,
 }
 
-/// Hands a finding in to be judged again. `evidence` reads why it is wrong.
+/// Hands a finding in to be judged again. `evidence` reads the evidence against it.
 pub async fn dispute(
     flags: &Flags,
     typed: &str,
@@ -51,7 +51,7 @@ pub async fn dispute(
     let request = found.request(&evidence, project.config.policy.clone(), change);
     let request = request.ok_or_else(|| Failure::usage("its criterion is no longer known"))?;
     let panel = others_first(project.panelists()?, &found.finding.reviewer);
-    // With whomever: what it is about must be there before anybody's part in it is looked at.
+    // With any reviewer: first the work must be as it was judged.
     let anybody = project.planner_for(panel.clone())?.prepare(request.clone()).await;
     if anybody.is_ok_and(|prepared| !found.is_about(&prepared)) {
         return Err(changed(&found));
@@ -59,10 +59,16 @@ pub async fn dispute(
     let engine = project.engine(project.planner_for(panel_then(&project, &found).await?)?).await?;
     let panel = match by.may_decide() {
         true => panel,
-        false => known_then(panel, &engine.could_answer(&found).await?),
+        // An agent's dispute is judged by reviewers of that time. Otherwise the agent could bring its own judge.
+        false => {
+            let names = engine.could_answer(&found).await?;
+            panel.into_iter().filter(|panelist| names.contains(&panelist.name)).collect()
+        }
     };
     if panel.is_empty() {
-        return Err(nobody());
+        return Err(Failure::usage("nobody who could have judged it then can be asked now").hint(
+            "agents have disputes judged by the reviewers the project had; a person can name another: --reviewer claude",
+        ));
     }
     let engine = engine.replanned(project.planner_for(panel)?);
     let prepared = engine.planner().prepare(request).await?;
@@ -74,18 +80,18 @@ pub async fn dispute(
 }
 
 impl Disputing {
-    /// Records what came of it.
+    /// Records the end.
     pub async fn ended(self, stored: &Stored) -> Result<Answer<Disputed>, Failure> {
         let Self { engine, ticket, found, by } = self;
         let end = Ended::of(&ticket, stored);
-        if let Some(upheld) = end.upheld() {
+        if let Some(upheld) = end.upheld {
             engine.disputed(&found.stored.review.id, record(&found, stored, by, upheld)).await?;
         }
-        Ok(answer(found, stored, &end))
+        Ok(answer(found, stored, end))
     }
 }
 
-/// The one finding somebody means.
+/// The finding with this name.
 async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
     let typed = typed.trim();
     let whole = if typed.starts_with("fi-") { typed.to_owned() } else { format!("fi-{typed}") };
@@ -105,7 +111,7 @@ async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
     }
 }
 
-/// Before anybody is asked: whether what comes of it could be taken down.
+/// Refuses, before a reviewer is asked, a dispute whose end could not be recorded.
 fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     if let Some(why) = found.undisputable() {
         return Err(Failure::usage(format!("finding {} cannot be disputed: {why}", found.finding.id))
@@ -124,7 +130,7 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     }
 }
 
-/// Evidence that can be weighed.
+/// The evidence, unless it is empty or too long.
 fn weighed(text: String) -> Result<String, Failure> {
     match text.trim() {
         "" => {
@@ -137,7 +143,7 @@ fn weighed(text: String) -> Result<String, Failure> {
     }
 }
 
-/// The change as it was judged, under the configuration of its base: a change does not choose its judge.
+/// The change as it was judged, under the configuration of its base: a change must not choose its judge.
 async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Handed>), Failure> {
     let (here, environment) = (project::current_folder()?, project::environment());
     let project = change::base(here, flags, &environment, of.base.as_deref(), false).await?.project;
@@ -147,7 +153,7 @@ async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Hand
     Ok((project, Some(Handed::new(change, wanted.left_out, Sections::bare()))))
 }
 
-/// The panel as it would be asked the question the finding answers.
+/// The reviewers of the question that the finding answers.
 async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, Failure> {
     let in_two_calls = found.stored.review.subject.door() == service::DOOR
         && project.config.service.pipeline == Pipeline::TwoCall;
@@ -157,19 +163,7 @@ async fn panel_then(project: &Project, found: &Found) -> Result<Vec<Panelist>, F
     }
 }
 
-/// An agent has its dispute judged by those who were there when the finding was made. Otherwise it could bring its own
-/// judge, and withdraw what another one found.
-fn known_then(panel: Vec<Panelist>, names: &[String]) -> Vec<Panelist> {
-    panel.into_iter().filter(|panelist| names.contains(&panelist.name)).collect()
-}
-
-fn nobody() -> Failure {
-    Failure::usage("nobody who could have judged it then can be asked now").hint(
-        "agents have disputes judged by the reviewers the project had; a person can name another: --reviewer claude",
-    )
-}
-
-/// Whoever made the finding is asked last, and the author never: nobody approves their own work.
+/// The reviewer of the finding comes last, and a self-review never: authors must not approve their own work.
 fn others_first(panel: Vec<Panelist>, made_by: &str) -> Vec<Panelist> {
     let asked = panel.into_iter().filter(|panelist| !matches!(panelist.judge, Judge::SelfReview));
     let (own, others): (Vec<_>, Vec<_>) = asked.partition(|panelist| panelist.name == made_by);
@@ -184,58 +178,34 @@ fn changed(found: &Found) -> Failure {
         .hint("hand the work in again; what is found then can be disputed")
 }
 
-/// How a dispute ended.
-enum Ended {
-    /// The finding is gone.
-    Withdrawn,
-    /// It stands.
-    Upheld,
-    /// It was upheld before, and nobody was asked again.
-    Before,
-    /// Nobody was able to say.
-    Open(Outcome),
+/// The end of a dispute.
+struct Ended {
+    /// Whether the finding stands; none where there is no verdict.
+    upheld: Option<bool>,
+    outcome: Outcome,
+    words: String,
 }
 
 impl Ended {
     fn of(ticket: &Ticket, stored: &Stored) -> Self {
-        match ticket.outcome(stored) {
-            // The last two are a person's word on it.
-            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => Self::Withdrawn,
+        let (upheld, outcome, words) = match ticket.outcome(stored) {
+            // The last two are a person's decision.
+            Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
+                (Some(false), Outcome::Passed, "withdrawn".to_owned())
+            }
             Outcome::Stopped(
                 Stop::AttemptsUsedUp | Stop::Rejected | Stop::RejectedByReviewer | Stop::NotConverging,
-            ) => match ticket.route {
-                Route::Recorded => Self::Before,
-                _ => Self::Upheld,
-            },
-            Outcome::NeedsWork => Self::Upheld,
-            other => Self::Open(other),
-        }
-    }
-
-    fn upheld(&self) -> Option<bool> {
-        match self {
-            Self::Withdrawn => Some(false),
-            Self::Upheld | Self::Before => Some(true),
-            Self::Open(_) => None,
-        }
-    }
-
-    fn outcome(&self) -> Outcome {
-        match self {
-            Self::Withdrawn => Outcome::Passed,
-            Self::Upheld => Outcome::NeedsWork,
-            Self::Before => Outcome::Stopped(Stop::AttemptsUsedUp),
-            Self::Open(outcome) => *outcome,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Self::Withdrawn => "withdrawn".to_owned(),
-            Self::Upheld => "upheld".to_owned(),
-            Self::Before => "upheld before, and judged once only".to_owned(),
-            Self::Open(outcome) => outcome.to_string(),
-        }
+            ) if ticket.route == Route::Recorded => {
+                let words = "upheld before, and judged once only".to_owned();
+                (Some(true), Outcome::Stopped(Stop::AttemptsUsedUp), words)
+            }
+            Outcome::NeedsWork
+            | Outcome::Stopped(
+                Stop::AttemptsUsedUp | Stop::Rejected | Stop::RejectedByReviewer | Stop::NotConverging,
+            ) => (Some(true), Outcome::NeedsWork, "upheld".to_owned()),
+            other => (None, other, other.to_string()),
+        };
+        Self { upheld, outcome, words }
     }
 }
 
@@ -253,7 +223,7 @@ fn record(found: &Found, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
     }
 }
 
-/// Who judged it again, and what they said.
+/// The reviewer of the dispute, and its feedback.
 fn said(stored: &Stored) -> (String, String) {
     let review = &stored.review;
     let Some(round) = review.round() else { return Default::default() };
@@ -265,34 +235,34 @@ fn said(stored: &Stored) -> (String, String) {
             ruling.and_then(|ruling| ruling.feedback.clone()).unwrap_or(given.answer.feedback.clone());
         Some((failed.is_some(), assignment.candidate(key)?.reviewer.clone(), feedback))
     });
-    // What speaks against it, where somebody does.
+    // A failure comes first.
     let mut all: Vec<_> = answered.collect();
     all.sort_by_key(|(failed, ..)| !failed);
     let decided = review.decisions.last().map(|decision| (decision.by.name.clone(), decision.reason.clone()));
     decided.or_else(|| all.into_iter().next().map(|(_, who, words)| (who, words))).unwrap_or_default()
 }
 
-fn answer(found: Found, stored: &Stored, end: &Ended) -> Answer<Disputed> {
+fn answer(found: Found, stored: &Stored, end: Ended) -> Answer<Disputed> {
     let (reviewer, feedback) = said(stored);
     let id = stored.review.id.clone();
-    let next = match end {
-        Ended::Withdrawn => vec!["hand the work in again: nobody is asked about this".to_owned()],
-        Ended::Upheld | Ended::Before => vec![
+    let next = match end.upheld {
+        Some(false) => vec!["hand the work in again: nobody is asked about this".to_owned()],
+        Some(true) => vec![
             "mend what was found".to_owned(),
             Reader::of_command().person_decides(id.as_str(), || {
                 format!("or a person has it judged once more: countersign unblock {id} --reason TEXT")
             }),
         ],
-        Ended::Open(_) => vec!["run the same command again".to_owned()],
+        None => vec!["run the same command again".to_owned()],
     };
     let disputed = Disputed {
         place: found.finding.file.clone().unwrap_or_else(|| found.assignment.target_words()),
         finding: found.finding,
         review: found.stored.review.id,
-        upheld: end.upheld(),
+        upheld: end.upheld,
         dispute: JudgedAgain { review: id, reviewer, feedback },
         next,
-        words: end.words(),
+        words: end.words,
     };
-    Answer::new(Some(end.outcome()), disputed)
+    Answer::new(Some(end.outcome), disputed)
 }

@@ -1,4 +1,5 @@
-//! Handing work in to a server: files or a change, by criteria of one's own or the project's rules.
+//! Work that clients hand in to a server, by MCP or HTTP: files or a change, with criteria or the project's rules. The doc
+//! comments of the arguments are part of the tools' schemas.
 
 use crate::Failure;
 use crate::doors;
@@ -26,7 +27,7 @@ const PATH_MAX_BYTES: usize = 4096;
 const QUESTION_MAX_BYTES: usize = 16 * 1024;
 const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
 
-/// Which way work came in: it names the subjects.
+/// The way in, which is part of the subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By a tool of the MCP server.
@@ -100,21 +101,21 @@ enum Weight {
     May,
 }
 
-/// What was handed in, and is performed in the background.
+/// A review that runs in the background.
 pub struct HandedIn {
     /// The review as it stood right afterwards.
     pub stored: Stored,
-    /// The round that is about it.
+    /// Its round.
     pub round: u32,
-    /// Whether this joined what was under way already.
+    /// Whether it joined a running review.
     pub attached: bool,
-    /// What people should know beside it.
+    /// Warnings for people.
     pub warnings: Vec<String>,
     /// The engine that performs it.
     pub engine: Engine,
 }
 
-/// Hands in, and lets it be performed in the background. `author` is whose model wrote the work, where that is known.
+/// Hands work in and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
 pub async fn hand_in(
     resident: &Resident,
     mut given: Submit,
@@ -197,14 +198,14 @@ impl Question {
     }
 }
 
-/// Unnamed work is named after itself: the same question about the same files again, such as after a call that was
-/// cut, joins what is under way.
+/// The subject of work without a name is a digest of the work: so a repeated call joins the running review.
 fn unnamed(project: &Project, prepared: &Prepared, way: Way) -> Subject {
+    let request = &prepared.request;
     let mut parts = Parts::new("mcp subject");
     parts.text(&project.root.path().to_string_lossy());
-    parts.text(&json!(prepared.request.rules).to_string());
-    parts.text(&json!(prepared.request.notes).to_string());
-    parts.text(&json!(prepared.request.files).to_string());
+    for part in [json!(request.rules), json!(request.notes), json!(request.files)] {
+        parts.text(&part.to_string());
+    }
     if let Some(change) = &prepared.submission.change {
         parts.maybe(change.base.as_deref());
     }

@@ -1,4 +1,4 @@
-//! Who is on the panel: what is configured or named, with what it takes to ask them.
+//! The reviewers of a project, configured or named on the command line, ready to be asked.
 
 use crate::Failure;
 use crate::project::Project;
@@ -19,40 +19,35 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
-/// Longer than any key.
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 impl Project {
-    /// Everybody who is asked, in order.
+    /// All reviewers, in order.
     pub fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
         let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
         let all: Vec<_> = all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         Ok(other_vendors_first(all, self.author))
     }
 
-    /// Everybody who is asked, by name: what it takes to ask them, or why they cannot be; nothing for `checks`.
+    /// All reviewers by name: a panelist, or why there is none; `Ok(None)` for `checks`.
     pub fn each_reviewer(&self) -> Vec<(String, Result<Option<Panelist>, Failure>)> {
         let reviewers = &self.config.reviewers;
         let configured = |reviewer: &ReviewerConfig| (reviewer.name.clone(), self.configured(reviewer));
         match self.config.reviewer.as_deref() {
-            // Without any configuration it is whatever is installed.
+            // Without a configuration: the installed programs.
             None | Some(config::AUTO) if reviewers.is_empty() && self.config.file.is_none() => {
                 let path = std::env::var_os("PATH");
-                let installed = PROGRAMS
-                    .reviewers()
-                    .map(|facts| facts.name)
-                    .filter(|name| installed::find(name, self.root.path(), path.as_deref()).is_some());
+                let is_there =
+                    |name: &&str| installed::find(name, self.root.path(), path.as_deref()).is_some();
+                let installed = PROGRAMS.reviewers().map(|facts| facts.name).filter(is_there);
                 installed.map(|name| (name.to_owned(), self.short_form(name))).collect()
             }
             None | Some(config::AUTO) => reviewers.iter().map(configured).collect(),
-            Some(name) => match reviewers.iter().find(|reviewer| reviewer.name == name) {
-                Some(reviewer) => vec![configured(reviewer)],
-                None => vec![(name.to_owned(), self.short_form(name))],
-            },
+            Some(name) => vec![(name.to_owned(), self.reviewer_named(name))],
         }
     }
 
-    /// Somebody by name: of the configuration, or in a short form.
+    /// A reviewer by name: of the configuration, or in a short form.
     pub fn reviewer_named(&self, name: &str) -> Result<Option<Panelist>, Failure> {
         match self.config.reviewers.iter().find(|reviewer| reviewer.name == name) {
             Some(reviewer) => self.configured(reviewer),
@@ -60,27 +55,24 @@ impl Project {
         }
     }
 
-    /// A reviewer of the configuration; none for `checks`, which is always there.
+    /// A reviewer of the configuration; none for `checks`.
     fn configured(&self, reviewer: &ReviewerConfig) -> Result<Option<Panelist>, Failure> {
-        Ok(match &reviewer.kind {
+        let name = &reviewer.name;
+        Ok(Some(match &reviewer.kind {
             ReviewerKind::Command(command) => {
                 let model = command.asked.model.clone();
                 let judge = Judge::Command(Command { argv: command.argv.clone(), model });
-                Some(self.asked(&reviewer.name, judge, &command.asked))
+                self.asked(name, judge, &command.asked)
             }
-            ReviewerKind::Program(program) => {
-                Some(self.asked(&reviewer.name, agent(program), &program.asked))
-            }
-            ReviewerKind::Service(service) => {
-                Some(self.asked(&reviewer.name, self.service(service), &service.asked))
-            }
-            ReviewerKind::Replay { file } => Some(self.replay(&reviewer.name, file)?),
-            ReviewerKind::SelfReview => Some(self.panelist(&reviewer.name, Judge::SelfReview)),
-            ReviewerKind::Checks => None,
-        })
+            ReviewerKind::Program(program) => self.asked(name, agent(program), &program.asked),
+            ReviewerKind::Service(service) => self.asked(name, self.service(service), &service.asked),
+            ReviewerKind::Replay { file } => self.replay(name, file)?,
+            ReviewerKind::SelfReview => self.panelist(name, Judge::SelfReview),
+            ReviewerKind::Checks => return Ok(None),
+        }))
     }
 
-    /// A reviewer that is named on the command line without being configured.
+    /// A reviewer that is named without being configured.
     fn short_form(&self, name: &str) -> Result<Option<Panelist>, Failure> {
         if let Some(program) = name.strip_prefix("command:").filter(|program| !program.trim().is_empty()) {
             let judge = Judge::Command(Command { argv: self.words(program), model: None });
@@ -106,8 +98,7 @@ impl Project {
         }
     }
 
-    /// A program that is named by its command line: one that we know is asked in its own form, any other in free
-    /// text, in the project.
+    /// A program by its command line: a known one is asked in its own form, any other in free text.
     pub fn free_text(&self, name: &str, words: &[String], model: Option<String>) -> Option<Panelist> {
         Some(match Worker::from_words(words, model.clone())? {
             Worker::Program { program, .. } => {
@@ -122,10 +113,9 @@ impl Project {
         })
     }
 
-    /// A program with arguments; one whose own name has spaces is taken as it is.
+    /// A command line as words; a path with spaces that exists is one word.
     pub fn words(&self, program: &str) -> Vec<String> {
         let typed = self.here.join(program);
-        // However it was typed, it is the same program.
         let absolute = |path: PathBuf| path.canonicalize().unwrap_or(path).to_string_lossy().into_owned();
         if typed.is_file() {
             return vec![absolute(typed)];
@@ -155,8 +145,7 @@ impl Project {
         }
     }
 
-    /// A service with its key. Its own address gets the vendor's key; any other gets only a key that is named
-    /// for it.
+    /// A service with its key. The vendor's address gets the vendor's key; any other only a key that is named for it.
     fn service(&self, service: &ServiceReviewer) -> Judge {
         let own_url = service.api.own_url();
         let own_key = match service.api {
@@ -164,13 +153,10 @@ impl Project {
             Api::OpenAi => "OPENAI_API_KEY",
         };
         let base_url = service.base_url.clone().unwrap_or_else(|| own_url.to_owned());
-        let source = service.key.clone();
-        let source =
-            source.or_else(|| (base_url == own_url).then(|| KeySource::Variable(own_key.to_owned())));
-        let key = source.map(|source| key(&source)).transpose();
+        let own = (base_url == own_url).then(|| KeySource::Variable(own_key.to_owned()));
+        let key = service.key.clone().or(own).map(|source| key(&source)).transpose();
         let model = service.asked.model.clone().unwrap_or_default();
-        let reply_tokens = service.reply_tokens;
-        Judge::Service(Service { api: service.api, base_url, model, key, reply_tokens })
+        Judge::Service(Service { api: service.api, base_url, model, key, reply_tokens: service.reply_tokens })
     }
 
     fn replay(&self, name: &str, file: &Path) -> Result<Panelist, Failure> {
@@ -188,12 +174,11 @@ impl Project {
         Ok(self.panelist(name, judge))
     }
 
-    /// How many questions are asked at once of somebody who says nothing about it.
     fn at_once(&self, usual: usize) -> usize {
         if self.all_at_once { usize::MAX } else { usual }
     }
 
-    /// Somebody about whom nothing else is said.
+    /// A panelist with defaults.
     pub fn panelist(&self, name: &str, judge: Judge) -> Panelist {
         let usual = self.config.limits.reviewers_at_once;
         let mut settings = self.config.settings().iter();
@@ -213,7 +198,6 @@ impl Project {
     }
 }
 
-/// A reviewer's key, or why there is none.
 fn key(source: &KeySource) -> Result<Key, String> {
     let key = match source {
         KeySource::Variable(variable) => std::env::var(variable)
@@ -232,7 +216,7 @@ fn key(source: &KeySource) -> Result<Key, String> {
     }
 }
 
-/// What is in a key's file. A pipe may never say anything, and half a key is none.
+/// The text of a key's file. A pipe could block for ever, and half a key is none.
 fn read_key(file: &Path) -> Result<String, String> {
     let found = std::fs::metadata(file).map_err(|error| error.to_string())?;
     if !found.is_file() {
@@ -247,25 +231,22 @@ fn read_key(file: &Path) -> Result<String, String> {
     }
 }
 
-/// The panel with reviewers of the author's own vendor behind the others: a model is a poor judge of its own
-/// work. A self-review keeps its place, since it is chosen by standing first.
+/// The panel with reviewers of the author's own vendor last: a model is a poor judge of its own work. A self-review
+/// keeps its place, since it is chosen by standing first.
 fn other_vendors_first(panel: Vec<Panelist>, author: Option<Vendor>) -> Vec<Panelist> {
-    let stays: Vec<bool> = panel.iter().map(|panelist| matches!(panelist.judge, Judge::SelfReview)).collect();
-    let (own, mut asked): (Vec<_>, Vec<_>) = panel
-        .into_iter()
-        .enumerate()
-        .partition(|(i, panelist)| !stays[*i] && author.is_some() && panelist.vendor == author);
-    let (selves, others): (Vec<_>, Vec<_>) = asked.drain(..).partition(|(i, _)| stays[*i]);
-    let mut moving = others.into_iter().chain(own).map(|(_, panelist)| panelist);
-    let mut selves = selves.into_iter().map(|(_, panelist)| panelist);
+    let is_self = |panelist: &Panelist| matches!(panelist.judge, Judge::SelfReview);
+    let stays: Vec<bool> = panel.iter().map(is_self).collect();
+    let (selves, mut moving): (Vec<_>, Vec<_>) = panel.into_iter().partition(is_self);
+    moving.sort_by_key(|panelist| author.is_some() && panelist.vendor == author);
+    let (mut selves, mut moving) = (selves.into_iter(), moving.into_iter());
     stays.iter().filter_map(|stays| if *stays { selves.next() } else { moving.next() }).collect()
 }
 
-/// Who makes the model of a reviewer, where that is known.
+/// The vendor of a reviewer's model, if known.
 fn vendor(judge: &Judge) -> Option<Vendor> {
     match judge {
         Judge::Agent(agent) if agent.base_url.is_none() => agent.vendor(),
-        // Elsewhere the same API may serve anybody's model.
+        // At another address the same API may serve any model.
         Judge::Service(service) if service.base_url == service.api.own_url() => Some(match service.api {
             Api::Anthropic => Vendor::Anthropic,
             Api::OpenAi => Vendor::OpenAi,
@@ -274,7 +255,7 @@ fn vendor(judge: &Judge) -> Option<Vendor> {
     }
 }
 
-/// An agent program, with the part of our environment that it may have.
+/// An agent program, with its part of our environment.
 fn agent(configured: &ProgramReviewer) -> Judge {
     let ProgramReviewer { program, base_url, key_env, asked } = configured;
     let agent = Agent::new(program, key_env.as_deref(), std::env::vars_os().collect());

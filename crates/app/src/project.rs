@@ -1,4 +1,4 @@
-//! The project a command works on: configuration, ledger, panel.
+//! The project of a command: its configuration, root, ledger, planner and engine. Its reviewers are in `panel`.
 
 use crate::Failure;
 use crate::author;
@@ -14,27 +14,27 @@ use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
 
-/// Everything known about a project before anything is done.
+/// A project with its configuration.
 pub struct Project {
     /// Its configuration.
     pub config: Config,
     /// Its root.
     pub root: Root,
-    /// Where the user stands; paths they type are relative to it.
+    /// The current folder: typed paths are relative to it.
     pub here: PathBuf,
-    /// Whose model wrote the work, where that is known.
+    /// The vendor of the model that wrote the work, if known.
     pub author: Option<Vendor>,
-    /// Whether a reviewer that has no `concurrency` is asked everything at once, as for the steps of jobs.
+    /// Whether reviewers without `concurrency` get all questions in parallel, as for the steps of jobs.
     pub all_at_once: bool,
 }
 
 impl Project {
-    /// Finds the project around the current folder.
+    /// The project around the current folder.
     pub fn find(config: Option<&Path>, reviewer: Option<String>) -> Result<Self, Failure> {
         Self::find_at(current_folder()?, config, reviewer, &environment())
     }
 
-    /// Finds the project around a folder, under a given environment.
+    /// The project around a folder, with this environment.
     pub fn find_at(
         here: PathBuf,
         config: Option<&Path>,
@@ -46,7 +46,7 @@ impl Project {
         Self::of(here, &gathered, &flags, environment)
     }
 
-    /// The project whose files these are.
+    /// The project with these configuration files.
     pub fn of(
         here: PathBuf,
         gathered: &Gathered,
@@ -54,18 +54,16 @@ impl Project {
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let config = config::resolve(gathered, flags, environment, &checks::problem)?;
-        let root = Root::new(&config.root).map_err(|error| {
-            Failure::usage(format!("the project root `{}` cannot be used: {error}", config.root.display()))
-        })?;
+        let root = root_at(&config.root)?;
         Ok(Self { config, root, here, author: author::vendor(), all_at_once: false })
     }
 
-    /// The folder of the ledger: at the main worktree, so that all worktrees share one.
+    /// The folder of the ledger.
     pub fn ledger_dir(&self) -> PathBuf {
         ledger_dir(self.root.path())
     }
 
-    /// The ledger, where there is one. Reading commands never make one.
+    /// The ledger, if there is one: commands that only read never create it.
     pub async fn existing_ledger(&self) -> Result<Option<Ledger>, Failure> {
         let dir = self.ledger_dir();
         require_untracked(&dir).await?;
@@ -79,33 +77,27 @@ impl Project {
         Ok(Ledger::open(&dir).await?)
     }
 
-    /// The planner, with the panel this project and this command have.
+    /// The planner with the configured reviewers.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
         let mut planner = self.planner_for(self.panelists()?)?;
         planner.bounds.max_inline_files = max_inline_files.or(planner.bounds.max_inline_files);
         Ok(planner)
     }
 
-    /// The planner with a panel of the caller's.
+    /// The planner with these reviewers.
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
-        let bounds = self.bounds();
-        let panel = self.panel_of(panelists);
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let at_once = self.config.limits.reviewers_at_once;
         Ok(Planner {
             root: self.root.clone(),
-            panel,
-            bounds,
+            panel: Panel::new(panelists, self.root.path(), at_once, &environment),
+            bounds: self.bounds(),
             redaction: self.redaction()?,
             day_budget: self.config.day_budget,
         })
     }
 
-    fn panel_of(&self, panelists: Vec<Panelist>) -> Panel {
-        let environment: Vec<_> = std::env::vars_os().collect();
-        let at_once = self.config.limits.reviewers_at_once;
-        Panel::new(panelists, self.root.path(), at_once, &environment)
-    }
-
-    /// The jobs of this project, and of the folders the user added.
+    /// The jobs of this project, and of the user's other folders.
     pub fn job_library(&self) -> Library {
         Library::new(self.root.path(), more_job_folders(&self.here))
     }
@@ -120,7 +112,7 @@ impl Project {
         }
     }
 
-    /// What is kept from reviewers, the ledger and reports.
+    /// What is hidden from reviewers, the ledger and reports.
     pub fn redaction(&self) -> Result<Redaction, Failure> {
         match &self.config.redaction {
             config if config.enabled => {
@@ -130,15 +122,13 @@ impl Project {
         }
     }
 
-    /// The planner of somebody who hands in a self-review: whatever is configured, the author may rule.
+    /// The planner for the results of a self-review: the author may always rule.
     pub fn planner_with_self(&self) -> Result<Planner, Failure> {
         let mut panelists = self.panelists()?;
         if !panelists.iter().any(|panelist| panelist.name == "self") {
             panelists.push(self.panelist("self", Judge::SelfReview));
         }
-        let planner = self.planner(None)?;
-        let panel = self.panel_of(panelists);
-        Ok(Planner { panel, ..planner })
+        self.planner_for(panelists)
     }
 
     /// The engine on this project's ledger.
@@ -147,18 +137,16 @@ impl Project {
     }
 }
 
-/// Keeps our own state out of what changed in a project: git ignores it. What git tracks there is work like any other.
+/// Makes git ignore our own state, so that it is no change of the project. Tracked files there are work like any other.
 pub fn hide_own_state(root: &Path) -> Result<(), Failure> {
     Ok(Ledger::hide(&ledger_dir(root))?)
 }
 
-/// Refuses a ledger that came with the repository, as a file, a link or a submodule: then whoever commits brings the
-/// verdicts along.
+/// Refuses a ledger that git tracks, as a file, a link or a submodule: then commits could bring verdicts along.
 async fn require_untracked(dir: &Path) -> Result<(), Failure> {
     let (Some(root), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    // Without a ledger there is nothing to believe, and without a repository nothing is tracked.
     if !Ledger::is_in(dir) || !git::is_repository(root) {
         return Ok(());
     }
@@ -171,18 +159,25 @@ async fn require_untracked(dir: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The folder of the ledger of the project with this root.
+/// The root at a path.
+pub(crate) fn root_at(path: &Path) -> Result<Root, Failure> {
+    Root::new(path).map_err(|error| {
+        Failure::usage(format!("the project root `{}` cannot be used: {error}", path.display()))
+    })
+}
+
+/// The folder of the ledger: at the main worktree, so that all worktrees share one.
 pub fn ledger_dir(root: &Path) -> PathBuf {
     git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
 }
 
-/// Where the user stands.
+/// The current folder.
 pub fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))
 }
 
-/// The environment, read once, here.
+/// The variables that choose project, configuration and reviewer.
 pub fn environment() -> Environment {
     let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     Environment {
@@ -194,28 +189,26 @@ pub fn environment() -> Environment {
     }
 }
 
-/// The variables that choose a project, its configuration or who judges.
 const STEERING: [&str; 3] = ["COUNTERSIGN_ROOT", "COUNTERSIGN_CONFIG", "COUNTERSIGN_REVIEWER"];
 
-/// The environment of a gate, whose variables the judged may have set: none of them chooses what is judged, by what or by
-/// whom.
+/// The environment of a gate. An agent may have set these variables, so they must not choose what is judged or by whom.
 pub fn gate_environment() -> Environment {
     Environment { root: None, config: None, reviewer: None, ..environment() }
 }
 
-/// The variables that are set and that a gate ignores.
+/// The set variables that a gate ignores.
 pub fn ignored_by_gates() -> Vec<&'static str> {
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     STEERING.into_iter().filter(set).collect()
 }
 
-/// More folders with jobs, as the environment names them.
+/// The folders with jobs that the environment names.
 pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
     let list = std::env::var_os(library::FOLDERS_VARIABLE).unwrap_or_default();
     library::folders_of(&list).into_iter().map(|folder| here.join(folder)).collect()
 }
 
-/// This program, as the guard of others.
+/// This program as the guard of other programs.
 pub fn guard_program() -> Result<GuardProgram, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;

@@ -1,6 +1,6 @@
-//! What somebody wants judged, as any way in says it → a request to the planner.
+//! The work to judge, as every way in hands it over, and the request that the planner makes of it.
 
-use crate::init::default_questions;
+use crate::init::{default_questions, resolve};
 use crate::project::Project;
 use crate::{Code, Failure};
 use countersign_core::criterion::{Criterion, first_double};
@@ -10,53 +10,52 @@ use countersign_core::plan::{PlanError, glob_set};
 use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
-use countersign_engine::config::{self, Config, Diagnostic, Environment, FileBytes, Flags, Gathered, Origin};
+use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Handed, Planner, Prepared, Request};
-use countersign_engine::reviewer::checks;
 use countersign_engine::workspace;
 use std::path::PathBuf;
 
-/// The name of the one output there is.
+/// The name of the only output.
 const OUTPUT: &str = "files";
 
-/// What is to be judged, and by what.
+/// The work to judge, and the criteria.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Files and folders; without any, all that the rules are for.
+    /// Files and folders; without any, all files that the rules match.
     pub paths: Vec<PathBuf>,
     /// A change, instead of files and folders.
     pub change: Option<Handed>,
     /// Criteria instead of the configured rules.
     pub criteria: Vec<Criterion>,
-    /// Whether those are asked about each file on its own.
+    /// Whether those are asked for each file.
     pub each_file: bool,
-    /// Context for their reviewer.
+    /// Background for their reviewer.
     pub guidance: Option<String>,
-    /// What the author says about the work.
+    /// The author's notes.
     pub notes: Option<String>,
-    /// What stays the same over retries.
+    /// The same over retries.
     pub subject: Subject,
-    /// Whether attempts are counted. Otherwise the work is looked at once.
+    /// Whether attempts are counted.
     pub is_loop: bool,
-    /// Ask everybody again, whatever rulings stand.
+    /// Ask again, also where rulings stand.
     pub fresh: bool,
-    /// What things are called on this way in.
+    /// The names of these arguments on this way in.
     pub words: Words,
 }
 
-/// What things are called, for hints.
+/// Names of arguments, for hints.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// A criterion.
     pub criteria: &'static str,
-    /// The same with what belongs to it.
+    /// A criterion with its arguments.
     pub criteria_example: &'static str,
-    /// What is to be judged.
+    /// The work.
     pub paths: &'static str,
 }
 
 impl Wanted {
-    /// Makes the plan. What is not looked at is said in `warnings`.
+    /// Makes the plan. `warnings` gets what is not judged.
     pub async fn prepare(
         self,
         project: &Project,
@@ -68,12 +67,10 @@ impl Wanted {
             Ok(prepared) => prepared,
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
                 let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
+                let (rules, criteria) = (rules.join(", "), self.words.criteria);
                 let words = "no rule is for any of these files";
-                return Err(Failure::new(Outcome::Usage, Code::NoRule, words).hint(format!(
-                    "rules: {}; add a rule, or use {}",
-                    rules.join(", "),
-                    self.words.criteria
-                )));
+                return Err(Failure::new(Outcome::Usage, Code::NoRule, words)
+                    .hint(format!("rules: {rules}; add a rule, or use {criteria}")));
             }
             Err(error) => return Err(error.into()),
         };
@@ -87,9 +84,8 @@ impl Wanted {
         let is_named = !self.paths.is_empty() || self.change.is_some();
         if rules.is_empty() && project.config.file.is_none() && is_named {
             rules = built_in_rules()?;
-            warnings.push(
-                "there is no countersign.yml: judged by the built-in questions about a change".to_owned(),
-            );
+            let words = "there is no countersign.yml: judged by the built-in questions about a change";
+            warnings.push(words.to_owned());
         }
         if rules.is_empty() {
             return Err(self.no_rules(&project.config));
@@ -111,7 +107,7 @@ impl Wanted {
         })
     }
 
-    /// The files to judge: those that were named, or all that a rule is for.
+    /// The files to judge: the named ones, or all that a rule matches.
     fn concerned_files(
         &self,
         project: &Project,
@@ -130,10 +126,10 @@ impl Wanted {
         Ok(files)
     }
 
-    /// The rules: those that came with the work, else from the configuration.
+    /// The rules: the criteria of the caller, else those of the configuration.
     fn rules(&self, config: &Config) -> Result<Vec<Rule>, Failure> {
         if self.criteria.is_empty() {
-            // Somebody named on the command line is asked everything, also where a rule names another.
+            // A reviewer on the command line is asked everything, also where a rule names another.
             let asked = |rule: &Rule| Rule {
                 reviewer: rule.reviewer.clone().filter(|_| config.reviewer.is_none()),
                 ..rule.clone()
@@ -142,10 +138,8 @@ impl Wanted {
         }
         if let Some((first, second)) = first_double(&self.criteria) {
             let (first, second) = (&self.criteria[first].name, &self.criteria[second].name);
-            return Err(Failure::usage(format!(
-                "{} `{second}` has the same name as `{first}`",
-                self.words.criteria
-            )));
+            let what = self.words.criteria;
+            return Err(Failure::usage(format!("{what} `{second}` has the same name as `{first}`")));
         }
         let scope = match (self.each_file, &self.change) {
             (false, _) => Scope::Whole,
@@ -166,24 +160,19 @@ impl Wanted {
         }
     }
 
-    /// The files the paths lead to: named files as they are, folders by what git would not ignore.
+    /// The files of the paths: files as they are, folders without what git ignores.
     fn files(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Vec<String>, Failure> {
         let path_failure = |problem: workspace::PathProblem| Failure::from(EngineError::from(problem));
-        let mut files = vec![];
-        if self.paths.is_empty() {
-            if !self.criteria.is_empty() {
-                return Err(Failure::usage(format!(
-                    "{} needs {} to judge",
-                    self.words.criteria, self.words.paths
-                ))
+        if self.paths.is_empty() && !self.criteria.is_empty() {
+            let Words { criteria, paths, .. } = self.words;
+            return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
                 .hint("name the files or folders to judge"));
-            }
-            let found = workspace::walk(&project.root, "").map_err(path_failure)?;
-            warnings.extend(found.left_out);
-            files = found.files;
         }
-        for path in &self.paths {
-            let relative = project.root.relative(&project.here, path).map_err(path_failure)?;
+        let relative = self.paths.iter().map(|path| project.root.relative(&project.here, path));
+        let whole = self.paths.is_empty().then(|| Ok(String::new()));
+        let mut files = vec![];
+        for relative in relative.chain(whole) {
+            let relative = relative.map_err(path_failure)?;
             if project.root.join(&relative).is_dir() {
                 let found = workspace::walk(&project.root, &relative).map_err(path_failure)?;
                 warnings.extend(found.left_out);
@@ -198,39 +187,26 @@ impl Wanted {
         Ok(files)
     }
 
-    /// A file somebody named must not pass because no rule looked at it.
+    /// A named file must not pass because no rule matches it.
     fn all_named_are_judged(&self, project: &Project, prepared: &Prepared) -> Result<(), Failure> {
         let named = |path: &String| {
             let meant = |typed: &PathBuf| project.root.relative(&project.here, typed).ok();
             self.paths.iter().any(|typed| meant(typed).as_ref() == Some(path))
         };
         let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
-        match unjudged.into_iter().find(|path| named(path)) {
-            None => Ok(()),
-            Some(path) => {
-                Err(Failure::usage(format!("no rule is for `{path}`"))
-                    .hint("add a rule for it, or leave it out"))
-            }
-        }
+        let failure = |path: &String| {
+            Failure::usage(format!("no rule is for `{path}`")).hint("add a rule for it, or leave it out")
+        };
+        unjudged.into_iter().find(|path| named(path)).map_or(Ok(()), |path| Err(failure(path)))
     }
 }
 
-/// The questions about a change that `init` writes, for a project that has written down nothing.
+/// The questions about a change that `init` writes, for a project without a configuration.
 pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
-    let bytes = default_questions().into_bytes();
-    let file = FileBytes { path: "the built-in questions".into(), bytes };
-    let gathered = Gathered {
-        project_problem: None,
-        root: PathBuf::new(),
-        root_origin: Origin::Default,
-        project: Some(file),
-        project_origin: Origin::Default,
-        user: None,
-    };
-    Ok(config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?.rules)
+    Ok(resolve("the built-in questions".as_ref(), &default_questions(), PathBuf::new())?.rules)
 }
 
-/// Of all files of the project, those a rule is for.
+/// The files that a rule matches.
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
     let mut sets = vec![];
     for rule in rules {
@@ -242,7 +218,7 @@ fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure>
     Ok(files.into_iter().filter(|file| sets.iter().any(|set| set.is_match(file))).collect())
 }
 
-/// A rule that is for no file of the project is a mistake in the configuration, not a pass.
+/// Reports rules that match no file of the project: a mistake in the configuration, not a pass.
 pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
     let mut problems = vec![];
     for (rule, source) in config.rules.iter().zip(&config.rule_sources) {
@@ -260,7 +236,7 @@ pub fn unmatched(config: &Config, files: &[String]) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(Failure::at(problems)) }
 }
 
-/// What is not looked at, said aloud.
+/// Warnings about files and rules that are not judged.
 fn left_aside(prepared: &Prepared) -> Vec<String> {
     let mut warnings = vec![];
     let unjudged = &prepared.plan.unjudged;
@@ -270,7 +246,7 @@ fn left_aside(prepared: &Prepared) -> Vec<String> {
             if unjudged.len() > 1 { format!(" and {} more", unjudged.len() - 1) } else { String::new() };
         warnings.push(format!("no rule is for `{path}`{others}: not judged"));
     }
-    // A change need not touch what every rule is for.
+    // A change need not match every rule.
     let rules = prepared.plan.not_applicable.iter().filter(|_| prepared.request.change.is_none());
     for rule in rules {
         warnings.push(format!("rule '{rule}' is for none of these files"));

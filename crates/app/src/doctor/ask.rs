@@ -1,4 +1,4 @@
-//! `doctor --ask`: one small question, the way a review asks it, about a file and in a ledger of its own.
+//! `doctor --ask`: one small question, as a review asks it, about a file and in a ledger of its own.
 
 use super::Asking;
 use crate::Failure;
@@ -24,10 +24,10 @@ const FILE: &str = "question.txt";
 const TEXT: &str = "An apple fell from the tree.\nNobody was there to see it.\n";
 const CRITERION: &str = "Answers";
 const QUESTION: &str = "Does the text contain the word apple?";
-/// How long a reviewer has that has no timeout of its own.
+/// For reviewers without a timeout of their own.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asks a reviewer and says what came back.
+/// Asks a reviewer, and shows its answer.
 pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Check, Failure> {
     let what = format!("answers {}", panelist.name);
     let folder = Scratch::new("doctor");
@@ -44,13 +44,11 @@ async fn answered(asking: &Asking<'_>, panelist: Panelist, folder: &Path) -> Res
     let broken = |error: std::io::Error| Failure::internal(format!("`{}`: {error}", folder.display()));
     let root = Root::new(folder).map_err(broken)?;
     private::write(&root.join(FILE), TEXT).map_err(broken)?;
-    let bounds = asking.project.bounds();
-    let redaction = asking.project.redaction()?;
     let planner = Planner {
         panel: Panel::new(vec![panelist], root.path(), 1, &[]),
         root,
-        bounds,
-        redaction,
+        bounds: asking.project.bounds(),
+        redaction: asking.project.redaction()?,
         day_budget: Budget::default(),
     };
     let ledger = Ledger::open(&folder.join(".countersign")).await?;
@@ -96,11 +94,11 @@ fn line(what: String, stored: &Stored) -> Check {
     let said = said.unwrap_or_default();
     match review.standing() {
         Some(Outcome::Passed) => Check::ok(what, format!("yes, as it should{said}")),
-        Some(Outcome::NeedsWork | Outcome::Stopped(_)) => Check::warn(
-            what,
-            format!("no, and yes would have been right{said}"),
-        )
-        .hint(format!("it was asked about the line `{}`: {QUESTION}", TEXT.lines().next().unwrap_or(""))),
+        Some(Outcome::NeedsWork | Outcome::Stopped(_)) => {
+            let line = TEXT.lines().next().unwrap_or_default();
+            Check::warn(what, format!("no, and yes would have been right{said}"))
+                .hint(format!("it was asked about the line `{line}`: {QUESTION}"))
+        }
         standing => {
             let outcome = standing.unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable));
             let failure = round.and_then(|round| {

@@ -1,11 +1,10 @@
-//! One line of the diagnosis: what was looked at, how it is, and what to do.
+//! Constructors of the lines of the diagnosis.
 
 use crate::answer::v1::{Answer, Check, CheckState, Checks};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::text::{cut_noted, visible_line};
 use std::time::Duration;
 
-/// Longer words of others are cut.
 const MAX_WORDS_BYTES: usize = 400;
 
 impl Check {
@@ -34,18 +33,18 @@ impl Check {
         Self::fail(what, Outcome::NoVerdict(NoVerdict::Unavailable), words)
     }
 
-    /// The same with what to do.
+    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same with how long it took.
+    /// Adds how long it took.
     pub fn took(self, elapsed: Duration) -> Self {
         Self { elapsed_ms: Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)), ..self }
     }
 }
 
-/// All lines; the worst of what failed is how the command ends.
+/// The answer of all lines, with the worst outcome.
 pub fn answer(lines: Vec<Check>) -> Answer<Checks> {
     let outcome = Outcome::worst(lines.iter().filter_map(|line| line.outcome)).unwrap_or(Outcome::Passed);
     Answer::new(Some(outcome), Checks { lines })

@@ -1,6 +1,6 @@
-//! Whether everything a review needs is in place, line by line, with what to do.
+//! `countersign doctor`: checks what a review needs, line by line, with hints.
 //!
-//! Looking starts no program of the user's: those are asked only where that is wanted, one small question each.
+//! Programs of the user are only started by `--ask`, with one small question each.
 
 mod ask;
 mod check;
@@ -16,7 +16,7 @@ use countersign_engine::process::GuardProgram;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-/// Looks at everything, and with `ask` asks every reviewer. `note` is told what takes a while.
+/// Checks everything, and with `ask` asks every reviewer. `note` gets what takes a while.
 pub async fn doctor(
     config: Option<&Path>,
     reviewer: Option<String>,
@@ -43,7 +43,7 @@ pub async fn doctor(
     }
 }
 
-/// What it takes to look at a reviewer.
+/// What the checks of reviewers need.
 struct Asking<'a> {
     project: &'a Project,
     guard: &'a GuardProgram,

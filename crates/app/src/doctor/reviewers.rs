@@ -1,6 +1,5 @@
-//! The reviewers, one function for each kind: is it there, which version, is it ready.
-//!
-//! A new kind of reviewer gets an arm in [`Asking::look`] and a function of its own beside these.
+//! The checks of reviewers: installed, which version, ready. A new kind of reviewer gets an arm in [`Asking::look`] and a
+//! function of its own.
 
 use super::{Asking, ask, surroundings};
 use crate::Failure;
@@ -13,11 +12,11 @@ use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
 use std::path::Path;
 
-/// How scripts end that people give to an interpreter.
+/// The extensions of scripts.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 impl Asking<'_> {
-    /// Looks at a reviewer, and asks it where that is wanted and it is there.
+    /// Checks a reviewer, and asks it if that is wanted and it is ready.
     pub(super) async fn look(
         &self,
         name: &str,
@@ -60,8 +59,7 @@ impl Asking<'_> {
         Ok(lines)
     }
 
-    /// An agent program: on the PATH, says its version, and somebody seems to be signed in. Only `--ask` tells
-    /// for sure.
+    /// An agent program: on the PATH, with a version and a sign-in. Only `--ask` tells for sure.
     async fn agent(&self, what: String, agent: &Agent) -> Check {
         let facts = agent.program;
         let name = facts.name;
@@ -70,14 +68,13 @@ impl Asking<'_> {
             return absent(what, facts);
         };
         let words = format!("`{name}`: {}", found.display());
-        let Some(version) = surroundings::version(&found, self.guard, self.cancel).await else {
-            return Check::unavailable(what, format!("{words}: it does not say its version"))
-                .hint(format!("try `{name} --version`; it may be broken or half installed"));
-        };
-        signed_in(what, format!("{words}: {version}"), agent)
+        match self.versioned(&found, name, &words).await {
+            Ok(words) => signed_in(what, words, agent),
+            Err((words, hint)) => Check::unavailable(what, words).hint(hint),
+        }
     }
 
-    /// A service: its key is there, it can be reached, and it lets us in. Nothing is asked that costs anything.
+    /// A service: it has a key, can be reached and accepts the key. This costs nothing.
     async fn service(&self, what: String, service: &Service) -> Check {
         let words = format!("`{}` at {}", service.model, service.base_url);
         let probed = tokio::select! {
@@ -100,7 +97,7 @@ impl Asking<'_> {
         }
     }
 
-    /// A program of the user's. It is not started here; known agent programs say their version.
+    /// A program of the user, which is not started. Known agent programs are asked for their version.
     async fn command(&self, what: String, command: &Command) -> Check {
         let program = command.argv.first().map_or("", String::as_str);
         let path = std::env::var_os("PATH");
@@ -112,17 +109,23 @@ impl Asking<'_> {
             return Check::warn(what, format!("{words}: there is no `{script}` in the project"))
                 .hint("arguments that name files are from the project root");
         }
-        let known = found
-            .file_name()
-            .is_some_and(|name| name.to_str().and_then(|name| PROGRAMS.reviewer(name)).is_some());
-        match known {
-            false => Check::ok(what, words),
-            true => match surroundings::version(&found, self.guard, self.cancel).await {
-                Some(version) => Check::ok(what, format!("{words}: {version}")),
-                None => Check::unavailable(what, format!("{words}: it does not say its version"))
-                    .hint(format!("try `{program} --version`; it may be broken or half installed")),
-            },
+        let name = found.file_name().and_then(|name| name.to_str());
+        if name.and_then(|name| PROGRAMS.reviewer(name)).is_none() {
+            return Check::ok(what, words);
         }
+        match self.versioned(&found, program, &words).await {
+            Ok(words) => Check::ok(what, words),
+            Err((words, hint)) => Check::unavailable(what, words).hint(hint),
+        }
+    }
+
+    /// The words with the version of a program, or with the lack of one and a hint.
+    async fn versioned(&self, found: &Path, name: &str, words: &str) -> Result<String, (String, String)> {
+        let version = surroundings::version(found, self.guard, self.cancel).await;
+        version.map(|version| format!("{words}: {version}")).ok_or_else(|| {
+            let hint = format!("try `{name} --version`; it may be broken or half installed");
+            (format!("{words}: it does not say its version"), hint)
+        })
     }
 }
 
@@ -132,7 +135,7 @@ fn absent(what: String, facts: &Facts) -> Check {
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
 }
 
-/// An agent program that is there, by whether somebody seems to be signed in.
+/// An installed agent program, by whether it has a sign-in.
 fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     match agent.sign_in() {
         Some(how) => Check::ok(what, format!("{words}; signed in by {how}")),
@@ -141,7 +144,7 @@ fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     }
 }
 
-/// An argument that names a script which is not there: the program itself would only say so when asked.
+/// An argument that names a missing script: the program would only report it when asked.
 fn absent_script<'c>(command: &'c Command, root: &Path) -> Option<&'c str> {
     let is_script = |word: &&str| {
         let extension = Path::new(word).extension().and_then(|extension| extension.to_str());

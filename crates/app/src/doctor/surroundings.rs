@@ -1,4 +1,4 @@
-//! What every review stands on: the guard, git, the configuration, the ledger.
+//! The checks of what every review needs: the guard, git, the configuration, the ledger.
 
 use crate::Failure;
 use crate::answer::v1::Check;
@@ -6,20 +6,19 @@ use crate::project::Project;
 use crate::validate;
 use countersign_core::rule::Rule;
 use countersign_engine::installed;
-use countersign_engine::ledger::{FORMAT, Ledger};
+use countersign_engine::ledger::FORMAT;
 use countersign_engine::process::{self, Call, Ended, GuardProgram, How};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A program that only says its version takes no longer; the slowest known takes six seconds.
+/// The slowest known program needs six seconds for its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 const VERSION_BYTES: usize = 4096;
-/// How many of the last events are read back.
 const LAST_EVENTS: u32 = 100;
 
-/// Whether outside programs can be run at all.
+/// Whether programs can be run.
 pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
         Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts programs and ends them"),
@@ -30,7 +29,7 @@ pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
         .hint("the guard is this program again: is its file still there, and may it be executed?")
 }
 
-/// Whether git is there.
+/// Whether git is installed.
 pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
         return Check::warn("git", "not found on the PATH").hint("reviews of files do without it");
@@ -41,7 +40,7 @@ pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     }
 }
 
-/// What a known program says its version is. Never for a program of the user's, which may do anything.
+/// The version of a known program. Never run this for a program of the user, which may do anything.
 pub async fn version(program: &Path, guard: &GuardProgram, cancel: &CancellationToken) -> Option<String> {
     let mut call = short_call(program);
     call.args = vec!["--version".into()];
@@ -52,14 +51,14 @@ pub async fn version(program: &Path, guard: &GuardProgram, cancel: &Cancellation
 
 fn short_call(program: impl Into<OsString>) -> Call {
     let mut call = Call::new(program);
-    // Not in the project: a program may take the folder it runs in for its own.
+    // Not in the project: a program may write into its folder.
     call.cwd = "/".into();
     call.timeout = VERSION_TIMEOUT;
     call.stdout_limit_bytes = VERSION_BYTES;
     call
 }
 
-/// A configuration that cannot be read: the first mistake, and how to see all of them.
+/// An invalid configuration: the first mistake, and the command that shows all.
 pub fn unusable_configuration(failure: &Failure) -> Check {
     let words = match failure.diagnostics.as_slice() {
         [] => failure.message.clone(),
@@ -76,7 +75,7 @@ pub fn unusable_configuration(failure: &Failure) -> Check {
     }
 }
 
-/// The configuration in force, and whether somebody is there for its questions.
+/// The configuration, and whether there is a reviewer for its questions.
 pub fn configuration(project: &Project) -> Vec<Check> {
     if project.config.file.is_none() {
         let words = format!("none in {} or above", project.config.root.display());
@@ -91,15 +90,13 @@ pub fn configuration(project: &Project) -> Vec<Check> {
     let nobody = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
     if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| nobody) {
         let words = format!("rule '{}' asks questions, and there is nobody to answer them", rule.name);
-        lines.push(
-            Check::warn("reviewers", words)
-                .hint("add `reviewers:` to countersign.yml, or name one with --reviewer"),
-        );
+        let hint = "add `reviewers:` to countersign.yml, or name one with --reviewer";
+        lines.push(Check::warn("reviewers", words).hint(hint));
     }
     lines
 }
 
-/// The ledger, and whether its last events are as they were written.
+/// The ledger, and whether its last events are intact.
 pub async fn ledger(project: &Project) -> Check {
     let dir = project.ledger_dir();
     let failed = |failure: Failure| {
@@ -116,20 +113,14 @@ pub async fn ledger(project: &Project) -> Check {
         }
         Err(failure) => return failed(failure),
     };
-    let events = last_events(&ledger).await;
+    let events = ledger.recent(None, LAST_EVENTS).await;
     ledger.close().await;
     match events {
-        Ok(events) => Check::ok(
-            "ledger",
-            format!(
-                "{}: format {FORMAT}, the last {events} events intact; `countersign log --verify` checks all",
-                dir.display()
-            ),
-        ),
-        Err(failure) => failed(failure),
+        Ok(events) => {
+            let (dir, count) = (dir.display(), events.len());
+            let words = format!("{dir}: format {FORMAT}, the last {count} events intact");
+            Check::ok("ledger", format!("{words}; `countersign log --verify` checks all"))
+        }
+        Err(error) => failed(error.into()),
     }
-}
-
-async fn last_events(ledger: &Ledger) -> Result<usize, Failure> {
-    Ok(ledger.recent(None, LAST_EVENTS).await?.len())
 }

@@ -1,4 +1,4 @@
-//! What differs at the door of workflows.
+//! The row of the door of workflows.
 
 use super::{Checked, Door, Look, Pending};
 use crate::Failure;
@@ -11,10 +11,10 @@ use countersign_engine::config::Problems;
 use countersign_engine::ledger::Ledger;
 use serde_json::json;
 
-/// Its row.
+/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(jobs::DOOR) };
 
-/// A review by `SESSION/STEP` of a workflow.
+/// The review of a step, by `SESSION/STEP`.
 fn find<'a>(_: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending<'a, Option<ReviewId>> {
     Box::pin(async move {
         let found = review_named(ledger, typed).await;

@@ -1,5 +1,4 @@
-//! The table of doors: what `show`, `decide`, `watch`, `validate` and whoever looks for a review need to know of each. A
-//! new door is a row.
+//! The table of doors, for `show`, `decide`, `watch`, `validate` and the search for reviews. A new door is a row.
 
 mod jobs;
 pub mod qr;
@@ -16,40 +15,40 @@ use serde_json::Value;
 use std::path::Path;
 use std::pin::Pin;
 
-/// The door of reviews that are asked for on the command line.
+/// The door of reviews from the command line.
 pub const CLI: &str = "cli";
-/// The door of work that agents hand in by a tool.
+/// The door of work that agents hand in by an MCP tool.
 pub const MCP: &str = "mcp";
 /// The door of work that programs hand in over HTTP.
 pub const HTTP: &str = "http";
 
-/// What is still under way.
+/// A future of a row.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// Looks for the review that is meant by a name.
+/// Finds the review with a name of the door.
 pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
-/// Does what follows from a decision about a review.
+/// Acts on a decision about a review.
 pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
 
-/// A way in which work is handed in, and what differs by it.
+/// A way in which work is handed in.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
     /// The first part of its subjects.
     pub name: &'static str,
-    /// Whether that part may be left out where a subject is typed.
+    /// Whether users may leave that part out.
     pub may_be_left_out: bool,
-    /// What the author does to have work judged again.
+    /// What the author does to have the work judged again.
     pub again: &'static str,
-    /// The review that is meant by a name of the door's own.
+    /// Finds a review by a name of this door.
     pub find: Option<Find>,
-    /// What follows from a decision about one of its reviews.
+    /// Acts on a decision about one of its reviews.
     pub decided: Option<Decided>,
-    /// Looks at its files, asking nobody.
+    /// Checks its files.
     pub check: Option<fn(&Look<'_>) -> Checked>,
 }
 
 impl Door {
-    /// A door without files or names of its own.
+    /// A door without files and names of its own.
     pub const fn plain(name: &'static str) -> Self {
         Self {
             name,
@@ -62,37 +61,37 @@ impl Door {
     }
 }
 
-/// Where the files of doors are looked for.
+/// Where the files of doors are.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     /// The root of the project.
     pub root: &'a Path,
-    /// The folder the command was given in.
+    /// The current folder.
     pub here: &'a Path,
-    /// The configuration, where it can be read.
+    /// The configuration, if it is valid.
     pub config: Option<&'a Config>,
 }
 
-/// The files of a door, as they are.
+/// The result of a check of a door's files.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Whether there are any: a project with some needs no configuration.
+    /// Whether there are files: such a project needs no configuration.
     pub is_there: bool,
-    /// What is valid, in lines for people.
+    /// The valid files, in lines for people.
     pub words: String,
     /// The same for programs.
     pub keys: Vec<(&'static str, Value)>,
-    /// What is wrong.
+    /// All mistakes.
     pub problems: Option<Problems>,
-    /// What is allowed and probably not meant.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A table of doors. Where two of them know a name, the later row counts.
+/// A table of doors. Where two of them have a name, the later row counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Doors<'d>(pub &'d [Door]);
 
-/// Every door there is.
+/// All doors.
 pub const DOORS: Doors<'static> = Doors(&[
     Door { may_be_left_out: true, ..Door::plain(CLI) },
     Door::plain(MCP),
@@ -106,13 +105,12 @@ pub const DOORS: Doors<'static> = Doors(&[
 ]);
 
 impl Doors<'_> {
-    /// The door of a subject; one without a row is a plain one.
+    /// The door of a subject; a plain one without a row.
     pub fn of(&self, subject: &Subject) -> Door {
-        let known = self.0.iter().find(|door| door.name == subject.door()).copied();
-        known.unwrap_or(Door::plain(""))
+        self.0.iter().find(|door| door.name == subject.door()).copied().unwrap_or(Door::plain(""))
     }
 
-    /// The review that is meant by a name of a door's own.
+    /// The review with a name of any door.
     pub async fn find(
         &self,
         project: &Project,
@@ -127,7 +125,7 @@ impl Doors<'_> {
         Ok(None)
     }
 
-    /// Does what follows from a decision about a review.
+    /// Acts on a decision about a review.
     pub async fn decided(&self, project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
         match self.of(&stored.review.subject).decided {
             Some(decided) => decided(project, ledger, stored).await,
@@ -135,8 +133,7 @@ impl Doors<'_> {
         }
     }
 
-    /// Whether a subject is meant by what was typed: whole, without a door that may be left out, or its beginning up to
-    /// a `/`.
+    /// Whether a typed text names a subject: as a whole, without the door, or by its beginning up to a `/`.
     pub fn is_meant(&self, subject: &str, typed: &str) -> bool {
         let short =
             |door: &Door| door.may_be_left_out && subject == Subject::new(door.name, [typed]).as_str();
@@ -146,7 +143,7 @@ impl Doors<'_> {
         }
     }
 
-    /// Looks at the files of every door.
+    /// Checks the files of all doors.
     pub fn check(&self, look: &Look<'_>) -> Vec<Checked> {
         self.0.iter().filter_map(|door| door.check).map(|check| check(look)).collect()
     }

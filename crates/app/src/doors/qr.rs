@@ -1,33 +1,31 @@
-//! What differs at the door of reviews in items.
+//! The row of the qr door.
 
 use super::{Checked, Door, Look};
-use countersign_doors::qr::file::{FileError, read};
-use countersign_doors::qr::modules::{self, Modules};
-use countersign_doors::qr::{self, Phase, StateDir};
+use countersign_doors::qr::{self, FileError, MODULES_FOLDER, Modules, Phase, StateDir, read_state};
 use countersign_engine::config::{Config, Diagnostic, Problems};
 use countersign_engine::yaml::unreadable;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Its row.
+/// The row.
 pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
 
-/// The directory the project's file names, from its root.
+/// The state directory of the configuration.
 pub fn configured(config: &Config) -> Option<PathBuf> {
     config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }
 
-/// The state files that are where the environment or the project's file says, and the modules of the project.
+/// Checks the state files in the directory of the environment or the configuration, and the modules.
 fn check(look: &Look<'_>) -> Checked {
     let named = std::env::var_os("STATE_DIR").filter(|value| !value.is_empty());
     let dir = named.map(|value| look.here.join(value)).or_else(|| look.config.and_then(configured));
     let files = dir.map(|dir| StateDir::new(dir).files()).unwrap_or_default();
     let states = check_files(&files);
-    let of_modules = Modules::of(&look.root.join(modules::FOLDER)).err();
+    let of_modules = Modules::of(&look.root.join(MODULES_FOLDER)).err();
     Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
 }
 
-/// The state files somebody names.
+/// Checks these state files.
 pub fn check_files(files: &[PathBuf]) -> Checked {
     Checked {
         is_there: !files.is_empty(),
@@ -45,7 +43,7 @@ fn problem(path: &Path) -> Option<Diagnostic> {
         let why = format!("only state files can be named here: {names}");
         return Some(unreadable(path, &why).with_hint("everything else is found by itself"));
     }
-    match read(path) {
+    match read_state(path) {
         Ok(Some(_)) => None,
         Ok(None) => Some(unreadable(path, "there is no such file")),
         Err(FileError::Bad(problem)) => Some(*problem),

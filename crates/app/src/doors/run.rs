@@ -1,4 +1,4 @@
-//! What differs at the door of task runs.
+//! The row of the door of task runs.
 
 use super::{Checked, Door, Look, Pending};
 use crate::Failure;
@@ -13,10 +13,10 @@ use countersign_engine::ledger::Ledger;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Its row.
+/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(run::DOOR) };
 
-/// By the id of a task, such as TASK-003: its latest review.
+/// The latest review of a task, by its id such as TASK-003.
 fn find<'a>(_: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending<'a, Option<ReviewId>> {
     Box::pin(of_task(ledger, typed))
 }
@@ -45,40 +45,32 @@ async fn of_task(ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failu
 
 fn check(look: &Look<'_>) -> Checked {
     let file = look.config.and_then(|config| config.file.as_deref());
-    let (found, problems) = match found(look.root, file) {
-        Ok(found) => (found, None),
-        Err(problems) => (Found::default(), Some(problems)),
-    };
-    let list = found.list.iter().map(|(path, count)| format!("{}: {count} tasks: valid\n", path.display()));
-    let settings = found.settings.iter().map(|path| format!("{}: valid\n", path.display()));
+    found(look.root, file).unwrap_or_else(|problems| Checked {
+        is_there: true,
+        problems: Some(problems),
+        ..checked(None, None, vec![])
+    })
+}
+
+/// The valid files: the list with its number of tasks, and the settings.
+fn checked(list: Option<(PathBuf, usize)>, settings: Option<PathBuf>, warnings: Vec<Diagnostic>) -> Checked {
+    let list_words = list.iter().map(|(path, count)| format!("{}: {count} tasks: valid\n", path.display()));
+    let words = list_words.chain(settings.iter().map(|path| format!("{}: valid\n", path.display())));
+    let count = list.as_ref().map_or(0, |(_, count)| *count);
     Checked {
-        is_there: found.list.is_some() || found.settings.is_some() || problems.is_some(),
-        words: list.chain(settings).collect(),
-        keys: vec![
-            ("tasks", json!(found.list.as_ref().map_or(0, |(_, count)| *count))),
-            ("run_settings", json!(found.settings)),
-        ],
-        problems,
-        warnings: found.warnings,
+        is_there: list.is_some() || settings.is_some(),
+        words: words.collect(),
+        keys: vec![("tasks", json!(count)), ("run_settings", json!(settings))],
+        problems: None,
+        warnings,
     }
 }
 
-/// What is there, and nothing wrong with it.
-#[derive(Default)]
-struct Found {
-    /// The list and how many tasks it has.
-    list: Option<(PathBuf, usize)>,
-    /// The settings.
-    settings: Option<PathBuf>,
-    /// What is allowed and probably not meant.
-    warnings: Vec<Diagnostic>,
-}
-
 /// The list and the settings below a folder, with the section of this `countersign.yml`.
-fn found(root: &Path, configuration: Option<&Path>) -> Result<Found, Problems> {
+fn found(root: &Path, configuration: Option<&Path>) -> Result<Checked, Problems> {
     let run = match RunProject::at(root, configuration) {
         Ok(run) => run,
-        // What the names begin with is not known then; the usual list is looked at all the same.
+        // Without settings the prefix of names is unknown; the default list is checked all the same.
         Err(settings) => {
             let list = root.join("spec/tasks.md");
             let of_list = list.exists().then(|| tasks_file::read(&list).and_then(|list| list.valid()).err());
@@ -86,13 +78,13 @@ fn found(root: &Path, configuration: Option<&Path>) -> Result<Found, Problems> {
             return Err(Problems::together(all).unwrap_or(settings));
         }
     };
-    let mut found = Found { list: None, settings: run.settings.file.clone(), warnings: vec![] };
+    let (mut list, mut warnings) = (None, vec![]);
     if run.has_tasks() {
         let path = run.layout.tasks();
-        let (list, warnings) = tasks_file::read(&path)?.valid()?;
-        found.list = Some((path, list.tasks().len()));
-        found.warnings = warnings;
+        let (tasks, of_list) = tasks_file::read(&path)?.valid()?;
+        list = Some((path, tasks.tasks().len()));
+        warnings = of_list;
     }
-    found.warnings.extend(run.settings.warnings);
-    Ok(found)
+    warnings.extend(run.settings.warnings);
+    Ok(checked(list, run.settings.file, warnings))
 }

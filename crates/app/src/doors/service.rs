@@ -1,4 +1,4 @@
-//! What differs at the door of tasks that are reviewed when their work is done.
+//! The row of the service door: tasks of a plan that are reviewed when their work is done.
 
 use super::{Checked, Door, Look, Pending};
 use crate::project::Project;
@@ -11,16 +11,16 @@ use countersign_doors::service::tasks::read_plan;
 use countersign_engine::ledger::{Ledger, Stored};
 use serde_json::json;
 
-/// Its row.
+/// The row.
 pub const DOOR: Door =
     Door { find: Some(find), decided: Some(decided), check: Some(check), ..Door::plain(service::DOOR) };
 
-/// By the place of a task in the plan, or by the id it was added by.
+/// The review of a task, by its place in the plan or by its id.
 fn find<'a>(project: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending<'a, Option<ReviewId>> {
     Box::pin(tasks::review_of(project, ledger, typed))
 }
 
-/// The task moves.
+/// Moves the task after a decision.
 fn decided<'a>(project: &'a Project, ledger: &'a Ledger, stored: &'a Stored) -> Pending<'a, ()> {
     Box::pin(tasks::decided(project, ledger, stored))
 }

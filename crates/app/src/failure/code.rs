@@ -1,21 +1,19 @@
-//! What kind of failure it is, for programs: a closed list, so that no caller searches in sentences.
+//! The kinds of failures, for programs: a closed list, so that no caller searches in messages.
 
-use serde::{Serialize, Serializer};
-
-/// What kind of failure it is.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Several things are called so.
+    /// Several things have this name.
     Ambiguous,
-    /// What a program sent cannot be used.
+    /// The arguments of a program are invalid.
     Arguments,
-    /// What a change is compared with cannot be found.
+    /// The base of a change was not found.
     Base,
     /// It waits for a person.
     Blocked,
     /// A phase has used up its rounds.
     Ceiling,
-    /// There is no change that can be judged.
+    /// There is no change to judge.
     Change,
     /// The configuration cannot be used.
     Configuration,
@@ -25,13 +23,13 @@ pub enum Code {
     CoolingOff,
     /// The phase has its items already.
     Decomposed,
-    /// Work that is not committed is in the way.
+    /// Uncommitted work is in the way.
     Dirty,
     /// The fixer of a loop failed.
     Fixer,
-    /// A request comes from elsewhere.
+    /// A request comes from another origin.
     Foreign,
-    /// Another process does not go on.
+    /// Another process holds the review.
     HeldUp,
     /// A defect of ours, or of the machine.
     Internal,
@@ -49,7 +47,7 @@ pub enum Code {
     Method,
     /// There is no answer that can be used.
     NoAnswer,
-    /// There was never such an event.
+    /// There is no such event.
     NoEvent,
     /// No rule is for what was handed in.
     NoRule,
@@ -67,11 +65,11 @@ pub enum Code {
     NotTaken,
     /// A path cannot be judged.
     Path,
-    /// It is for people.
+    /// Only people may do it.
     PeopleOnly,
     /// Rules and work do not fit together.
     Plan,
-    /// The review does not take it.
+    /// The review refuses it.
     Refused,
     /// The results of a self-review are not complete.
     Results,
@@ -93,7 +91,7 @@ pub enum Code {
     TooLarge,
     /// Two files are for the same phase.
     TwoFiles,
-    /// The command was typed wrong.
+    /// A wrong command or argument.
     Usage,
 }
 
@@ -147,11 +145,5 @@ impl Code {
             Self::TwoFiles => "two_files",
             Self::Usage => "usage",
         }
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in doors, with the outcome of each and what to do.
+//! The errors of the doors as failures: outcome, code and hint of each.
 
 use super::{Code, Failure};
 use crate::reader::Reader;
@@ -13,46 +13,37 @@ use countersign_doors::run::task_file::TaskFileError;
 use countersign_doors::service::error::ServiceError;
 use std::path::Path;
 
-fn failure(outcome: Outcome, code: Code, message: String, hint: &str) -> Failure {
-    Failure { outcome, code, message, hint: Some(hint.to_owned()), diagnostics: vec![], left_out: 0 }
+fn failure((outcome, code): (Outcome, Code), message: String, hint: impl Into<String>) -> Failure {
+    Failure::new(outcome, code, message).hint(hint)
 }
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         let message = error.to_string();
         let nothing = Outcome::NoVerdict(NoVerdict::EmptyChange);
-        match error {
-            FileError::Bad(problem) => Self::at(vec![*problem]),
+        let (class, hint) = match error {
+            FileError::Bad(problem) => return Self::at(vec![*problem]),
             FileError::NoFolder(dir) => {
                 let dir = shell_word(&dir.to_string_lossy());
-                let hint = format!("`countersign qr init --state-dir {dir}` makes it");
-                failure(nothing, Code::NoStateDir, message, &hint)
+                ((nothing, Code::NoStateDir), format!("`countersign qr init --state-dir {dir}` makes it"))
             }
-            FileError::Missing(path) => failure(
-                nothing,
-                Code::NoState,
-                message,
-                &format!("`{}` makes it, with its items", decompose(&path)),
-            ),
-            FileError::Two(..) => failure(
-                Outcome::Usage,
-                Code::TwoFiles,
-                message,
-                "keep the one that is right and remove the other",
-            ),
-            FileError::Locked(_) => failure(
-                Outcome::Internal,
-                Code::Locked,
-                message,
-                "see which process keeps it; nothing was changed",
-            ),
-            FileError::Io { .. } => failure(
-                Outcome::Internal,
-                Code::Io,
-                message,
-                "see that it is a file, and that it and its folder can be read and written",
-            ),
-        }
+            FileError::Missing(path) => {
+                ((nothing, Code::NoState), format!("`{}` makes it, with its items", decompose(&path)))
+            }
+            FileError::Two(..) => {
+                let hint = "keep the one that is right and remove the other";
+                ((Outcome::Usage, Code::TwoFiles), hint.to_owned())
+            }
+            FileError::Locked(_) => {
+                let hint = "see which process keeps it; nothing was changed";
+                ((Outcome::Internal, Code::Locked), hint.to_owned())
+            }
+            FileError::Io { .. } => {
+                let hint = "see that it is a file, and that it and its folder can be read and written";
+                ((Outcome::Internal, Code::Io), hint.to_owned())
+            }
+        };
+        failure(class, message, hint)
     }
 }
 
@@ -74,18 +65,14 @@ impl From<QrError> for Failure {
             QrError::Ledger(error) => {
                 Self { message, hint: Some("the same command again records it".to_owned()), ..error.into() }
             }
-            QrError::Decomposed(_) => failure(
-                Outcome::Usage,
-                Code::Decomposed,
-                message,
-                "`countersign qr verify` goes on with them; --again puts others in their place",
-            ),
-            QrError::PeopleOnly(_) => failure(
-                Outcome::Usage,
-                Code::PeopleOnly,
-                message,
-                "a person does it on a terminal of their own, outside any agent",
-            ),
+            QrError::Decomposed(_) => {
+                let hint = "`countersign qr verify` goes on with them; --again puts others in their place";
+                failure((Outcome::Usage, Code::Decomposed), message, hint)
+            }
+            QrError::PeopleOnly(_) => {
+                let hint = "a person does it on a terminal of their own, outside any agent";
+                failure((Outcome::Usage, Code::PeopleOnly), message, hint)
+            }
         }
     }
 }
@@ -97,16 +84,13 @@ impl From<Refused> for Failure {
             Reader::Person => "a person can take items as they are: countersign qr accept ID --reason TEXT",
             Reader::Agent => "this phase waits for a person",
         };
-        match refused {
-            Refused::Ceiling { .. } => {
-                failure(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling, message, person)
-            }
-            Refused::ItemCap { .. } => {
-                failure(Outcome::Stopped(Stop::NotConverging), Code::ItemCap, message, person)
-            }
-            Refused::NoReason => failure(Outcome::Usage, Code::Refused, message, "--reason TEXT"),
-            _ => failure(Outcome::Usage, Code::Refused, message, "nothing was changed"),
-        }
+        let (class, hint) = match refused {
+            Refused::Ceiling { .. } => ((Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling), person),
+            Refused::ItemCap { .. } => ((Outcome::Stopped(Stop::NotConverging), Code::ItemCap), person),
+            Refused::NoReason => ((Outcome::Usage, Code::Refused), "--reason TEXT"),
+            _ => ((Outcome::Usage, Code::Refused), "nothing was changed"),
+        };
+        failure(class, message, hint)
     }
 }
 
@@ -131,9 +115,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let words = refusal.to_string();
         match refusal {
-            Refusal::NotTaken(_) => {
-                Self::new(Outcome::Usage, Code::NotTaken, words).hint("nothing was changed")
-            }
+            Refusal::NotTaken(_) => failure((Outcome::Usage, Code::NotTaken), words, "nothing was changed"),
             Refusal::NoVerdict(_) => {
                 Self::new(Outcome::NoVerdict(NoVerdict::Unavailable), Code::NoVerdict, words)
             }
@@ -144,7 +126,6 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// A run that broke off.
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let (outcome, words) = (error.outcome(), error.to_string());

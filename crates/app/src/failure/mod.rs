@@ -1,4 +1,5 @@
-//! Why a command did not do what it was asked, classed once: outcome, place, hint.
+//! The failure of a use case: outcome, code, message, hint and places in files. Errors of the engine are classed here,
+//! those of the doors in `doors`.
 
 mod code;
 mod doors;
@@ -14,20 +15,20 @@ use countersign_engine::ledger::LedgerError;
 use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::ChangeError;
 
-/// A failure with everything a person or a program needs.
+/// Why a use case failed.
 #[derive(Debug)]
 pub struct Failure {
     /// How the command ends.
     pub outcome: Outcome,
-    /// For programs: what kind of failure.
+    /// The kind of failure, for programs.
     pub code: Code,
     /// What is wrong.
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
-    /// Places in files, where there are any.
+    /// Mistakes at places in files.
     pub diagnostics: Vec<Diagnostic>,
-    /// Problems beyond those listed.
+    /// The number of mistakes that are not listed.
     pub left_out: usize,
 }
 
@@ -40,43 +41,42 @@ impl std::fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// Everything it says, in lines.
+    /// The message and all mistakes, in lines.
     pub fn words(&self) -> String {
         let places = self.diagnostics.iter().map(ToString::to_string);
         [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
     }
 
-    /// A failure of a class.
+    /// A failure without hint and places.
     pub fn new(outcome: Outcome, code: Code, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
 
-    /// The command was typed wrong.
+    /// A wrong command or argument.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Outcome::Usage, Code::Usage, message)
     }
 
-    /// There is no such thing.
-    pub fn not_found(message: impl Into<String>) -> Self {
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self { code: Code::NotFound, ..Self::usage(message) }
     }
 
-    /// Our own fault.
+    /// A defect of Countersign or of the machine.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Outcome::Internal, Code::Internal, message)
     }
 
-    /// Interrupted from the keyboard or by a signal.
+    /// Interrupted by a signal.
     pub fn interrupted() -> Self {
         Self::new(Outcome::Interrupted, Code::Interrupted, "interrupted")
     }
 
-    /// The same with what to do.
+    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// A mistake at a place in a file.
+    /// Mistakes at places in files.
     pub fn at(diagnostics: Vec<Diagnostic>) -> Self {
         Self { diagnostics, ..Self::new(Outcome::Usage, Code::Configuration, "") }
     }
@@ -124,7 +124,7 @@ impl From<BaseProblem> for Failure {
     }
 }
 
-/// The flag that names somebody to ask, for hints.
+/// A hint that names the flag for a reviewer.
 pub fn name_a_reviewer() -> String {
     format!("name one with --reviewer {} or command:PROGRAM", PROGRAMS.reviewer_names())
 }

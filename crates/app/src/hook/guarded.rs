@@ -1,4 +1,4 @@
-//! Whether there is anything a hook looks at, from files alone: what is broken is still there.
+//! Finds the project of a hook by its files, also where they are invalid.
 
 use crate::init::agents::names_hook;
 use countersign_doors::service::hook::input::Stopping;
@@ -7,11 +7,11 @@ use countersign_engine::programs::Hook;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What makes a folder one that is looked at: a repository, a configuration, or our own state.
+/// Signs of a project: a repository, a configuration, or our own state.
 const SIGNS: [&str; 3] = [".git", FILE_NAME, ".countersign"];
 
-/// Where the project is looked for: the one the session belongs to, wherever the agent went. A folder that is gone or
-/// unknown does not hide the project the program itself runs in. None where there is nothing to look at.
+/// The folder of the project: of the session, wherever the agent changed to, else of the program itself. None where
+/// none of these folders is in a project.
 pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
     let named = hook.project_variable.and_then(std::env::var_os).map(PathBuf::from);
     let folder = stopping.map(|stopping| stopping.folder.clone());
@@ -21,16 +21,16 @@ pub fn place(hook: Hook, stopping: Option<&Stopping>) -> Option<PathBuf> {
     places.find(|place| is_guarded(place, home.as_deref()))
 }
 
-/// Whether a folder or one above it has a sign of a project, or of a hook that was installed for it.
+/// Whether a folder or one above it has a sign of a project or an installed hook.
 fn is_guarded(folder: &Path, home: Option<&Path>) -> bool {
     folder.ancestors().any(|folder| {
         let sign = SIGNS.iter().any(|sign| may_be_there(&folder.join(sign)));
-        // The user's own settings are for every folder below their home, and say nothing about one of them.
+        // Settings in the home folder are for all folders, and no sign of one project.
         sign || (Some(folder) != home && names_hook(folder))
     })
 }
 
-/// Whether something of this name is there. What may not be looked at may be.
+/// Whether a path exists, or may exist where permissions hide it.
 fn may_be_there(path: &Path) -> bool {
     match std::fs::symlink_metadata(path) {
         Ok(_) => true,

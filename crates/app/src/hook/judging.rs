@@ -1,4 +1,4 @@
-//! The review of what an agent changed: by the rules of the base, as a loop on its session.
+//! The review of an agent's change: by the rules of the base, as a loop with the session as subject.
 
 use super::Note;
 use super::look::Work;
@@ -27,16 +27,16 @@ use countersign_engine::ledger::Stored;
 use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
 
-/// A stop that was judged.
+/// The judgement of a stop.
 pub struct Judged {
-    /// What the program is told.
+    /// The answer to the program.
     pub say: Say,
     /// None where there is no review.
     engine: Option<Engine>,
-    /// None where nobody was asked.
+    /// None where no reviewer was asked.
     ticket: Option<Ticket>,
     project: Project,
-    /// What people are told who do not look at the program.
+    /// The notification for people.
     told: Option<Told>,
 }
 
@@ -45,7 +45,7 @@ impl Judged {
         Self { say, engine, ticket: None, project: work.base.project, told: None }
     }
 
-    /// The program has heard it.
+    /// The program has the answer.
     pub async fn delivered(self) -> Result<(), Failure> {
         if let (Some(engine), Some(ticket)) = (&self.engine, &self.ticket) {
             engine.delivered(ticket).await?;
@@ -57,7 +57,7 @@ impl Judged {
         Ok(())
     }
 
-    /// Done with the ledger.
+    /// Closes the ledger.
     pub async fn close(self) {
         if let Some(engine) = self.engine {
             engine.ledger().clone().close().await;
@@ -82,13 +82,13 @@ pub(super) async fn judge(
     hook::of_sessions(&mut project.config.policy);
     let planner = project.planner(None)?;
     let Some(prepared) = prepare(hook, stopping, &work, &planner, note, cancel).await? else {
-        // Nobody judges it, so a person has to.
+        // No reviewer judges a change of the gate itself, so a person has to.
         let say = gate(&work).map(Say::Tell);
         return Ok(say.map(|say| Judged::of(say, None, work)));
     };
     let engine = work.base.project.engine(planner).await?;
     if let Some(failed) = written_to(&engine, stopping, &prepared).await? {
-        // Nobody is asked again about work that failed.
+        // Work that failed is not judged again.
         let on_no_verdict = work.base.project.config.on_no_verdict;
         let (review, outcome) = (&failed.review, Outcome::NeedsWork);
         let say = Stands { review, outcome, on_no_verdict, self_review: None }.say();
@@ -107,13 +107,13 @@ pub(super) async fn judge(
     Ok(Some(Judged { ticket: Some(ticket), told, ..Judged::of(say, Some(engine), work) }))
 }
 
-/// Why this project does not want its hook to review.
+/// Why the configuration keeps the hook from reviewing.
 pub fn unwanted(project: &Project) -> Option<String> {
     let service = &project.config.service;
     if !service.enabled {
         return Some("`review.enabled` is false: the hook reviews nothing".to_owned());
     }
-    // Who installed the hook and says nothing else wants it.
+    // Without a setting, the installed hook reviews.
     let other = project.config.trigger().filter(|trigger| *trigger != Trigger::SessionIdle);
     other.map(|trigger| {
         let trigger = trigger.word();
@@ -121,7 +121,7 @@ pub fn unwanted(project: &Project) -> Option<String> {
     })
 }
 
-/// The plan of the review; none where no rule is for what changed.
+/// The plan of the review; none where no rule matches the change.
 async fn prepare(
     hook: Hook,
     stopping: &Stopping,
@@ -160,8 +160,8 @@ async fn prepare(
     Ok(Some(prepared))
 }
 
-/// What stands around the change: the task under way, the end of the session, and what tests and lint say where the
-/// project names their commands. A hook is called all the time, so none is guessed.
+/// The context of the change: the task under way, the end of the session, and the output of test and lint commands that
+/// the project names. A hook runs often, so no command is guessed.
 async fn sections(
     project: &Project,
     stopping: &Stopping,
@@ -184,7 +184,7 @@ async fn sections(
     Ok(known.sections(task_under_way(project).as_ref(), &settings))
 }
 
-/// The one task of the plan that is being worked on; none where that is not clear.
+/// The task in progress; none where there are several.
 fn task_under_way(project: &Project) -> Option<Task> {
     let reading = read_plan(&project.root.path().join(plan::FILE)).ok().flatten()?;
     let plan = reading.valid().ok()?;
@@ -194,8 +194,8 @@ fn task_under_way(project: &Project) -> Option<Task> {
     under_way.next().is_none().then_some(task)
 }
 
-/// The session was written to: what that changes about the review before is decided by the law of reviews. Gives the review
-/// back in which the same work failed.
+/// Records that the session got input, which may reopen the last review. Returns the review in which the same work
+/// failed.
 async fn written_to(
     engine: &Engine,
     stopping: &Stopping,
@@ -215,7 +215,7 @@ async fn written_to(
     Ok(None)
 }
 
-/// What the program is told, and what is kept of a pass.
+/// The answer to the program. A pass is recorded.
 async fn concluded(
     engine: &Engine,
     ticket: &Ticket,
@@ -237,7 +237,7 @@ async fn concluded(
     Ok(match (say, gate(work)) {
         (Say::Go, gate) => {
             if let Err(failure) = work.passed(review.id.as_str()).await {
-                // It passed all the same; the next stop looks at it once more.
+                // It passed all the same; the next stop judges it again.
                 note(&failure.message);
             }
             gate.map_or(Say::Go, Say::Tell)
@@ -247,7 +247,7 @@ async fn concluded(
     })
 }
 
-/// People are told once of everything that ended without a pass; what stands since an earlier stop they know.
+/// The notification about an end without a pass, unless an earlier stop sent it.
 fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) -> Option<Told> {
     let (Say::Tell(words), false) = (say, ticket.route == Route::Recorded) else { return None };
     let folder = work.base.project.root.path().file_name().unwrap_or_default().to_string_lossy();
@@ -256,7 +256,7 @@ fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) ->
     Some(Told { about, subject, review, notification })
 }
 
-/// What a person is told about a change of the gate itself.
+/// The text for people about a change of the gate itself.
 fn gate(work: &Work) -> Option<String> {
     gate_words(&work.change).map(|words| format!("Countersign: {words}. Look at it yourself."))
 }

@@ -1,4 +1,4 @@
-//! What an agent changed since the last pass. Nothing changed is known at once, from git alone.
+//! The change of an agent since the last pass. Git alone shows whether there is one.
 
 use super::Note;
 use crate::Failure;
@@ -10,19 +10,19 @@ use countersign_engine::git::{Anchor, Git, Standpoint};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
 
-/// Work since the last pass, and the project as it is judged in it.
+/// The work since the last pass, and its project.
 pub(super) struct Work {
     pub(super) base: change::Base,
     pub(super) change: Change,
     pub(super) wanted: ChangeWanted,
     at: Standpoint,
-    /// What passed last.
+    /// The state that passed last.
     anchor: Option<Anchor>,
-    /// What a person should know: the configuration in the files cannot be used.
+    /// A warning about an invalid configuration in the working tree.
     pub(super) broken: Option<String>,
 }
 
-/// Looks at the project around a folder; none where nothing changed.
+/// The work in the project around a folder; none where nothing changed.
 pub(super) async fn look(
     here: PathBuf,
     config: Option<PathBuf>,
@@ -31,9 +31,7 @@ pub(super) async fn look(
     let flags = Flags { config, reviewer: None };
     let environment = project::gate_environment();
     let gathered = config::gather_readable(&here, &flags, &environment)?;
-    let root = Root::new(&gathered.root).map_err(|error| {
-        Failure::usage(format!("the project root `{}` cannot be used: {error}", gathered.root.display()))
-    })?;
+    let root = project::root_at(&gathered.root)?;
     let git = Git::at(root.path());
     project::hide_own_state(root.path())?;
     let at = git.standpoint().await.map_err(no_repository)?;
@@ -66,8 +64,8 @@ pub(super) async fn look(
     Ok(Some(Work { base, change, wanted, at, anchor, broken }))
 }
 
-/// Keeps where work begins, where nothing is known yet. A person who installs the hook has seen the files of the gate as
-/// they are.
+/// Records where work begins, if that is not recorded yet. A person who installs the hook vouches for the files of the
+/// gate as they are.
 pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
     let flags = Flags { config, reviewer: None };
     let gathered = config::gather(&project::current_folder()?, &flags, &project::environment())?;
@@ -96,8 +94,8 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first look at a branch. Where it began is kept, so that what an agent commits from now on is seen, also on the
-/// branch everybody starts from.
+/// The first look at a branch. The start is recorded, so that later commits of an agent are seen, also on the default
+/// branch.
 async fn begin(git: &Git, at: &Standpoint, note: Note) -> Result<(Option<String>, Option<Anchor>), Failure> {
     let usual = git.since(at, None).await?;
     match git.begin_at(at, usual.as_deref()).await {
@@ -114,7 +112,7 @@ fn no_repository(error: countersign_engine::git::GitError) -> Failure {
 }
 
 impl Work {
-    /// Keeps what was judged as what passed last, if the files are still that. The next stop begins there.
+    /// Records the judged files as the last pass, if they are unchanged. The next stop begins there.
     pub(super) async fn passed(&self, review: &str) -> Result<(), Failure> {
         let wanted = ChangeWanted { keeps_tree: true, ..self.wanted.clone() };
         let now = workspace::change(&self.base.project.root, &wanted).await?;

@@ -1,5 +1,5 @@
-//! What agent programs call when an agent is about to stop: what changed since the last pass is judged, and the program is
-//! told whether to hold its agent.
+//! The hook that agent programs call when an agent is about to stop: the change since the last pass is judged, and the
+//! answer says whether to hold the agent. Input and answers of the programs are in the service door.
 
 mod guarded;
 mod judging;
@@ -20,22 +20,22 @@ use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// Takes what a person may want to know beside the answer.
+/// Takes notes for people.
 pub type Note = fn(&str);
 
 /// An agent that is about to stop.
 pub struct Stop {
     /// The hook of its program.
     pub hook: Hook,
-    /// What the program wrote.
+    /// The input of the program.
     pub stopping: Stopping,
-    /// Where the project is looked for.
+    /// The folder to find the project from.
     pub place: PathBuf,
-    /// The configuration that was named, instead of the one that is found.
+    /// The configuration file that was named.
     pub config: Option<PathBuf>,
 }
 
-/// Judges what changed since the last pass; none where nothing did, or where this project does not want it.
+/// Judges the change since the last pass; none where there is none, or where the project does not want it.
 pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Result<Option<Judged>, Failure> {
     for name in project::ignored_by_gates() {
         note(&format!("{name} is ignored: a hook takes configuration and reviewers from the project alone"));
@@ -51,13 +51,11 @@ pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Resu
     Ok(judged)
 }
 
-/// The hook was installed: what an agent commits from now on is seen. Gives back what keeps it from reviewing.
+/// Records the start of work when the hook is installed. Returns warnings about what keeps the hook from reviewing.
 pub async fn installed(config: Option<&Path>) -> Vec<String> {
     let begun = look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
-        format!(
-            "it is not known where work begins, so the first call of the hook decides: {}",
-            failure.message
-        )
+        let words = "it is not known where work begins, so the first call of the hook decides";
+        format!("{words}: {}", failure.message)
     });
     let unwanted = Project::find(config, None).ok().and_then(|project| judging::unwanted(&project));
     let unwanted = unwanted.map(|why| format!("{why}: write `review: {{trigger: session_idle}}`"));

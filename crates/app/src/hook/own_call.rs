@@ -1,5 +1,5 @@
-//! Whether this hook runs below a call of ours. Who works there is judged by the process that started it. A variable alone
-//! says nothing: an agent can set it.
+//! Whether this hook runs below a call of Countersign, whose process judges the agent. The variable alone proves nothing:
+//! an agent can set it.
 
 use super::Note;
 use crate::author::OWN_CALL;
@@ -11,8 +11,8 @@ use countersign_engine::process::is_below_guard;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Whether the call that the variable names is really under way above this process: its guard is an ancestor, and the
-/// ledger has a question to a reviewer as asked, not answered, and performed by a living process.
+/// Whether the call in the variable runs above this process: its guard is an ancestor, and the ledger has its question
+/// as open and performed by a living process.
 pub async fn is_real(place: Option<&Path>, note: Note) -> bool {
     let Some(mark) = std::env::var_os(OWN_CALL) else { return false };
     let real = is_below_guard(OWN_CALL, &mark) && is_on_record(&mark, place).await;
@@ -22,8 +22,8 @@ pub async fn is_real(place: Option<&Path>, note: Note) -> bool {
     real
 }
 
-/// Only questions are on record. Agents of a run, fixers and commands are known by their guard alone, and so is a reviewer
-/// that works where there is no project.
+/// Only questions are in the ledger. Agents of a run, fixers and commands are known by their guard alone, and so is a
+/// reviewer outside of a project.
 async fn is_on_record(mark: &OsStr, place: Option<&Path>) -> bool {
     let (Some(mark), Some(place)) = (mark.to_str().filter(|mark| mark.starts_with(CallId::PREFIX)), place)
     else {

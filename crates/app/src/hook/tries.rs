@@ -1,5 +1,5 @@
-//! How often in a row the hook itself failed for a session. The ledger may be what failed, so it is counted outside of
-//! the project: in the user's state folder, else in the temporary one.
+//! Counts failures of the hook itself in a row, for each session. The ledger may be the cause, so the counts are outside
+//! of the project: in the user's state folder, else in the temporary one.
 
 use countersign_core::digest::Digest;
 use countersign_doors::service::hook::input::Stopping;
@@ -9,23 +9,21 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A count that nobody touched for so long belongs to no session any more.
+/// An older count is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// How many old counts are cleared away at once.
 const MAX_SWEPT: usize = 64;
-/// How much of a digest names a file.
 const NAME_LETTERS: usize = 32;
 
 /// The count of one session in one project.
 pub struct Tries {
     folders: Vec<PathBuf>,
     names: Vec<String>,
-    /// Whether the agent went on only because a hook had held it, as far as its program says so reliably.
+    /// Whether a hook held the agent before, if the program reports that reliably.
     was_held: Option<bool>,
 }
 
 impl Tries {
-    /// The count for a stop. Input that was not understood names no session: all of these count together.
+    /// The count for a stop. All stops without a session share one.
     pub fn of(hook: Hook, stopping: Option<&Stopping>, place: &Path) -> Self {
         let name = |session: &str| {
             let place = place.to_string_lossy();
@@ -37,15 +35,15 @@ impl Tries {
         Self { folders: folders(), names: session.into_iter().chain([name("")]).collect(), was_held }
     }
 
-    /// Counts one more. Where nothing can be kept, what the program says has to be enough: an agent that was not held
-    /// before is held once; one of whom that is not known is not held.
+    /// Counts one more. Where no file can be written, an agent that was not held before is held once, and one of which
+    /// that is unknown is not held.
     pub fn one_more(&self) -> Option<u32> {
         let name = self.names.first()?;
         let kept = self.folders.iter().find_map(|folder| self.count_in(folder, name));
         kept.or_else(|| (self.was_held == Some(false)).then_some(1))
     }
 
-    /// The hook did its work: whatever failed before is over.
+    /// Resets the count after a success.
     pub fn over(&self) {
         for file in self.folders.iter().flat_map(|folder| self.names.iter().map(|name| folder.join(name))) {
             let _ = fs::remove_file(file);
@@ -57,7 +55,7 @@ impl Tries {
         made.ok().filter(|()| is_own(folder))?;
         sweep(folder);
         let file = folder.join(name);
-        // Somebody wrote to the agent since: a new count.
+        // The agent got input since: a new count.
         let anew = self.was_held == Some(false);
         let before = if anew { None } else { fs::read_to_string(&file).ok() };
         let count = before.and_then(|text| text.trim().parse::<u32>().ok()).unwrap_or(0).saturating_add(1);
@@ -66,7 +64,7 @@ impl Tries {
     }
 }
 
-/// Where counts are kept, in order of preference.
+/// The folders of counts, in order of preference.
 fn folders() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
@@ -75,7 +73,7 @@ fn folders() -> Vec<PathBuf> {
     state.map(|state| state.join("countersign/hooks")).into_iter().chain([temporary]).collect()
 }
 
-/// Whether a folder is one of this account, and no link to another.
+/// Whether a folder belongs to this account and is no link.
 fn is_own(folder: &Path) -> bool {
     let found = fs::symlink_metadata(folder);
     found.is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw())

@@ -1,12 +1,11 @@
-//! The words of a new `countersign.yml`: rules for what was found, and suggestions that are switched off.
+//! The text of a new `countersign.yml`: rules for the files of the project, and suggestions that are switched off.
 //!
-//! Prose begins with `# `; a suggestion is a line of YAML behind a bare `#`, so that taking the `#` away
-//! switches it on.
+//! Prose begins with `# `. A suggestion is a line of YAML behind a bare `#`, so that removing the `#` switches it on.
 
 use super::detect::Found;
 use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
-/// A reviewer that was named when the file was made.
+/// The reviewer of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
     /// An agent program.
@@ -19,9 +18,8 @@ pub enum Reviewer {
     SelfReview,
 }
 
-/// How long a command may take that tests a whole project.
 const COMMAND_SECONDS: u32 = 600;
-/// A longer list is written one entry a line.
+/// A longer list has one entry on each line.
 const MAX_LIST_CHARS: usize = 90;
 
 const HEAD: &str = "\
@@ -31,7 +29,7 @@ const HEAD: &str = "\
 version: 1
 ";
 
-/// What stands there instead of a reviewer; the first and the other agent programs are filled in.
+/// The section without a reviewer, with placeholders for the names of agent programs.
 const NOBODY: &str = "
 # Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: {first}`,
 # {others} (as you are signed in), a service (`use: anthropic` or `openai`, also for models
@@ -100,7 +98,7 @@ const POLICY: &str = "
 #  blocking: [{from_round: 1, severity: should}]
 ";
 
-/// A file with the questions about a change and nothing else: what holds where a project has no file.
+/// The configuration of a project without a file: the questions about a change.
 pub fn default_questions() -> String {
     let body: String = CHANGE.lines().map(|line| format!("    {line}\n")).collect();
     format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
@@ -165,7 +163,7 @@ fn push_checks(out: &mut String, found: &Found) {
     [text, documents, json, yaml, toml].iter().for_each(|rule| rule.push(out));
 }
 
-/// A rule that needs nobody.
+/// A rule of checks, which needs no reviewer.
 struct Checks<'a> {
     comment: Option<&'a str>,
     name: &'a str,
@@ -175,7 +173,7 @@ struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    /// Writes the rule, unless it would be for nothing.
+    /// Writes the rule, unless it has no patterns.
     fn push(&self, out: &mut String) {
         let Self { comment, name, patterns, each, criteria } = self;
         if patterns.is_empty() {
@@ -235,7 +233,6 @@ fn push_lines(out: &mut String, before: &str, lines: &str) {
     lines.lines().for_each(|line| out.push_str(&format!("{before}{line}\n")));
 }
 
-/// A list on one line, or one entry a line where that would be too long.
 fn list(entries: &[String], indent: usize) -> String {
     let entries: Vec<String> = entries.iter().map(|entry| quoted(entry)).collect();
     let line = format!(" [{}]", entries.join(", "));
@@ -245,7 +242,7 @@ fn list(entries: &[String], indent: usize) -> String {
     entries.iter().map(|entry| format!("\n{:indent$}- {entry}", "")).collect()
 }
 
-/// A text in double quotes; what JSON writes is YAML too.
+/// A text in double quotes: JSON is YAML too.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

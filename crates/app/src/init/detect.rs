@@ -1,13 +1,13 @@
-//! What a project is made of, by the names of its files and a look into a few manifests.
+//! Detects languages, commands and file patterns of a project, by file names and a few manifests.
 
 use super::patterns;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Languages and build tools, each with the file that gives it away.
+    /// Languages and build tools.
     pub languages: Vec<Language>,
     /// Commands that test or lint the project.
     pub commands: Vec<Suggested>,
@@ -30,26 +30,26 @@ pub struct Found {
 pub struct Language {
     /// Its name.
     pub name: &'static str,
-    /// The file that gives it away.
+    /// Its marker file.
     pub because_of: String,
 }
 
-/// A command worth running.
+/// A suggested command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suggested {
-    /// What it does: `test` or `lint`.
+    /// `test` or `lint`.
     pub does: &'static str,
     /// For `sh -c` in the project's root.
     pub command: String,
 }
 
-/// The contents of a manifest; none where it cannot be read.
+/// Reads a manifest; none where that fails.
 pub type Manifest<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 const TEST: &str = "test";
 const LINT: &str = "lint";
 
-/// A kind of project: its name, the files that give it away, the commands that follow.
+/// A kind of project: its name, its marker files, and its commands.
 type Kind = (&'static str, &'static [&'static str], fn(&Look<'_>) -> Vec<(&'static str, &'static str)>);
 
 const KINDS: &[Kind] = &[
@@ -65,31 +65,22 @@ const KINDS: &[Kind] = &[
     ("Make", &["Makefile", "makefile", "GNUmakefile"], make),
 ];
 
-/// A marker of a kind, with everything that may be looked at to judge it.
+/// A marker file, and the other files of the project.
 struct Look<'a> {
     marker: &'a str,
     files: &'a [String],
     manifest: Manifest<'a>,
 }
 
-/// Looks at the paths of a project, and into the manifests among them.
+/// Detects by the paths of a project and the manifests among them.
 pub fn detect(files: &[String], manifest: Manifest<'_>) -> Found {
-    let mut found = Found {
-        text: patterns::text(files),
-        code: patterns::code(files),
-        documents: patterns::documents(files),
-        json: patterns::json(files),
-        yaml: patterns::yaml(files),
-        toml: patterns::toml(files),
-        ..Found::default()
-    };
+    let mut found = patterns::found(files);
     for (name, markers, commands) in KINDS {
         let Some(marker) = nearest(files, markers) else { continue };
         found.languages.push(Language { name, because_of: marker.to_owned() });
-        let commands = commands(&Look { marker, files, manifest });
-        let suggested = commands
-            .into_iter()
-            .filter_map(|(does, command)| Some(Suggested { does, command: at(marker, command)? }));
+        let commands = commands(&Look { marker, files, manifest }).into_iter();
+        let suggested =
+            commands.filter_map(|(does, line)| Some(Suggested { does, command: at(marker, line)? }));
         found.commands.extend(suggested);
     }
     found
@@ -107,14 +98,14 @@ fn base(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// A command for the folder of its marker; none where the folder's name would need quoting.
+/// A command in the folder of its marker; none where the name of the folder needs quoting.
 fn at(marker: &str, command: &str) -> Option<String> {
     let Some((folder, _)) = marker.rsplit_once('/') else { return Some(command.to_owned()) };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     (folder.chars().all(plain) && !folder.starts_with('-')).then(|| format!("cd {folder} && {command}"))
 }
 
-/// The scripts that are there; the one `npm init` writes only says that there is none.
+/// The commands of the scripts that exist; the default script of `npm init` is none.
 fn javascript(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
     let text = (look.manifest)(look.marker).unwrap_or_default();
     let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -140,7 +131,7 @@ fn python(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
     commands
 }
 
-/// The targets that are there.
+/// The commands of the targets that exist.
 fn make(look: &Look<'_>) -> Vec<(&'static str, &'static str)> {
     let text = (look.manifest)(look.marker).unwrap_or_default();
     let target = |name: &str| {

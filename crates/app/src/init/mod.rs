@@ -1,5 +1,4 @@
-//! A first `countersign.yml` for a project as it is: what is found in it, and the file in words. And what agents are
-//! told of us in their settings.
+//! `countersign init`: a first `countersign.yml` for a project, and the entries in the settings of agents.
 
 pub mod agents;
 pub mod compose;
@@ -8,27 +7,30 @@ mod patterns;
 #[cfg(test)]
 mod tests;
 
-pub use compose::default_questions;
+pub(crate) use compose::default_questions;
 
 use crate::Failure;
 use crate::wanted::unmatched;
 use countersign_engine::config::{self, Config, Environment, FILE_NAME, FileBytes, Flags, Gathered, Origin};
 use countersign_engine::reviewer::checks;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads the new file as every command will, before it is written: what `init` makes is valid.
+/// Checks the new file before it is written, as every command will read it.
 pub fn hold(file: &Path, text: &str, files: &[String]) -> Result<Config, Failure> {
-    let root = file.parent().unwrap_or(file).to_owned();
-    let project = Some(FileBytes { path: file.to_owned(), bytes: text.as_bytes().to_vec() });
+    let config = resolve(file, text, file.parent().unwrap_or(file).to_owned())?;
+    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
+    Ok(config)
+}
+
+/// The configuration in a text, without flags, environment and user configuration.
+pub(crate) fn resolve(path: &Path, text: &str, root: PathBuf) -> Result<Config, Failure> {
     let gathered = Gathered {
         root,
         root_origin: Origin::Default,
-        project,
+        project: Some(FileBytes { path: path.to_owned(), bytes: text.as_bytes().to_vec() }),
         project_origin: Origin::Default,
         project_problem: None,
         user: None,
     };
-    let config = config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?;
-    unmatched(&config, &[files, &[FILE_NAME.to_owned()]].concat())?;
-    Ok(config)
+    Ok(config::resolve(&gathered, &Flags::default(), &Environment::default(), &checks::problem)?)
 }

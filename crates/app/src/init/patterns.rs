@@ -1,8 +1,9 @@
-//! Which patterns a rule needs to be for the right files of a project, and for no others.
+//! The patterns of rules, for the files of each kind.
 //!
-//! A check that cries wolf is switched off. So test data, other people's code and files that only look like
-//! JSON or YAML are left out, by patterns that go around them.
+//! Users switch off a check with false alarms. So the patterns leave out test data, third-party code, and files that
+//! only look like JSON or YAML.
 
+use super::detect::Found;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CODE: &[&str] = &[
@@ -14,7 +15,7 @@ const CODE: &[&str] = &[
 const DOCUMENTS: &[&str] = &["md"];
 const OTHER_TEXT: &[&str] = &["adoc", "json", "rst", "toml", "txt", "xml", "yaml", "yml"];
 
-/// Folders with what others wrote, or what is wrong on purpose.
+/// Folders of third-party code or of test data.
 const FOREIGN: &[&str] = &[
     "__fixtures__",
     "__snapshots__",
@@ -27,52 +28,36 @@ const FOREIGN: &[&str] = &[
     "third_party",
     "vendor",
 ];
-/// Folders whose data may be invalid for a reason: input of tests, texts with holes.
+/// Folders whose data may be invalid on purpose: input of tests, templates.
 const PERHAPS_INVALID: &[&str] = &["spec", "template", "templates", "test", "tests"];
 /// These are JSON with comments.
 const WITH_COMMENTS: &[&str] =
     &["api-extractor.json", "biome.json", "devcontainer.json", "nx.json", "turbo.json"];
 
-/// With more patterns than this a rule cannot be read; then one stands for all, also for what is foreign.
+/// A rule with more patterns is unreadable: then one pattern covers all, also foreign files.
 const MAX_PATTERNS: usize = 24;
 
-/// Every kind of text there is.
-pub fn text(files: &[String]) -> Vec<String> {
-    cover(files, &[CODE, DOCUMENTS, OTHER_TEXT].concat(), &|path| !is_foreign(path))
-}
-
-/// Program code.
-pub fn code(files: &[String]) -> Vec<String> {
-    cover(files, CODE, &|path| !is_foreign(path))
-}
-
-/// Documents, but no templates of such.
-pub fn documents(files: &[String]) -> Vec<String> {
-    let finished = |path: &str| !is_foreign(path) && !inside(path, &["template", "templates"]);
-    cover(files, DOCUMENTS, &finished)
-}
-
-/// JSON without comments.
-pub fn json(files: &[String]) -> Vec<String> {
+/// The patterns of all kinds of files.
+pub fn found(files: &[String]) -> Found {
+    let own = |path: &str| !is_foreign(path);
+    let finished = |path: &str| own(path) && !inside(path, &["template", "templates"]);
     let strict = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         let commented = name.starts_with("tsconfig") || name.starts_with("jsconfig");
         is_data(path) && !commented && !WITH_COMMENTS.contains(&name)
     };
-    cover(files, &["json"], &strict)
+    Found {
+        text: cover(files, &[CODE, DOCUMENTS, OTHER_TEXT].concat(), &own),
+        code: cover(files, CODE, &own),
+        documents: cover(files, DOCUMENTS, &finished),
+        json: cover(files, &["json"], &strict),
+        yaml: cover(files, &["yaml", "yml"], &is_data),
+        toml: cover(files, &["toml"], &is_data),
+        ..Found::default()
+    }
 }
 
-/// YAML.
-pub fn yaml(files: &[String]) -> Vec<String> {
-    cover(files, &["yaml", "yml"], &is_data)
-}
-
-/// TOML.
-pub fn toml(files: &[String]) -> Vec<String> {
-    cover(files, &["toml"], &is_data)
-}
-
-/// Whether a file is other people's, or test data.
+/// Whether a file is third-party code or test data.
 pub fn is_foreign(path: &str) -> bool {
     inside(path, FOREIGN)
 }
@@ -81,14 +66,13 @@ fn is_data(path: &str) -> bool {
     !is_foreign(path) && !inside(path, PERHAPS_INVALID)
 }
 
-/// Whether a folder of the path has one of these names.
 fn inside(path: &str, folders: &[&str]) -> bool {
     let Some((path, _)) = path.rsplit_once('/') else { return false };
     path.split('/').any(|part| folders.contains(&part))
 }
 
-/// Patterns for the wanted files of some kinds. Each matches at least one of them, and none another file of
-/// these kinds.
+/// Patterns for the wanted files with these extensions. Each matches at least one of them, and no other file with these
+/// extensions.
 fn cover(files: &[String], extensions: &[&str], wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
     let extension = |path: &str| -> Option<String> {
         let name = path.rsplit('/').next()?;
@@ -144,7 +128,7 @@ fn around(
     }
 }
 
-/// A path as a pattern: signs that mean something in patterns become `?`, which stands for any one.
+/// A path as a pattern: special characters become `?`, which matches any character.
 fn literal(path: &str) -> String {
     path.replace(['*', '[', ']', '{', '}', '\\', '!'], "?")
 }

@@ -62,27 +62,27 @@ fn commands_follow_from_files() {
 
 #[test]
 fn patterns_go_around_what_is_foreign() {
-    type Of = fn(&[String]) -> Vec<String>;
+    type Of = fn(Found) -> Vec<String>;
     let table: &[(Of, &str, &[&str])] = &[
-        (patterns::json, "", &[]),
-        (patterns::json, "a.md tsconfig.json", &[]),
-        (patterns::json, "a.json b/c.json", &["**/*.json"]),
-        (patterns::json, "a.json tsconfig.json data/b.json", &["a.json", "data/**/*.json"]),
-        (patterns::json, "a.json tests/bad.json data/b.json", &["*.json", "data/**/*.json"]),
-        (patterns::json, "p/a/x.json p/b/fixtures/y.json p/b/z.json", &["p/a/**/*.json", "p/b/*.json"]),
-        (patterns::yaml, "a.yml b.yaml chart/templates/c.yaml", &["*.{yaml,yml}"]),
-        (patterns::documents, "README.md docs/a.md vendor/x/README.md", &["*.md", "docs/**/*.md"]),
-        (patterns::documents, "a.md b[1].md", &["**/*.md"]),
-        (patterns::documents, "vendor/a.md b[1].md", &["*.md"]),
-        (patterns::json, "tsconfig.json b[1].json {x}/!a.json", &["b?1?.json", "?x?/**/*.json"]),
-        (patterns::code, "a.rs tests/b.rs x.png", &["**/*.rs"]),
-        (patterns::text, "a.rs tests/b.md LICENSE", &["**/*.{md,rs}"]),
+        (|found| found.json, "", &[]),
+        (|found| found.json, "a.md tsconfig.json", &[]),
+        (|found| found.json, "a.json b/c.json", &["**/*.json"]),
+        (|found| found.json, "a.json tsconfig.json data/b.json", &["a.json", "data/**/*.json"]),
+        (|found| found.json, "a.json tests/bad.json data/b.json", &["*.json", "data/**/*.json"]),
+        (|found| found.json, "p/a/x.json p/b/fixtures/y.json p/b/z.json", &["p/a/**/*.json", "p/b/*.json"]),
+        (|found| found.yaml, "a.yml b.yaml chart/templates/c.yaml", &["*.{yaml,yml}"]),
+        (|found| found.documents, "README.md docs/a.md vendor/x/README.md", &["*.md", "docs/**/*.md"]),
+        (|found| found.documents, "a.md b[1].md", &["**/*.md"]),
+        (|found| found.documents, "vendor/a.md b[1].md", &["*.md"]),
+        (|found| found.json, "tsconfig.json b[1].json {x}/!a.json", &["b?1?.json", "?x?/**/*.json"]),
+        (|found| found.code, "a.rs tests/b.rs x.png", &["**/*.rs"]),
+        (|found| found.text, "a.rs tests/b.md LICENSE", &["**/*.{md,rs}"]),
     ];
-    for (patterns, names, expected) in table {
-        assert_eq!(patterns(&files(names)), *expected, "{names}");
+    for (kind, names, expected) in table {
+        assert_eq!(kind(patterns::found(&files(names))), *expected, "{names}");
     }
     let many: String = (0..60).map(|i| format!("p{i}/a.json p{i}/tests/b.json ")).collect();
-    assert_eq!(patterns::json(&files(&many)), ["**/*.json"]);
+    assert_eq!(patterns::found(&files(&many)).json, ["**/*.json"]);
 }
 
 /// Every suggestion switched on, as somebody would who takes all the `#` away.

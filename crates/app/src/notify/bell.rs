@@ -1,6 +1,6 @@
-//! The bell of the terminal somebody sits at: never into a pipe or a file.
+//! The bell of the user's terminal. It is never written into a pipe or a file.
 
-use super::Came;
+use super::ways::Sent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::write;
@@ -10,28 +10,28 @@ use std::os::fd::AsFd;
 
 const BELL: &[u8] = b"\x07";
 
-/// Rings it, where there is one. It never waits: a terminal may be stopped.
-pub fn ring() -> Came {
+/// Rings the bell without waiting: a terminal may be stopped.
+pub fn ring() -> Sent {
     let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match open("/dev/tty", flags, Mode::empty()) {
         Ok(terminal) => ring_at(terminal),
         Err(_) if isatty(stderr()) => ring_at(stderr()),
-        Err(_) => Came::not_there("no terminal"),
+        Err(_) => Sent::not_there("no terminal"),
     }
 }
 
-fn ring_at(terminal: impl AsFd) -> Came {
-    // There, whoever writes in the background is stopped.
+fn ring_at(terminal: impl AsFd) -> Sent {
+    // Such a terminal stops a background process that writes.
     if tcgetattr(&terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP)) {
-        return Came::not_there("the terminal is set to stop whoever writes in the background");
+        return Sent::not_there("the terminal is set to stop whoever writes in the background");
     }
     let mut ready = [PollFd::new(&terminal, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     if !poll(&mut ready, Some(&now)).is_ok_and(|count| count > 0) {
-        return Came::failed("the terminal takes nothing now");
+        return Sent::failed("the terminal takes nothing now");
     }
     match write(&terminal, BELL) {
-        Ok(_) => Came::done(),
-        Err(error) => Came::failed(format!("the terminal: {error}")),
+        Ok(_) => Sent::done(),
+        Err(error) => Sent::failed(format!("the terminal: {error}")),
     }
 }

@@ -1,14 +1,14 @@
-//! A message of the desktop, by the program the system has for it.
+//! A desktop notification, by the program of the system.
 
 use super::message::Message;
-use super::{Came, ways};
+use super::ways::{self, Sent};
 use countersign_engine::installed;
 use countersign_engine::process::{Call, GuardProgram};
 use std::ffi::OsStr;
 use std::path::Path;
 
 const IS_MAC: bool = cfg!(target_os = "macos");
-/// Arguments are values there, never part of the script.
+/// The texts are arguments, never part of the script.
 const SCRIPT: [&str; 6] = [
     "-e",
     "on run texts",
@@ -18,21 +18,20 @@ const SCRIPT: [&str; 6] = [
     "end run",
 ];
 
-/// Shows a message, where there is a desktop.
-pub async fn show(guard: &GuardProgram, message: &Message) -> Came {
+pub async fn show(guard: &GuardProgram, message: &Message) -> Sent {
     let (program, call) = match IS_MAC {
         true => ("osascript", mac(message)),
-        false if !has_session() => return Came::not_there("no desktop session"),
+        false if !has_session() => return Sent::not_there("no desktop session"),
         false => ("notify-send", freedesktop(message)),
     };
     let path = std::env::var_os("PATH");
     match installed::find(program, Path::new("/"), path.as_deref()) {
         Some(found) => ways::run(guard, program, Call { program: found.into(), ..call }).await,
-        None => Came::not_there(format!("`{program}` is not installed")),
+        None => Sent::not_there(format!("`{program}` is not installed")),
     }
 }
 
-/// Whether there is a desktop: a screen, and a bus to reach it by. Over SSH there often is a bus alone.
+/// Whether there is a screen and a session bus. Over SSH there often is only a bus.
 fn has_session() -> bool {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let bus = || given("XDG_RUNTIME_DIR").is_some_and(|folder| Path::new(&folder).join("bus").exists());
@@ -56,19 +55,9 @@ fn mac(message: &Message) -> Call {
     call
 }
 
-/// A text as a body in which nothing is markup and nothing an escape.
+/// A text as a body without markup and escapes.
 fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\\' => out.push_str("\\\\"),
-            other => out.push(other),
-        }
-    }
-    out
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\\', "\\\\")
 }
 
 #[cfg(test)]

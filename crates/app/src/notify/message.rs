@@ -1,4 +1,4 @@
-//! What people are told, made harmless: the words come from plans and reviewers.
+//! A notification as a message that is safe to show: its texts come from plans and reviewers.
 
 use super::{About, Told};
 use crate::Failure;
@@ -10,41 +10,28 @@ use countersign_engine::fresh;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 
-/// Longer titles are cut.
 const TITLE_BYTES: usize = 200;
-/// Longer messages are cut: nobody reads more in a corner of the screen.
 const MESSAGE_BYTES: usize = 1000;
-/// Longer names are cut.
 const NAME_BYTES: usize = 500;
 
-/// What a test is about.
 const TEST: &str = "test";
 
-/// A notification that can be shown anywhere: one line each, nothing in it that steers, no secrets, bounded.
+/// A message of bounded single lines, without control characters and secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What whoever gets it twice knows it by.
+    /// The same for a message that is sent twice.
     pub id: String,
-    /// When it is told, UTC.
     pub at: String,
-    /// What it is about.
     pub about: &'static str,
-    /// The project: the name of its folder.
     pub project: String,
-    /// The subject of the review.
     pub subject: String,
-    /// The review, where there is one.
     pub review: Option<String>,
-    /// In a few words.
     pub title: String,
-    /// In a sentence.
     pub message: String,
-    /// The name of the sound.
     pub sound: String,
 }
 
 impl Message {
-    /// What is told in a project.
     pub fn new(project: &Project, told: &Told) -> Result<Self, Failure> {
         let redaction = project.redaction()?;
         let harmless = |text: &str, max_bytes| line(&redaction.redact(text).0, max_bytes);
@@ -52,7 +39,7 @@ impl Message {
         let folder = project.root.path().file_name().unwrap_or_default().to_string_lossy();
         let Notification { title, message, sound } = &told.notification;
         Ok(Self {
-            id: format!("no-{}", id),
+            id: format!("no-{id}"),
             at: jiff::Timestamp::now().to_string(),
             about: told.about.word(),
             project: line(&folder, NAME_BYTES),
@@ -64,7 +51,7 @@ impl Message {
         })
     }
 
-    /// One that only shows that a way works.
+    /// A test message.
     pub fn test(project: &Project) -> Result<Self, Failure> {
         let notification = Notification {
             title: "Test of countersign".to_owned(),
@@ -75,7 +62,6 @@ impl Message {
         Ok(Self { about: TEST, ..Self::new(project, &told)? })
     }
 
-    /// For programs.
     pub fn json(&self) -> Value {
         json!({
             "schema": Version::One, "event": "notification", "id": self.id, "at": self.at, "about": self.about,
@@ -84,7 +70,7 @@ impl Message {
         })
     }
 
-    /// The same for programs that read no JSON. Nothing in it can hold a zero byte.
+    /// The same as variables. No value can have a zero byte.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let variables = [
             ("COUNTERSIGN_CALL", "notify"),
@@ -99,7 +85,6 @@ impl Message {
     }
 }
 
-/// A text on one line, of at most so many bytes.
 fn line(text: &str, max_bytes: usize) -> String {
     let line = visible_line(text);
     match line.len() <= max_bytes {

@@ -1,46 +1,39 @@
-//! Telling people: what needs them, and what they want to know. Whatever goes wrong with it concerns no review: the
-//! verdict is on record before, all ways are taken at once, and none takes longer than a bound.
+//! Notifications for people. Their failure never affects a review: the verdict is recorded before, and each way has a
+//! time limit.
 
 mod bell;
-mod command;
 mod desktop;
 mod message;
 mod sound;
 mod test_message;
 mod ways;
-mod webhook;
 
-pub use countersign_core::notify::About;
-pub use message::Message;
+pub(crate) use countersign_core::notify::About;
 pub use test_message::test;
-pub use ways::{Came, State, by};
 
 use crate::project::Project;
 use countersign_core::notify::{TimeOfDay, Way};
 use countersign_doors::service::task::Notification;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{Ledger, LedgerError};
+use message::Message;
 use serde_json::{Value, json};
+use ways::{Sent, State, by};
 
-/// The stream of the ledger that has all notifications.
+/// The stream of notifications in the ledger.
 pub const STREAM: &str = "notifications";
 
-/// Something people are told.
+/// A notification about a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// What it is about.
+pub(crate) struct Told {
     pub about: About,
-    /// What stays the same about the work: a subject of the ledger.
     pub subject: String,
-    /// The review, where there is one.
     pub review: Option<String>,
-    /// The words.
     pub notification: Notification,
 }
 
-/// Tells people, by every way the project has switched on, and puts on record who was told how. Nothing happens where
-/// nobody wants to know.
-pub async fn tell(project: &Project, ledger: &Ledger, told: Told) {
+/// Sends a notification by every way that is switched on for it, and records the results.
+pub(crate) async fn tell(project: &Project, ledger: &Ledger, told: Told) {
     let switches = &project.config.notify.switches;
     if !switches.wants(told.about) {
         return;
@@ -50,17 +43,16 @@ pub async fn tell(project: &Project, ledger: &Ledger, told: Told) {
         Err(failure) => return complain("nobody was told", &failure.message),
     };
     let time = local_time();
-    let came = by(&switches.ways(told.about, time), project, &message).await;
-    for (way, came) in came.iter().filter(|(_, came)| came.state == State::Failed) {
-        complain(&format!("not told by {}", way.word()), &came.why);
+    let sent = by(&switches.ways(told.about, time), project, &message).await;
+    for (way, sent) in sent.iter().filter(|(_, sent)| sent.state == State::Failed) {
+        complain(&format!("not told by {}", way.word()), &sent.why);
     }
-    let body = record(&message, switches.is_quiet(time), &came);
+    let body = record(&message, switches.is_quiet(time), &sent);
     if let Err(error) = put_on_record(ledger, &body).await {
         complain("that people were told is not on record", &error.to_string());
     }
 }
 
-/// The time of the day where the user is.
 fn local_time() -> TimeOfDay {
     let now = jiff::Zoned::now();
     let part = |part: i8| u16::try_from(part).unwrap_or_default();
@@ -71,11 +63,11 @@ fn complain(what: &str, why: &str) {
     eprintln!("countersign: {what}: {}", countersign_core::text::visible_line(why));
 }
 
-/// What the ledger keeps of it.
-fn record(message: &Message, quiet: bool, came: &[(Way, Came)]) -> Value {
-    let ways = came.iter().map(|(way, came)| {
-        let why = (!came.why.is_empty()).then_some(&came.why);
-        json!({ "way": way.word(), "state": came.state.word(), "why": why })
+/// The note of the ledger.
+fn record(message: &Message, quiet: bool, sent: &[(Way, Sent)]) -> Value {
+    let ways = sent.iter().map(|(way, sent)| {
+        let why = (!sent.why.is_empty()).then_some(&sent.why);
+        json!({ "way": way.word(), "state": sent.state.word(), "why": why })
     });
     let Message { about, subject, review, title, message, sound, .. } = message;
     json!({
@@ -87,7 +79,6 @@ fn record(message: &Message, quiet: bool, came: &[(Way, Came)]) -> Value {
 async fn put_on_record(ledger: &Ledger, body: &Value) -> Result<(), LedgerError> {
     let mut transaction = ledger.transaction().await?;
     let seen = transaction.last_note(STREAM).await?.map_or(0, |note| note.n);
-    let at_ms = now_ms();
-    transaction.note(STREAM, seen, &[("told", body.to_string())], at_ms).await?;
+    transaction.note(STREAM, seen, &[("told", body.to_string())], now_ms()).await?;
     transaction.commit().await
 }

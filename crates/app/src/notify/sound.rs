@@ -1,38 +1,37 @@
-//! A sound by its name, through a player of the system. What cannot be played is the bell.
+//! A sound by its name, through a player of the system, else the bell.
 
-use super::{Came, State, bell, ways};
+use super::bell;
+use super::ways::{self, Sent, State};
 use countersign_core::notify::is_sound_name;
 use countersign_engine::installed;
 use countersign_engine::process::{Call, GuardProgram};
 use std::path::{Path, PathBuf};
 
 const IS_MAC: bool = cfg!(target_os = "macos");
-/// Players, the first that is installed is taken. Each takes the path of a file, which begins with `/`.
+/// The first one that is installed is used. Each takes an absolute path.
 const PLAYERS: &[&str] = if IS_MAC { &["afplay"] } else { &["pw-play", "paplay", "ogg123"] };
-/// Where the sounds of a folder are, and how their files end.
 const SOUNDS: &str = if IS_MAC { "Sounds" } else { "sounds/freedesktop/stereo" };
 const ENDINGS: &[&str] = if IS_MAC { &["aiff"] } else { &["oga", "ogg", "wav"] };
 
-/// Plays a sound; otherwise the bell rings, unless it rings anyway.
-pub async fn play(guard: &GuardProgram, name: &str, rings: bool) -> Came {
+/// Plays a sound, else rings the bell, unless `rings` says that it rings anyway.
+pub async fn play(guard: &GuardProgram, name: &str, rings: bool) -> Sent {
     let why = match found(name) {
         Ok((player, file)) => {
             let mut call = Call::new(&player);
             call.args = vec![file.into()];
             let player = player.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let came = ways::run(guard, &player, call).await;
-            if came.state == State::Done {
-                return came;
+            let sent = ways::run(guard, &player, call).await;
+            if sent.state == State::Done {
+                return sent;
             }
-            came.why
+            sent.why
         }
         Err(why) => why,
     };
-    let bell = if rings { Came::done() } else { bell::ring() };
-    Came { why: format!("the bell instead: {why}"), ..bell }
+    let bell = if rings { Sent::done() } else { bell::ring() };
+    Sent { why: format!("the bell instead: {why}"), ..bell }
 }
 
-/// The player and the file, or why there is none.
 fn found(name: &str) -> Result<(PathBuf, PathBuf), String> {
     let file = is_sound_name(name).then(|| file(&folders(), name)).flatten();
     let file = file.ok_or_else(|| format!("the system has no sound `{name}`"))?;
@@ -53,7 +52,7 @@ fn file(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders.iter().find_map(of_folder)
 }
 
-/// The folders of the user and the system that have sounds.
+/// The data folders of the user and the system.
 fn folders() -> Vec<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = given("HOME").map(PathBuf::from);

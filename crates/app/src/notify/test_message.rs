@@ -1,19 +1,20 @@
-//! A test message by every way that is switched on, and what came of it.
+//! `notify --test`: a test message by every way that is switched on, with the results.
 
-use super::{Came, Message, State, by};
+use super::message::Message;
+use super::ways::{Sent, State, by};
 use crate::Failure;
 use crate::answer::v1::{Answer, Check, Checks};
 use crate::doctor::answer;
 use crate::project::Project;
 use countersign_core::notify::Way;
 
-/// Tells it now, whatever the hour; nothing is put on record.
+/// Sends it now, also in quiet hours, without recording it.
 pub async fn test(project: &Project) -> Result<Answer<Checks>, Failure> {
     let switches = &project.config.notify.switches;
     let on: Vec<Way> = Way::ALL.into_iter().filter(|way| switches.has(*way)).collect();
-    let came = by(&on, project, &Message::test(project)?).await;
-    let line = |way: Way| match came.iter().find(|(taken, _)| *taken == way) {
-        Some((_, came)) => line(way, came),
+    let sent = by(&on, project, &Message::test(project)?).await;
+    let line = |way: Way| match sent.iter().find(|(taken, _)| *taken == way) {
+        Some((_, sent)) => line(way, sent),
         None => Check::ok(way.word(), "off"),
     };
     let mut lines: Vec<Check> = Way::ALL.into_iter().map(line).collect();
@@ -23,12 +24,12 @@ pub async fn test(project: &Project) -> Result<Answer<Checks>, Failure> {
     Ok(answer(lines))
 }
 
-fn line(way: Way, came: &Came) -> Check {
-    match came.state {
-        State::Done if came.why.is_empty() => Check::ok(way.word(), "told"),
-        State::Done => Check::ok(way.word(), &came.why),
-        State::NotThere => Check::warn(way.word(), format!("not here: {}", came.why)),
-        State::Failed => Check::unavailable(way.word(), &came.why).hint(hint(way)),
+fn line(way: Way, sent: &Sent) -> Check {
+    match sent.state {
+        State::Done if sent.why.is_empty() => Check::ok(way.word(), "told"),
+        State::Done => Check::ok(way.word(), &sent.why),
+        State::NotThere => Check::warn(way.word(), format!("not here: {}", sent.why)),
+        State::Failed => Check::unavailable(way.word(), &sent.why).hint(hint(way)),
     }
 }
 

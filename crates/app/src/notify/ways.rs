@@ -1,44 +1,42 @@
-//! All ways at once, each within its time.
+//! Sends a message by all ways in parallel, each within a time limit. The webhook and the command are here; the bell,
+//! the desktop and the sound have modules of their own.
 
 use super::message::Message;
-use super::{bell, command, desktop, sound, webhook};
+use super::{bell, desktop, sound};
 use crate::project::{Project, guard_program};
 use countersign_core::notify::Way;
 use countersign_engine::process::{self, Call, GuardProgram, How};
+use countersign_engine::reviewer::Command;
+use countersign_engine::webhook::Webhook;
 use std::future::Future;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long telling may take, by whichever way: a command that ends must not be kept.
+/// For every way: a command that ends must not be delayed.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How long a program of a way may take. Then there is still time to end it in order.
+/// For the program of a way, so that there is time to end it.
 const PROGRAM: Duration = Duration::from_secs(8);
 const GRACE: Duration = Duration::from_millis(500);
-/// How much of the end of its error output is repeated.
 const WORDS_BYTES: usize = 300;
 
-/// What came of a way.
+/// The result of one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Came {
-    /// Whether it worked.
+pub struct Sent {
     pub state: State,
-    /// Why not, or what was done instead; empty where there is nothing to say.
+    /// The reason, or what was done instead; may be empty.
     pub why: String,
 }
 
-/// Whether a way worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It did.
     Done,
     /// There is no such way here: no desktop, no terminal.
     NotThere,
-    /// It did not.
     Failed,
 }
 
 impl State {
-    /// As it is recorded.
+    /// Its name in the ledger.
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -48,71 +46,101 @@ impl State {
     }
 }
 
-impl Came {
-    /// It worked.
+impl Sent {
     pub fn done() -> Self {
         Self { state: State::Done, why: String::new() }
     }
 
-    /// There is no such way here.
     pub fn not_there(why: impl Into<String>) -> Self {
         Self { state: State::NotThere, why: why.into() }
     }
 
-    /// It did not work.
     pub fn failed(why: impl Into<String>) -> Self {
         Self { state: State::Failed, why: why.into() }
     }
 }
 
-/// Tells by these ways, and comes back with what came of each, in their order.
-pub async fn by(ways: &[Way], project: &Project, message: &Message) -> Vec<(Way, Came)> {
+/// Sends a message by these ways; the results have the order of [`Way`].
+pub async fn by(ways: &[Way], project: &Project, message: &Message) -> Vec<(Way, Sent)> {
     let guard = match guard_program() {
         Ok(guard) => guard,
-        Err(failure) => return ways.iter().map(|way| (*way, Came::failed(&failure.message))).collect(),
+        Err(failure) => return ways.iter().map(|way| (*way, Sent::failed(&failure.message))).collect(),
     };
-    // The bell stands in for a sound, and rings once.
+    // The bell replaces a sound that cannot be played, and rings once.
     let rings = ways.contains(&Way::Bell);
     let (desktop, bell, sound, webhook, command) = tokio::join!(
         within(ways, Way::Desktop, desktop::show(&guard, message)),
         within(ways, Way::Bell, async { bell::ring() }),
         within(ways, Way::Sound, sound::play(&guard, &message.sound, rings)),
-        within(ways, Way::Webhook, webhook::post(project, message, LIMIT)),
-        within(ways, Way::Command, command::run(&guard, project, message)),
+        within(ways, Way::Webhook, post(project, message)),
+        within(ways, Way::Command, command(&guard, project, message)),
     );
     [desktop, bell, sound, webhook, command].into_iter().flatten().collect()
 }
 
-async fn within(ways: &[Way], way: Way, take: impl Future<Output = Came>) -> Option<(Way, Came)> {
+async fn within(ways: &[Way], way: Way, take: impl Future<Output = Sent>) -> Option<(Way, Sent)> {
     if !ways.contains(&way) {
         return None;
     }
-    let came = tokio::time::timeout(LIMIT, take).await;
-    Some((way, came.unwrap_or_else(|_| Came::failed(format!("it took longer than {} s", LIMIT.as_secs())))))
+    let sent = tokio::time::timeout(LIMIT, take).await;
+    Some((way, sent.unwrap_or_else(|_| Sent::failed(format!("it took longer than {} s", LIMIT.as_secs())))))
 }
 
-/// Runs a program of a way under a guard. `name` is how messages call it.
-pub async fn run(guard: &GuardProgram, name: &str, mut call: Call) -> Came {
+/// Posts the message to the webhook of the project.
+async fn post(project: &Project, message: &Message) -> Sent {
+    let Some(config) = &project.config.notify.webhook else { return Sent::not_there("no webhook") };
+    let token = match &config.token_env {
+        None => None,
+        Some(name) => match std::env::var(name) {
+            Ok(token) if !token.trim().is_empty() => Some(token.trim().to_owned()),
+            _ => return Sent::failed(format!("the variable `{name}` holds no token")),
+        },
+    };
+    let timeout = Duration::from_secs(config.timeout_seconds.into());
+    let webhook = Webhook { url: config.url.clone(), token, timeout };
+    match webhook.post(&message.json().to_string(), &message.id, LIMIT).await {
+        Ok(()) => Sent::done(),
+        Err(why) => Sent::failed(why),
+    }
+}
+
+/// Runs the user's command with the message on its standard input and in its environment.
+async fn command(guard: &GuardProgram, project: &Project, message: &Message) -> Sent {
+    let Some(argv) = &project.config.notify.command else { return Sent::not_there("no command") };
+    // Files of the project keep their paths, as for a reviewer that is a command.
+    let command = Command { argv: argv.clone(), model: None }.from_anywhere(project.root.path());
+    let mut words = command.argv.into_iter();
+    let Some(program) = words.next() else { return Sent::not_there("no command") };
+    let mut call = Call::new(&program);
+    call.args = words.map(Into::into).collect();
+    call.cwd = project.root.path().to_owned();
+    call.env = message.environment();
+    call.stdin = format!("{}\n", message.json()).into_bytes();
+    run(guard, &program, call).await
+}
+
+/// Runs a program under a guard. `name` is its name in messages.
+pub async fn run(guard: &GuardProgram, name: &str, mut call: Call) -> Sent {
     (call.timeout, call.grace) = (PROGRAM, GRACE);
     call.surplus = process::Surplus::Forgets;
     call.stdout_limit_bytes = WORDS_BYTES;
     call.stderr_tail_bytes = WORDS_BYTES;
     let ended = match process::run(guard, call, &CancellationToken::new()).await {
         Ok(ended) => ended,
-        Err(error) => return Came::failed(format!("`{name}` could not be run: {error}")),
+        Err(error) => return Sent::failed(format!("`{name}` could not be run: {error}")),
     };
     let said = match ended.stderr_tail.trim() {
         "" => String::new(),
         words => format!(": {words}"),
     };
     match ended.how {
-        How::Exited(0) => Came::done(),
-        How::Exited(code) => Came::failed(format!("`{name}` ended with exit code {code}{said}")),
-        How::Signalled(signal) => Came::failed(format!("`{name}` was ended by signal {signal}{said}")),
-        How::NotStarted { reason } => Came::failed(format!("`{name}` could not be started: {reason}")),
-        How::TimedOut => Came::failed(format!("`{name}` took longer than {} s", PROGRAM.as_secs())),
+        How::Exited(0) => Sent::done(),
+        How::Exited(code) => Sent::failed(format!("`{name}` ended with exit code {code}{said}")),
+        How::Signalled(signal) => Sent::failed(format!("`{name}` was ended by signal {signal}{said}")),
+        How::NotStarted { reason } => Sent::failed(format!("`{name}` could not be started: {reason}")),
+        How::TimedOut => Sent::failed(format!("`{name}` took longer than {} s", PROGRAM.as_secs())),
         How::TooMuchOutput { .. } | How::Cancelled | How::GuardLost => {
-            Came::failed(format!("`{name}` was lost"))
+            Sent::failed(format!("`{name}` was lost"))
         }
     }
 }

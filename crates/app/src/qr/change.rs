@@ -1,4 +1,4 @@
-//! The commands that change a phase: under the lock of its file, and on record.
+//! The commands that change a phase.
 
 use super::{Answered, Place};
 use crate::Failure;
@@ -6,10 +6,10 @@ use crate::answer::v1::qr::{Fixed, Phase, Reset};
 use crate::author::actor;
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition::Ruling;
-use countersign_doors::qr::{State, given, scope_digest, words};
+use countersign_doors::qr::{State, given, words};
 use std::path::{Path, PathBuf};
 
-/// Takes items from the caller.
+/// `qr decompose --items`: takes items from the caller.
 pub(super) async fn decompose(
     place: &Place,
     (path, text): (&Path, &str),
@@ -23,7 +23,7 @@ pub(super) async fn decompose(
     Ok(answer(place, &state, text))
 }
 
-/// Records what a verifier says.
+/// `qr record`: records the ruling of a verifier.
 pub async fn record(
     place: &Place,
     id: &str,
@@ -34,14 +34,13 @@ pub async fn record(
     let ruling = Ruling::of(ruling, finding)?;
     let door = place.door().await?;
     let found = place.dir.require(phase)?.state;
-    let scope = found.item(id).map(|item| &item.scope);
-    let digest = scope.and_then(|scope| scope_digest::now(&door.root, scope));
+    let digest = found.item(id).and_then(|item| item.scope.file_digest(&door.root));
     let state = door.record(id, &ruling, digest, (false, &actor())).await?;
     let text = words::recorded(&state, id, place.policy(), &place.here(phase));
     Ok(answer(place, &state, text))
 }
 
-/// Takes a fix: the next round, with everything it may have touched open again.
+/// `qr fixed`: begins the next round, with all items that the fix may have changed.
 pub async fn fixed(place: &Place, files: &[PathBuf]) -> Result<Answered<Fixed>, Failure> {
     let phase = place.phase()?;
     let project = &place.project;
@@ -55,7 +54,7 @@ pub async fn fixed(place: &Place, files: &[PathBuf]) -> Result<Answered<Fixed>, 
     Ok(answer.map(|phase| Fixed { phase, next_round: fixed.next_round, reopened: fixed.reopened }))
 }
 
-/// Takes an item as it is.
+/// `qr accept`: accepts an item as it is.
 pub async fn accept(place: &Place, id: &str, reason: &str) -> Result<Answered<Phase>, Failure> {
     let phase = place.phase()?;
     let door = place.door().await?;
@@ -64,7 +63,7 @@ pub async fn accept(place: &Place, id: &str, reason: &str) -> Result<Answered<Ph
     Ok(answer(place, &state, text))
 }
 
-/// Begins a phase again.
+/// `qr reset`: begins a phase again.
 pub async fn reset(place: &Place) -> Result<Answered<Reset>, Failure> {
     let phase = place.phase()?;
     let removed = place.door().await?.reset(&actor()).await?;
@@ -73,7 +72,7 @@ pub async fn reset(place: &Place) -> Result<Answered<Reset>, Failure> {
     Ok(Answered::new(Outcome::Passed, words::reset(&here, removed), answer))
 }
 
-/// The change was made; that is these commands' success, whatever the gate says about it.
-fn answer(place: &Place, state: &State, text: String) -> Answered<Phase> {
+/// The answer of a command that changed a phase. It is a success whatever the gate says.
+pub(super) fn answer(place: &Place, state: &State, text: String) -> Answered<Phase> {
     Answered::new(Outcome::Passed, text, Phase::new(state, place.policy(), &place.here(state.phase)))
 }

@@ -1,11 +1,10 @@
-//! `qr decompose` by a reviewer, or the prompt for those who think themselves.
+//! `qr decompose`: items from the caller or from a reviewer, or the prompt for them.
 
 use super::ask::Asked;
-use super::{Answered, Place, Preview, Watch, change};
+use super::{Place, Preview, Watch, change};
 use crate::Failure;
 use crate::answer::v1::qr::Phase;
 use crate::author::actor;
-use countersign_core::outcome::Outcome;
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_doors::qr::{QrError, State, words};
 use std::path::PathBuf;
@@ -13,17 +12,17 @@ use tokio_util::sync::CancellationToken;
 
 /// Where items come from.
 pub struct Items {
-    /// What is looked at.
+    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
-    /// The caller's own, with the file they are from.
+    /// The caller's items, with their file.
     pub given: Option<(PathBuf, String)>,
-    /// Whether they take the place of those there are.
+    /// Whether they replace the items of the phase.
     pub again: bool,
     /// Whether only the prompt is wanted.
     pub prompt: bool,
 }
 
-/// Makes items: from the caller, from a reviewer, or not at all where only the prompt is wanted.
+/// Makes items, or shows the prompt for them.
 pub async fn items(
     place: &Place,
     wanted: &Items,
@@ -33,7 +32,7 @@ pub async fn items(
     let phase = place.phase()?;
     if let Some((path, text)) = &wanted.given {
         if !wanted.artifacts.is_empty() {
-            // Kept in mind for whoever verifies.
+            // Remembered for later commands.
             Asked::open(place, &wanted.artifacts, false).await?;
         }
         return Ok(Preview::Answer(change::decompose(place, (path, text), wanted.again).await?));
@@ -48,11 +47,10 @@ pub async fn items(
     }
     let state = decompose(&asked, wanted.again, watch, cancel).await?;
     let text = words::decompose_complete(&state, &place.here(phase));
-    let answer = Phase::new(&state, place.policy(), &place.here(phase));
-    Ok(Preview::Answer(Answered::new(Outcome::Passed, text, answer)))
+    Ok(Preview::Answer(change::answer(place, &state, text)))
 }
 
-/// Items from a reviewer, in the file.
+/// Takes items from a reviewer.
 pub(super) async fn decompose(
     asked: &Asked,
     again: bool,
@@ -60,7 +58,7 @@ pub(super) async fn decompose(
     cancel: &CancellationToken,
 ) -> Result<State, Failure> {
     let again = again.then(actor);
-    // Found out before anybody is asked.
+    // Checked before a reviewer is asked.
     match asked.qr.dir.read(asked.qr.phase)? {
         Some(known) if again.is_some() => asked.qr.may_begin_again(&known.state, again.as_ref())?,
         Some(known) if !known.state.items.is_empty() => {
@@ -71,8 +69,6 @@ pub(super) async fn decompose(
     let materials = asked.materials()?;
     let asking = asked.about(&materials);
     let (items, reviewer) = watch.during(&asked.engine, asking.decompose(cancel)).await?;
-    Ok(asked
-        .qr
-        .decompose(items, again.as_ref(), &Actor::new(reviewer, ActorKind::Program, Channel::Gate))
-        .await?)
+    let by = Actor::new(reviewer, ActorKind::Program, Channel::Gate);
+    Ok(asked.qr.decompose(items, again.as_ref(), &by).await?)
 }

@@ -1,4 +1,4 @@
-//! `qr fix`: instructions for the failures that block, by a reviewer where one is configured.
+//! `qr fix`: the fixes of blocking failures, from a reviewer if one is configured.
 
 use super::ask::Asked;
 use super::{Answered, Place, Preview, Watch};
@@ -13,20 +13,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Instructions by item, and what went wrong where they are not a reviewer's.
+/// Fixes by item, and warnings where they are not from a reviewer.
+#[derive(Default)]
 pub(super) struct Guidance {
     fixes: HashMap<String, String>,
     pub(super) warnings: Vec<String>,
 }
 
 impl Guidance {
-    /// What to do about an item.
     pub(super) fn fix(&self, item: &Item) -> String {
         self.fixes.get(&item.id).cloned().unwrap_or_else(|| words::fix_of(item))
     }
 }
 
-/// Instructions, or only what whoever words them is told.
+/// The fixes, or the prompt for them.
 pub async fn fix(
     place: &Place,
     artifacts: &[PathBuf],
@@ -45,7 +45,7 @@ pub async fn fix(
     }
     let guidance = match !blocking_failures(&state, policy).is_empty() && is_asked(place)? {
         true => by_reviewer(&Asked::open(place, artifacts, true).await?, &state, watch, cancel).await?,
-        false => Guidance { fixes: HashMap::new(), warnings: vec![] },
+        false => Guidance::default(),
     };
     let fix = |item: &Item| guidance.fix(item);
     let text = words::fix_guidance(&state, policy, &here, fix);
@@ -54,8 +54,7 @@ pub async fn fix(
     Ok(Preview::Answer(Answered::new(Outcome::Passed, text, answer).warn(guidance.warnings)))
 }
 
-/// Whether a reviewer is named who can be asked. One that just happens to be installed is not: the findings say
-/// enough.
+/// Whether a reviewer is configured. An installed program alone is not asked: the findings say enough.
 fn is_asked(place: &Place) -> Result<bool, Failure> {
     let config = &place.project.config;
     if config.reviewer.is_none() && config.reviewers.is_empty() {
@@ -65,7 +64,7 @@ fn is_asked(place: &Place) -> Result<bool, Failure> {
     Ok(panelists.iter().any(|panelist| !matches!(panelist.judge, Judge::SelfReview)))
 }
 
-/// Instructions from a reviewer. Without any the findings have to do: no instruction is a verdict.
+/// Fixes from a reviewer, else the findings: a fix is no verdict.
 pub(super) async fn by_reviewer(
     asked: &Asked,
     state: &State,

@@ -1,15 +1,13 @@
-//! The commands that only look. What they answer is the file's; what the ledger knows beside it is said as a
-//! warning. `init` is here too; it makes a folder.
+//! The commands that only read, and `init`. Their answers come from the state file; facts of the ledger are warnings.
 
 use super::{Answered, Place};
 use crate::Failure;
 use crate::answer::v1::qr::{ByWord, Execute, ExecuteFailed, FailedItem, Init, Phase, Status};
 use countersign_core::outcome::Outcome;
-use countersign_doors::qr::file::Loaded;
 use countersign_doors::qr::transition;
-use countersign_doors::qr::{Here, OnRecord, Phase as Which, State, words};
+use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Which, State, words};
 
-/// Makes the state directory.
+/// `qr init`: makes the state directory.
 pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     let created = place.dir.create()?;
     let here = place.here(Which::PlanStructure);
@@ -18,7 +16,7 @@ pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     Ok(Answered::new(Outcome::Passed, words::initialised(&here, created), answer))
 }
 
-/// The task of a phase.
+/// `qr execute`: the task of a phase.
 pub fn execute(place: &Place) -> Result<Answered<Execute>, Failure> {
     let phase = place.phase()?;
     let here = place.here(phase);
@@ -26,7 +24,7 @@ pub fn execute(place: &Place) -> Result<Answered<Execute>, Failure> {
     Ok(Answered::new(Outcome::Passed, words::execute(&here), answer))
 }
 
-/// What the fixer of a phase that failed has to know.
+/// `qr execute --qr-fail`: the blocking failures of a phase.
 pub fn execute_failed(place: &Place) -> Result<Answered<ExecuteFailed>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
@@ -36,7 +34,7 @@ pub fn execute_failed(place: &Place) -> Result<Answered<ExecuteFailed>, Failure>
     Ok(Answered::new(Outcome::Passed, words::execute_failed(&state, policy, &here), answer))
 }
 
-/// One bit, from the disk and nothing else.
+/// `qr gate`: pass or fail, from the state file alone.
 pub async fn gate(place: &Place) -> Result<Answered<Phase>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
@@ -48,7 +46,7 @@ pub async fn gate(place: &Place) -> Result<Answered<Phase>, Failure> {
     Ok(Answered::new(outcome, text, Phase::new(&state, policy, &here)).warn(warnings))
 }
 
-/// A file that is not there has no items, and no items are no pass. It says which it is.
+/// The gate without a state file: no items are no pass.
 fn nothing(place: &Place, here: &Here) -> Answered<Phase> {
     let (state, policy) = (State::new(here.phase, vec![]), place.policy());
     let is_dir = place.dir.path().is_dir();
@@ -58,7 +56,7 @@ fn nothing(place: &Place, here: &Here) -> Answered<Phase> {
     Answered::new(outcome, text, Phase { next, ..Phase::new(&state, policy, here) })
 }
 
-/// The overview, worked out now.
+/// `qr status`: the overview of a phase.
 pub async fn status(place: &Place) -> Result<Answered<Status>, Failure> {
     let phase = place.phase()?;
     let (here, policy) = (place.here(phase), place.policy());
@@ -72,10 +70,10 @@ pub async fn status(place: &Place) -> Result<Answered<Status>, Failure> {
     Ok(Answered::new(Outcome::Passed, text, answer).warn(warnings))
 }
 
-/// What the ledger knows about a state, and what of it is worth a warning. Looking makes no ledger.
+/// The record of a state in the ledger, and warnings. Reading never creates a ledger.
 async fn on_record(place: &Place, found: &Loaded) -> (OnRecord, Vec<String>) {
     let held = held_against_ledger(place, found).await;
-    // The answer is the file's, whatever became of the ledger.
+    // The answer comes from the file, also where the ledger cannot be read.
     held.unwrap_or_else(|failure| {
         (OnRecord::default(), vec![format!("what is on record cannot be read: {}", failure.message)])
     })

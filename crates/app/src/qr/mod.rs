@@ -1,4 +1,4 @@
-//! A decomposed review in a state file, command by command. The text of an answer is the document's own form.
+//! The use cases of `countersign qr`, one for each command. The rules and texts are in the qr door.
 
 mod ask;
 mod change;
@@ -23,15 +23,15 @@ use crate::answer::v1::qr::Prompt;
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Engine;
 
-/// What a command answers.
+/// The answer of a command.
 pub struct Answered<T> {
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// In the document's form.
+    /// The text, in the document's form.
     pub text: String,
-    /// For programs.
+    /// The answer for programs.
     pub answer: T,
-    /// What people should know beside it.
+    /// Warnings for people.
     pub warnings: Vec<String>,
 }
 
@@ -50,11 +50,11 @@ impl<T> Answered<T> {
     }
 }
 
-/// What a command answers that can also say what a reviewer would be told.
+/// The answer of a command that can also show its prompt.
 pub enum Preview<T> {
     /// Its answer.
     Answer(Answered<T>),
-    /// What a reviewer would be told.
+    /// The prompt for a reviewer.
     Prompt(Answered<Prompt>),
 }
 
@@ -65,12 +65,12 @@ impl<T> Preview<T> {
     }
 }
 
-/// Shows what happens while reviewers are asked.
+/// Shows progress while reviewers are asked.
 pub trait Watch {
-    /// Shows the progress of an engine while something is done.
+    /// Shows the progress of an engine during a future.
     fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> impl Future<Output = T>;
-    /// Something beside the answer, for people.
+    /// A note for people.
     fn note(&self, words: &str);
-    /// What people should know.
+    /// Warnings for people.
     fn warn(&self, warnings: &[String]);
 }

@@ -1,4 +1,4 @@
-//! Where a `qr` command works: its project, its state directory, its phase.
+//! The project, the state directory and the phase of a `qr` command.
 
 use crate::Failure;
 use crate::author;
@@ -10,34 +10,34 @@ use countersign_doors::qr::{Here, Phase, Qr, StateDir};
 use countersign_engine::ledger::Ledger;
 use std::path::{Path, PathBuf};
 
-/// Where a loop keeps its state if nobody says where, beside the ledger.
+/// The default state directory of a loop, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
 
-/// What names a place.
+/// The arguments that name a place.
 #[derive(Debug, Default)]
 pub struct Where {
-    /// The state directory, where one is named.
+    /// The state directory.
     pub state_dir: Option<PathBuf>,
-    /// The phase, where one is named.
+    /// The phase.
     pub phase: Option<Phase>,
-    /// Who is asked, where that is said.
+    /// The reviewer.
     pub reviewer: Option<String>,
-    /// For commands that can keep their state where they like: what they look at.
+    /// The artifacts, for commands with a default state directory.
     pub own: Option<Vec<PathBuf>>,
 }
 
-/// What the commands share.
+/// The place of a command.
 pub struct Place {
-    /// The project around here.
+    /// The project.
     pub project: Project,
-    /// Where the state files are.
+    /// The state directory.
     pub(super) dir: StateDir,
     typed: String,
     phase: Option<Phase>,
 }
 
 impl Place {
-    /// The place that flags, the environment or the project's file name.
+    /// The place that flags, the environment or the configuration name.
     pub fn find(config: Option<&Path>, given: Where) -> Result<Self, Failure> {
         let Where { state_dir, phase, reviewer, own } = given;
         let project = Project::find(config, reviewer)?;
@@ -54,7 +54,7 @@ impl Place {
         Ok(Self { project, dir: StateDir::new(path), typed, phase })
     }
 
-    /// Makes the state directory if it is ours rather than one somebody named.
+    /// Makes the state directory if it is the default one.
     pub(super) fn make_own(&self) -> Result<(), Failure> {
         if self.dir.path().starts_with(self.project.ledger_dir().join(OWN_STATE_DIR)) {
             self.dir.create()?;
@@ -69,17 +69,17 @@ impl Place {
             .ok_or_else(|| Failure::usage("no phase is named").hint(format!("--phase PHASE, one of {known}")))
     }
 
-    /// What blocks when, and where a loop ends.
+    /// The policy of the gate.
     pub(super) fn policy(&self) -> &GatePolicy {
         &self.project.config.qr.gate
     }
 
-    /// The names for commands in answers.
+    /// The place for commands in answers.
     pub(super) fn here(&self, phase: Phase) -> Here {
         Here { state_dir: self.typed.clone(), phase, for_agent: author::is_agent() }
     }
 
-    /// The door, for commands that change something.
+    /// The door, for commands that write.
     pub(super) async fn door(&self) -> Result<Qr, Failure> {
         self.phase()?;
         if !self.dir.path().is_dir() {
@@ -88,7 +88,7 @@ impl Place {
         self.door_with(self.project.ledger().await?)
     }
 
-    /// The door where there is a ledger, for commands that look.
+    /// The door if there is a ledger, for commands that read.
     pub(super) async fn existing_door(&self) -> Result<Option<Qr>, Failure> {
         let ledger = self.project.existing_ledger().await?;
         ledger.map(|ledger| self.door_with(ledger)).transpose()
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-/// A directory for each set of artifacts: what was found out about one says nothing about another.
+/// A directory for each set of artifacts, because their states are independent.
 fn own_state_dir(project: &Project, artifacts: &[PathBuf]) -> PathBuf {
     let absolute = |path: &PathBuf| {
         let path = project.here.join(path);

@@ -1,4 +1,4 @@
-//! `qr reconcile`: is what was planned there, milestone by milestone.
+//! `qr reconcile`: whether each milestone of a plan is implemented.
 
 use super::ask::{Asked, files};
 use super::{Answered, Place, Watch};
@@ -6,21 +6,20 @@ use crate::Failure;
 use crate::answer::v1::qr::{self as v1, Prompts, Question, Reconciled};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
+use countersign_doors::qr::Materials;
 use countersign_doors::qr::asking::{self, Asking, Milestone};
-use countersign_doors::qr::material::Materials;
 use countersign_doors::qr::words::reconciliation;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// What is compared.
+/// The arguments.
 pub struct Compared {
     /// The plan.
     pub plan: PathBuf,
-    /// What was built; without any, the files each milestone names.
+    /// The implementation; by default the files that each milestone names.
     pub files: Vec<PathBuf>,
 }
 
-/// What is compared, opened.
 struct Opened {
     asked: Asked,
     plan: Materials,
@@ -53,8 +52,8 @@ pub async fn reconcile(
 ) -> Result<Answered<Reconciled>, Failure> {
     let opened = Opened::new(place, compared, true).await?;
     let here = place.here(place.phase()?);
-    let (asking, parts) = (opened.asking(), &opened.plan.plan.parts);
-    let milestones = watch.during(&opened.asked.engine, asking.reconcile(parts, cancel)).await?;
+    let asking = opened.asking();
+    let milestones = watch.during(&opened.asked.engine, asking.reconcile(&opened.plan, cancel)).await?;
     let outcome = Outcome::worst(milestones.iter().map(Milestone::outcome)).unwrap_or(Outcome::NeedsWork);
     let again = format!("reconcile --plan {}", visible_line(&compared.plan.to_string_lossy()));
     let next = reconciliation::next(&here, outcome, &again);
@@ -67,7 +66,7 @@ pub async fn reconcile(
 pub async fn reconcile_prompts(place: &Place, compared: &Compared) -> Result<Answered<Prompts>, Failure> {
     let opened = Opened::new(place, compared, false).await?;
     place.phase()?;
-    let questions = opened.asking().reconciliation(&opened.plan.plan.parts)?;
+    let questions = opened.asking().reconciliation(&opened.plan)?;
     let question = |(system_prompt, payload)| Question { system_prompt, payload };
     let words = questions.iter().map(|(_, one)| question(opened.asked.engine.consultation_words(one)));
     let prompts: Vec<Question> = words.collect();

@@ -1,4 +1,4 @@
-//! `qr verify`: every open or failed item that blocks, each by a review of its own.
+//! `qr verify`: verifies every open or failed item that blocks, each by a review.
 
 use super::ask::Asked;
 use super::{Answered, Place, Preview, Watch};
@@ -11,17 +11,17 @@ use countersign_doors::qr::{shell_word, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// What is verified.
+/// The arguments.
 pub struct Verify {
-    /// What is looked at.
+    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
     /// Only these items.
     pub items: Vec<String>,
-    /// Only what a verifier of this item is told.
+    /// Only show the prompt of this item.
     pub prompt: Option<String>,
 }
 
-/// Verifies, or says what a verifier is told.
+/// Verifies items, or shows the prompt of one.
 pub async fn verify(
     place: &Place,
     wanted: &Verify,
@@ -44,7 +44,7 @@ pub async fn verify(
     Ok(Preview::Answer(answer(place, &verified, None)))
 }
 
-/// Verifies items; all that need it where none is named.
+/// Verifies the named items, or all that need it.
 pub(super) async fn all(
     asked: &Asked,
     ids: &[String],
@@ -56,7 +56,7 @@ pub(super) async fn all(
     Ok(watch.during(&asked.engine, asking.verify(ids, cancel)).await?)
 }
 
-/// What was found out, in the document's form. Who was asked and did not rule is said beside it.
+/// The answer. Items without a ruling are warnings.
 pub(super) fn answer(place: &Place, verified: &Verified, fixes: Option<u32>) -> Answered<v1::Verified> {
     let (state, policy) = (&verified.state, place.policy());
     let here = place.here(state.phase);
@@ -71,7 +71,7 @@ pub(super) fn answer(place: &Place, verified: &Verified, fixes: Option<u32>) -> 
     Answered::new(outcome(place, verified), text, answer).warn(warnings)
 }
 
-/// The worst of what the gate says and how the reviews ended that have no ruling.
+/// The worst of the gate's outcome and the outcomes of reviews without a ruling.
 fn outcome(place: &Place, verified: &Verified) -> Outcome {
     let gated = gate(&verified.state, place.policy()).end.outcome();
     let unruled = verified.unruled.iter().map(|unruled| unruled.outcome);

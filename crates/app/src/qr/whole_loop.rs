@@ -1,4 +1,4 @@
-//! `qr loop`: decompose, verify, fix, and again, until the gate passes or the loop ends with its reason.
+//! `qr loop`: decompose, verify, fix, and again, until the gate passes or the loop ends for another reason.
 
 use super::ask::Asked;
 use super::{Answered, Place, Watch, decompose, guidance, verify};
@@ -17,19 +17,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A fixer may say this much; it is not read.
+/// The output of a fixer is not read.
 const FIXER_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 const STDERR_TAIL_BYTES: usize = 4 * 1024;
-/// How much of a fixer's last words is shown.
+/// How much of the end of a fixer's error output is shown.
 const QUOTED_BYTES: usize = 400;
 
-/// What a loop is about, and who fixes.
+/// The arguments.
 pub struct Loop {
-    /// What is looked at.
+    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
     /// The command line of the fixer.
     pub fixer: String,
-    /// How long it may take, each time.
+    /// How long each call of it may take.
     pub fixer_timeout_seconds: u32,
 }
 
@@ -74,7 +74,7 @@ pub async fn until_passed(
     }
 }
 
-/// What passed before passed on what was there then. Where that changed, it is opened again.
+/// Reopens items whose files changed since they passed.
 async fn look_again(asked: &Asked) -> Result<(), Failure> {
     let mut files = asked.qr.changed().await?;
     if asked.verified.as_ref() != Some(&asked.materials()?.digest()) {
@@ -86,7 +86,7 @@ async fn look_again(asked: &Asked) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has a program mend what failed. It is told what the fixer of the document is told, and nothing else.
+/// Runs the fixer with the document's fix guidance on its standard input.
 async fn fix(
     place: &Place,
     asked: &Asked,
@@ -100,7 +100,7 @@ async fn fix(
     watch.warn(&guidance.warnings);
     let here = place.here(state.phase);
     let text = words::fix_guidance(state, place.policy(), &here, |item| guidance.fix(item));
-    // What comes next is this loop's business.
+    // The loop itself does the next step.
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("NEXT:")).collect();
     let (program, args) = fixer.split_first().ok_or_else(|| Failure::usage("--fixer names no program"))?;
     let mut call = Call::new(program);
@@ -121,7 +121,7 @@ async fn fix(
     }
 }
 
-/// Why a fixer did not end well. What it did is there, and nothing of it is verified.
+/// The failure of a fixer. Its changes stay, unverified.
 fn failed(program: &str, ended: &Ended, seconds: u32) -> Failure {
     let (why, words) = match &ended.how {
         How::TimedOut => (NoVerdict::Timeout, format!("did not end within {seconds} seconds")),

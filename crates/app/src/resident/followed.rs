@@ -1,4 +1,4 @@
-//! How a review stands for somebody who does not perform it: done, under way, or left by whoever performed it.
+//! Follows a review that another task or process performs: finished, running, or interrupted.
 
 use super::Resident;
 use crate::Failure;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How often somebody who waits looks whether the one that performs still lives.
+/// How often a waiting call checks whether the performing process still lives.
 pub const LOOK: Duration = Duration::from_millis(500);
 
-/// How a review stands when nobody waits for it any longer.
+/// The state of a review at the end of waiting.
 pub enum Followed {
-    /// It waits for whoever handed it in, or it is over.
+    /// It has an outcome.
     Stands(Stored),
-    /// It is under way.
+    /// It is running.
     Running(Stored),
-    /// Nobody performs it any more: the same files have to be handed in again.
+    /// No process performs it any more: the same files must be handed in again.
     Interrupted(Stored),
 }
 
@@ -29,7 +29,7 @@ impl Followed {
         }
     }
 
-    /// How a review stands that was read just now.
+    /// The state of a review that was read just now.
     pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
         if stored.review.standing().is_some() {
             return Ok(Self::Stands(stored));
@@ -37,7 +37,7 @@ impl Followed {
         if is_performed(resident, ledger, &stored).await {
             return Ok(Self::Running(stored));
         }
-        // Whoever performed it wrote what there was to write before that showed.
+        // The performing process may have written its end meanwhile.
         let stored = ledger.review(&stored.review.id).await?.unwrap_or(stored);
         Ok(match stored.review.standing() {
             Some(_) => Self::Stands(stored),
@@ -46,9 +46,8 @@ impl Followed {
     }
 }
 
-/// Whether anybody performs a review.
+/// Whether a process performs a review.
 pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored) -> bool {
-    // Who waits here for another to perform it takes over at once where that one is gone.
     if resident.performs(&stored.review.id) {
         return true;
     }
@@ -56,14 +55,14 @@ pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored)
     !resident.holds(stored).await && stored.holder.as_deref().is_some_and(alive)
 }
 
-/// How many questions are answered, of how many.
+/// The numbers of answered and of all questions.
 pub fn counted(stored: &Stored) -> (usize, usize) {
     let Some(round) = stored.review.round() else { return (0, 0) };
     let done = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
     (done.count(), round.assignments.len())
 }
 
-/// Follows a review until it stands, for so long at most, or until nobody waits any more.
+/// Follows a review until it has an outcome, with a time limit, or until the client is gone.
 pub async fn until_it_stands(
     resident: &Resident,
     ledger: &Ledger,
@@ -83,7 +82,7 @@ pub async fn until_it_stands(
         if is_over || !matches!(followed, Followed::Running(_)) {
             return Ok(followed);
         }
-        // Reading a large review again after each answer would cost more than the answer.
+        // Reading a large review after each answer would cost more than the answer.
         tokio::time::sleep_until((before + before.elapsed() * 10).min(deadline)).await;
         tokio::select! {
             () = gone.cancelled() => {}

@@ -1,4 +1,4 @@
-//! What a server shares between its calls: the project, the engine, and reviews that are performed in the background.
+//! The state that a server shares between its calls: the ledger, the engine, and the reviews in the background.
 
 mod followed;
 
@@ -22,29 +22,27 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long reviewers get to end when the server does. Their guards end them all the same.
+/// For reviewers to end when the server stops. Their guards end them anyway.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// A process that stays: it lives longer than any call, and than any state of the configuration.
+/// A server process. It reads the configuration anew for each call.
 #[derive(Clone)]
 pub struct Resident(Arc<Inner>);
 
 struct Inner {
-    /// What it says of itself.
+    /// Its name in messages.
     name: &'static str,
-    /// The folder whose project is served; paths that clients send are relative to it.
+    /// The served folder: paths of clients are relative to it.
     folder: PathBuf,
     config: Option<PathBuf>,
     /// Ends with the server.
     stopping: CancellationToken,
-    /// What was opened, once a call needed it.
     opened: tokio::sync::Mutex<Opened>,
-    /// Rounds that are performed here now.
+    /// The rounds that this process performs.
     performed: Mutex<HashSet<(ReviewId, u32)>>,
     tasks: TaskTracker,
 }
 
-/// What stays open from one call to the next.
 #[derive(Default)]
 struct Opened {
     ledger: Option<Ledger>,
@@ -52,7 +50,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// The ledger to write to: the first who needs it makes it.
+    /// The ledger to write to, created by the first call that needs it.
     async fn ledger(&mut self, project: &Project) -> Result<Ledger, Failure> {
         let ledger = match self.ledger.take() {
             Some(ledger) => ledger,
@@ -64,7 +62,7 @@ impl Opened {
 }
 
 impl Resident {
-    /// One that has opened nothing yet.
+    /// A server that has opened nothing yet.
     pub fn new(
         name: &'static str,
         folder: PathBuf,
@@ -82,7 +80,7 @@ impl Resident {
         }))
     }
 
-    /// What it says of itself.
+    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
@@ -92,12 +90,12 @@ impl Resident {
         &self.0.stopping
     }
 
-    /// What is done beside the calls. It is waited for when the server stops.
+    /// The background tasks. The server waits for them when it stops.
     pub fn tasks(&self) -> &TaskTracker {
         &self.0.tasks
     }
 
-    /// Does something beside the calls.
+    /// Runs a background task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.tasks.spawn(task);
     }
@@ -107,18 +105,18 @@ impl Resident {
         self.project_for(None)
     }
 
-    /// The same with somebody else to ask.
+    /// The same with another reviewer.
     pub fn project_for(&self, reviewer: Option<String>) -> Result<Project, Failure> {
         Project::find_at(self.0.folder.clone(), self.0.config.as_deref(), reviewer, &environment())
     }
 
-    /// What a change is against, with the project under the configuration of that commit.
+    /// The base of a change, with the project under the configuration of that commit.
     pub async fn base(&self, named: Option<&str>) -> Result<Base, Failure> {
         let flags = Flags { config: self.0.config.clone(), reviewer: None };
         change::base(self.0.folder.clone(), &flags, &environment(), named, false).await
     }
 
-    /// The ledger for looking, where there is one: a look makes none.
+    /// The ledger to read, if there is one: reading never creates it.
     pub async fn ledger(&self, project: &Project) -> Result<Option<Ledger>, Failure> {
         if let Some(ledger) = &self.0.opened.lock().await.ledger {
             return Ok(Some(ledger.clone()));
@@ -126,17 +124,17 @@ impl Resident {
         project.existing_ledger().await
     }
 
-    /// The ledger to write to, also where nobody could be asked for a review.
+    /// The ledger to write to, also where no reviewer is configured.
     pub async fn ledger_to_write(&self, project: &Project) -> Result<Ledger, Failure> {
         self.0.opened.lock().await.ledger(project).await
     }
 
-    /// The engine with the panel this project has now. The first call opens the ledger.
+    /// The engine with the reviewers that the project has now.
     pub async fn engine(&self, project: &Project) -> Result<Engine, Failure> {
         self.engine_for(project, project.planner(None)?).await
     }
 
-    /// The engine with a planner of the caller's.
+    /// The engine with this planner.
     pub async fn engine_for(&self, project: &Project, planner: Planner) -> Result<Engine, Failure> {
         let mut opened = self.0.opened.lock().await;
         let engine = match &opened.engine {
@@ -147,7 +145,7 @@ impl Resident {
         Ok(engine)
     }
 
-    /// Performs a review in the background, unless that is being done already.
+    /// Performs a review in the background, unless this process does so already.
     pub fn perform(&self, engine: &Engine, ticket: Ticket) {
         let round = (ticket.review.clone(), ticket.round);
         if self.0.stopping.is_cancelled() || !self.performed().insert(round.clone()) {
@@ -160,28 +158,24 @@ impl Resident {
             if let Err(error) = ended
                 && !matches!(error, EngineError::Interrupted)
             {
-                // Whoever waits reads the ledger, where this review stands as interrupted.
-                eprintln!(
-                    "{}: review {}: {}",
-                    resident.0.name,
-                    ticket.review,
-                    visible_line(&error.to_string())
-                );
+                // Waiting calls read the ledger, where this review stands as interrupted.
+                let error = error.to_string();
+                eprintln!("{}: review {}: {}", resident.0.name, ticket.review, visible_line(&error));
             }
         });
     }
 
-    /// Whether a review is being performed here.
+    /// Whether this process performs a review.
     pub fn performs(&self, review: &ReviewId) -> bool {
         self.performed().iter().any(|(performed, _)| performed == review)
     }
 
-    /// Whether a review is this server's to perform.
+    /// Whether a review is held by this server.
     pub async fn holds(&self, stored: &Stored) -> bool {
         self.0.opened.lock().await.engine.as_ref().is_some_and(|engine| engine.holds(stored))
     }
 
-    /// What happens from now on, where anything can.
+    /// The happenings from now on; none where no engine is open.
     pub async fn happenings(&self) -> Option<broadcast::Receiver<Happening>> {
         self.0.opened.lock().await.engine.as_ref().map(Engine::watch)
     }
@@ -190,7 +184,7 @@ impl Resident {
         self.0.performed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops: reviewers are ended, what they were asked stays open for whoever hands the same in again.
+    /// Stops the server. Reviewers are ended, and their questions stay open until the same work is handed in again.
     pub async fn stop(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();

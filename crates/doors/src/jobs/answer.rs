@@ -1,13 +1,15 @@
-//! The answers of the jobs door, with the keys agents know. Every key is always there; what is absent is null.
+//! The answers of the jobs door, with the keys of the dialect. Every key is always there, as null if absent. The doc
+//! comments of the types are part of the tools' schemas.
 
 use super::job::{RunEach, Step, StepReview};
 use super::session::{Frame, Happened, Outputs, Session};
+use countersign_core::answer::Ruling;
 use countersign_core::plan::{Assignment, Target};
 use countersign_core::review::{Review, Round};
 use countersign_core::submission::OutputKind;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `get_workflows` answers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -192,7 +194,7 @@ pub struct WentTo {
     pub stack: Vec<StackEntry>,
 }
 
-/// Everything an agent has under way.
+/// The active workflows of an agent.
 pub fn stack(session: &Session, agent: &str) -> Vec<StackEntry> {
     let entry = |frame: &Frame| StackEntry {
         workflow: frame.title(),
@@ -201,7 +203,7 @@ pub fn stack(session: &Session, agent: &str) -> Vec<StackEntry> {
     session.stack(agent).map(entry).collect()
 }
 
-/// The step a workflow is at, with those that may be done beside it. `first` is named first, where it is open.
+/// The open step of a workflow, with the concurrent ones. `first` comes first if it is open.
 pub fn begin(session_id: &str, frame: &Frame, first: Option<&str>) -> Option<BeginStep> {
     let mut open = frame.open_steps();
     if let Some(at) = first.and_then(|first| open.iter().position(|step| step.id == first)) {
@@ -214,18 +216,13 @@ pub fn begin(session_id: &str, frame: &Frame, first: Option<&str>) -> Option<Beg
 }
 
 fn begin_one(session_id: &str, frame: &Frame, step: &Step) -> BeginStep {
-    let expected = step.outputs.iter().map(|output| ExpectedOutput {
-        name: output.name.clone(),
-        r#type: match output.kind {
-            OutputKind::File => "file",
-            OutputKind::Files => "files",
-        },
-        description: output.description.clone(),
-        required: output.required,
-        syntax_for_finished_step_tool: match output.kind {
-            OutputKind::File => "filepath",
-            OutputKind::Files => "array of filepaths for all individual files",
-        },
+    let expected = step.outputs.iter().map(|output| {
+        let (r#type, syntax_for_finished_step_tool) = match output.kind {
+            OutputKind::File => ("file", "filepath"),
+            OutputKind::Files => ("files", "array of filepaths for all individual files"),
+        };
+        let (name, description) = (output.name.clone(), output.description.clone());
+        ExpectedOutput { name, r#type, description, required: output.required, syntax_for_finished_step_tool }
     });
     BeginStep {
         session_id: session_id.to_owned(),
@@ -248,17 +245,12 @@ fn review_info(review: &StepReview) -> ReviewInfo {
     }
 }
 
-/// What follows a step that has passed: the next one, or the end.
+/// The answer to a step that passed: the next step, or the end.
 pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Option<String>) -> Finished {
     let stack = stack(session, &frame.agent);
     if let Some(begin_step) = begin(session_id, frame, None).filter(|_| frame.is_active()) {
-        return Finished {
-            status: "next_step",
-            feedback,
-            begin_step: Some(begin_step),
-            stack,
-            ..Finished::default()
-        };
+        let begin_step = Some(begin_step);
+        return Finished { status: "next_step", feedback, begin_step, stack, ..Finished::default() };
     }
     let outputs = frame.done.iter().map(|(step, done)| (step.clone(), done.outputs.clone())).collect();
     let resumed = stack.last().map(|parent| format!(" {} goes on at step {}.", parent.workflow, parent.step));
@@ -285,43 +277,29 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
 
 /// The reviews of a round that failed.
 pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<FailedReview> {
-    let mut indices: Vec<usize> = round
-        .judgement
-        .blocking
-        .iter()
-        .chain(&round.judgement.waived)
-        .map(|place| place.assignment)
-        .collect();
-    indices.sort_unstable();
-    indices.dedup();
+    let failures = round.judgement.blocking.iter().chain(&round.judgement.waived);
+    let indices: BTreeSet<usize> = failures.map(|place| place.assignment).collect();
+    let result = |ruling: &Ruling| CriterionResult {
+        criterion: ruling.criterion.clone(),
+        passed: ruling.passed,
+        feedback: ruling.words(),
+    };
     let failed = |index: &usize| {
         let assignment = round.assignments.get(*index)?;
         let (_, given) = round.answer_to(assignment)?;
+        let asked = step.reviews.get(assignment.rule);
         Some(FailedReview {
-            review_run_each: step
-                .reviews
-                .get(assignment.rule)
-                .map_or("step", |one| one.run_each.text())
-                .to_owned(),
+            review_run_each: asked.map_or("step", |one| one.run_each.text()).to_owned(),
             target_file: target_file(review, assignment),
             passed: false,
             feedback: given.answer.feedback.clone(),
-            criteria_results: given
-                .answer
-                .rulings
-                .iter()
-                .map(|ruling| CriterionResult {
-                    criterion: ruling.criterion.clone(),
-                    passed: ruling.passed,
-                    feedback: ruling.words(),
-                })
-                .collect(),
+            criteria_results: given.answer.rulings.iter().map(result).collect(),
         })
     };
     indices.iter().filter_map(failed).collect()
 }
 
-/// What is looked at, in words: for units that have no verdict.
+/// The name of a part without a verdict: its file or output.
 pub fn unit(review: &Review, assignment: &Assignment, step: &Step) -> String {
     let which = step.reviews.get(assignment.rule).map(|one| &one.run_each);
     match (target_file(review, assignment), which) {
@@ -341,7 +319,7 @@ fn target_file(review: &Review, assignment: &Assignment) -> Option<String> {
     }
 }
 
-/// The answer to a call that gave a workflow up.
+/// The answer to an abort.
 pub fn aborted(before: &Session, session: &Session, event: &Happened) -> Option<Aborted> {
     let Happened::WorkflowAborted { frame, explanation } = event else { return None };
     let frame = before.frame(*frame)?;

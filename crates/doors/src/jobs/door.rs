@@ -1,26 +1,26 @@
-//! The door itself: every tool of the dialect, on an engine and its ledger.
+//! The tools of the jobs door, on an engine and its ledger.
 //!
-//! A verdict and the advance that follows it are two transactions, because the process that performs a round
-//! need not be the one that advances. The second is idempotent: whoever calls again after a crash finds the
-//! verdict recorded and advances then, once.
+//! A verdict and the advance that follows it are two transactions, because the process that performs a round need not
+//! be the one that advances. The second is idempotent: a call after a crash finds the verdict recorded and advances
+//! once.
 
 mod judging;
 mod sessions;
 
 use super::answer::{self, Aborted, Finished, JobError, JobInfo, Started, WentTo, WorkflowInfo, Workflows};
+use super::feedback;
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
 use super::instructions;
-use super::job::{Job, Step};
-use super::library::Library;
+use super::job::{Job, Step, Workflow};
+use super::library::{Library, Unreadable};
 use super::session::{self, About, Frame, Gate, Happened, NotTaken, Outputs, Session};
-use super::words;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::plan::PlanError;
 use countersign_core::policy::{Attempts, DEFAULT_MAX_INLINE_FILES, Overrides, Policy};
 use countersign_core::prompt::self_review_instructions;
-use countersign_core::review::{Actor, ActorKind, Channel, Refused, Verb};
+use countersign_core::review::{Actor, ActorKind, Channel, Refused, Review, Verb};
 use countersign_engine::config::Config;
 use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfReviewResults, Ticket};
 use countersign_engine::fresh::{self, now_ms};
@@ -31,21 +31,21 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The agent that names no other.
+/// The agent of calls without an agent id.
 const MAIN: &str = "main";
-/// How many sessions are looked through for the one that is meant.
+/// How many sessions are searched for the active one.
 const MAX_SESSIONS: u32 = 200;
-/// How many sessions that were begun here are kept in mind.
+/// How many sessions of this process are remembered.
 const MAX_BEGUN: usize = 20;
-/// What reviews of this door are recorded under when an agent overrides them.
+/// The actor of overrides by agents.
 const AGENT: &str = "agent";
 
-/// Who judges.
+/// Who judges steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// The reviewers of the engine's panel.
+    /// The reviewers of the panel.
     ByReviewers,
-    /// The author's own reviewer, by an instructions file.
+    /// A reviewer of the author, by an instructions file.
     BySelf,
     /// Nobody: the gate is off.
     ByNobody,
@@ -54,16 +54,16 @@ pub enum Judged {
 /// How the door works.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who judges.
+    /// Who judges steps.
     pub judged: Judged,
-    /// When a step is blocked, and who may override.
+    /// The policy of all steps.
     pub policy: Policy,
-    /// Whether calls without a session mean the latest that was begun here: so for one client per process.
+    /// Whether the process has one client: then calls without a session mean its latest one.
     pub one_client: bool,
 }
 
-/// The policy of steps: that of the project, but agents may override unless a file says otherwise, because this dialect
-/// has always had that way out.
+/// The policy of steps: that of the project, but agents may override unless the configuration forbids it, as this
+/// dialect always allowed.
 pub fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
     let attempts = max_attempts.map_or(config.policy.attempts, Attempts::AtMost);
     Policy { overrides: config.overrides().unwrap_or(Overrides::Allow), attempts, ..config.policy.clone() }
@@ -78,48 +78,46 @@ pub struct Jobs {
     memory: Arc<Memory>,
 }
 
-/// What a door knows from one call to the next, and could find out again.
+/// The state of a process between calls. None of it is needed for correctness.
 pub struct Memory {
     library: Library,
-    /// Sessions that were begun here, the latest last.
+    /// Sessions that this process began, the latest last.
     begun: Mutex<Vec<String>>,
 }
 
 impl Memory {
-    /// Nothing but where jobs are.
+    /// The memory of a new process.
     pub fn new(library: Library) -> Self {
         Self { library, begun: Mutex::default() }
     }
 
-    /// What can be started.
+    /// The answer to `get_workflows`.
     pub fn workflows(&self) -> Workflows {
         let listing = self.library.look();
-        let workflow = |job: &Job, name: &str, summary: &str| WorkflowInfo {
-            name: name.to_owned(),
-            summary: summary.to_owned(),
-            how_to_invoke: words::how_to_invoke(&job.name, name),
+        let workflow = |job: &Job, workflow: &Workflow| WorkflowInfo {
+            name: workflow.name.clone(),
+            summary: workflow.summary.clone(),
+            how_to_invoke: feedback::how_to_invoke(&job.name, &workflow.name),
         };
         let job = |job: &Arc<Job>| JobInfo {
             name: job.name.clone(),
             summary: job.summary.clone(),
-            workflows: job.workflows.iter().map(|one| workflow(job, &one.name, &one.summary)).collect(),
+            workflows: job.workflows.iter().map(|one| workflow(job, one)).collect(),
         };
-        let error = |one: &super::library::Unreadable| JobError {
-            job_name: one.job_name.clone(),
+        let error = |one: Unreadable| JobError {
+            job_name: one.job_name,
             job_dir: one.job_dir.display().to_string(),
             error: one.problems.to_string(),
         };
-        Workflows {
-            jobs: listing.jobs.iter().map(job).collect(),
-            errors: listing.errors.iter().map(error).collect(),
-        }
+        let jobs = listing.jobs.iter().map(job).collect();
+        Workflows { jobs, errors: listing.errors.into_iter().map(error).collect() }
     }
 }
 
-/// Whoever waits for reviewers on behalf of a call: as long as its client is likely to, telling it how far they are.
+/// Waits for reviewers on behalf of a call, as long as its client does, and reports progress to it.
 pub trait Waiting: Send + Sync {
-    /// Has the round of this ticket performed, and comes back with the review as it left it; with nothing where
-    /// that takes longer than anybody wants to wait. The round goes on then: what was asked is paid for.
+    /// Performs the round of this ticket and returns the review; none where that takes longer than the client waits.
+    /// The round goes on then: its questions are paid for.
     fn wait<'a>(
         &'a self,
         engine: &'a Engine,
@@ -127,24 +125,30 @@ pub trait Waiting: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<Option<Stored>, Refusal>> + Send + 'a>>;
 }
 
-/// Why a call got no answer. The words are for the agent that called.
+/// Why a call has no answer, for the calling agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// It cannot be taken as it is.
+    /// The call is refused as it is.
     #[error(transparent)]
     NotTaken(#[from] NotTaken),
-    /// Nobody ruled.
+    /// There is no verdict.
     #[error("{0}")]
     NoVerdict(String),
-    /// A person has to let it go on.
+    /// The step waits for a person.
     #[error("{0}")]
     Blocked(String),
-    /// The client does not wait any more.
+    /// The client cancelled the call.
     #[error("cancelled; what was judged is kept")]
     Cancelled,
-    /// The engine could not do something.
+    /// An error of the engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+impl Refusal {
+    fn not_taken(words: impl Into<String>) -> Self {
+        NotTaken(words.into()).into()
+    }
 }
 
 impl From<LedgerError> for Refusal {
@@ -156,7 +160,7 @@ impl From<LedgerError> for Refusal {
 /// A call of `start_workflow`.
 #[derive(Clone, Debug, Default)]
 pub struct StartCall {
-    /// What is to be reached.
+    /// The goal.
     pub goal: String,
     /// The job.
     pub job_name: String,
@@ -164,30 +168,30 @@ pub struct StartCall {
     pub workflow_name: String,
     /// The session; a new one without it.
     pub session_id: Option<String>,
-    /// The sub-agent whose stack this is for.
+    /// The sub-agent, each of which has a stack of its own.
     pub agent_id: Option<String>,
 }
 
 /// A call of `finished_step`.
 #[derive(Clone, Debug, Default)]
 pub struct FinishedCall {
-    /// What is handed in, by output.
+    /// The paths, by output.
     pub outputs: Map<String, Value>,
     /// The session.
     pub session_id: Option<String>,
     /// The step, where several are open.
     pub step_id: Option<String>,
-    /// What the author says about the work.
+    /// The author's notes for reviewers.
     pub notes: Option<String>,
-    /// Why it should pass whatever the review says.
+    /// The reason of an override.
     pub quality_review_override_reason: Option<String>,
     /// The results of a self-review.
     pub self_review: Option<SelfReviewResults>,
-    /// The sub-agent whose stack this is for.
+    /// The sub-agent, each of which has a stack of its own.
     pub agent_id: Option<String>,
 }
 
-/// An answer, and what is to be recorded once the client has it.
+/// An answer, and what is recorded once the client has it.
 #[derive(Clone)]
 pub struct Answered {
     /// The answer.
@@ -198,15 +202,15 @@ pub struct Answered {
 #[derive(Clone)]
 struct Delivery {
     session_id: String,
-    /// The step that passed, where one did.
+    /// The step that passed.
     passed: Option<(u32, String)>,
     ticket: Option<Ticket>,
 }
 
-/// Whether a call could be about a session.
+/// Whether a call can be about a session.
 type Could<'a> = &'a (dyn Fn(&Session) -> bool + Sync);
 
-/// An open step and everything that is handed in for it.
+/// An open step with what a call hands in for it.
 struct Work<'a> {
     session_id: &'a str,
     session: &'a Session,
@@ -218,15 +222,15 @@ struct Work<'a> {
 }
 
 impl Jobs {
-    /// A door on an engine.
+    /// The door on an engine.
     pub fn new(engine: Engine, root: Root, options: Options, memory: Arc<Memory>) -> Self {
-        // The dialect has a bound of its own where no file names one (JOBS-2).
+        // The dialect has its own default (JOBS-2).
         let mut planner = engine.planner().clone();
         planner.bounds.max_inline_files.get_or_insert(DEFAULT_MAX_INLINE_FILES);
         Self { engine: engine.replanned(planner), root, options, memory }
     }
 
-    /// Begins a workflow, on top of what the agent has under way.
+    /// Starts a workflow, on top of the agent's stack.
     pub async fn start_workflow(&self, call: StartCall) -> Result<Started, Refusal> {
         let agent = agent(call.agent_id.as_deref())?;
         let goal = self.engine.hide(&hand_in::words("goal", &call.goal, MAX_TEXT_BYTES)?);
@@ -241,20 +245,17 @@ impl Jobs {
         self.remember(&session_id);
         let frame = session.current(&agent)?;
         let begin_step = answer::begin(&session_id, frame, None);
-        let begin_step = begin_step.ok_or_else(|| NotTaken("the workflow has no steps".to_owned()))?;
-        Ok(Started {
-            begin_step,
-            stack: answer::stack(&session, &agent),
-            important_note: match self.options.judged {
-                Judged::ByNobody => words::NOTE_WITHOUT_GATE,
-                _ => words::IMPORTANT_NOTE,
-            }
-            .to_owned(),
-        })
+        let begin_step = begin_step.ok_or_else(|| Refusal::not_taken("the workflow has no steps"))?;
+        let note = match self.options.judged {
+            Judged::ByNobody => feedback::NOTE_WITHOUT_GATE,
+            _ => feedback::IMPORTANT_NOTE,
+        };
+        let stack = answer::stack(&session, &agent);
+        Ok(Started { begin_step, stack, important_note: note.to_owned() })
     }
 
-    /// A step that is blocked stays so until a person lifts it: in its session the workflow is not begun anew, which
-    /// would give all tries back. Not for another name of the agent either.
+    /// Refuses to start a workflow anew while a step of it is blocked in this session, for any agent id: that would
+    /// give all attempts back.
     async fn refuse_blocked(&self, session_id: &str, job: &Job, workflow: &str) -> Result<(), Refusal> {
         let ledger = self.engine.ledger();
         let session = fold(&ledger.notes(&stream(session_id)).await?)?;
@@ -262,19 +263,13 @@ impl Jobs {
         for frame in session.frames.iter().filter(same) {
             for step in frame.open_steps() {
                 let stored = ledger.latest_for(&subject(session_id, frame.number, &step.id)).await?;
-                let review = stored.map(|stored| stored.review);
-                if let Some((review, Outcome::Stopped(why))) =
-                    review.as_ref().and_then(|review| Some((review, review.standing()?)))
-                    && why != Stop::Withdrawn
-                {
-                    return Err(Refusal::Blocked(words::blocked(review, step, why)));
-                }
+                refuse_stopped(stored.as_ref().map(|stored| &stored.review), step)?;
             }
         }
         Ok(())
     }
 
-    /// Hands a step in; the next one begins once it has passed.
+    /// Hands a step in. The next one begins once it has passed.
     pub async fn finished_step(
         &self,
         call: FinishedCall,
@@ -288,33 +283,26 @@ impl Jobs {
         let meant = |session: &Session| session.is_at_work(&agent) || session.has_lost(&agent, &arguments);
         let (session_id, session) = self.session(call.session_id.as_deref(), &meant).await?;
         let named = call.step_id.as_deref().map(hand_in::step_id).transpose()?;
-        let (number, step) = match session.about(&agent, named.as_deref(), &given, &arguments)? {
-            About::Open { frame, step } => (frame, step),
-            About::Again { frame, step } => return self.again(session_id, &session, frame, step),
-        };
-        let missing = || NotTaken(format!("step '{step}' is not part of the workflow any more"));
-        let frame = session.frame(number).ok_or_else(missing)?;
-        let found = frame.job.step(&step).ok_or_else(missing)?;
+        let about = session.about(&agent, named.as_deref(), &given, &arguments)?;
+        if about.again {
+            return self.again(session_id, &session, about);
+        }
+        let missing = || NotTaken(format!("step '{}' is not part of the workflow any more", about.step));
+        let frame = session.frame(about.frame).ok_or_else(missing)?;
+        let found = frame.job.step(&about.step).ok_or_else(missing)?;
         let outputs = hand_in::check(found, &call.outputs, &self.root)?;
-        let work = Work {
-            session_id: &session_id,
-            session: &session,
-            frame,
-            step: found,
-            outputs,
-            arguments,
-            notes,
-        };
+        let (step, session_id, session) = (found, session_id.as_str(), &session);
+        let work = Work { session_id, session, frame, step, outputs, arguments, notes };
         match self.options.judged {
             Judged::ByNobody => {
-                self.advance(&work, Gate::Off, Some(words::NOT_JUDGED.to_owned()), None).await
+                self.advance(&work, Gate::Off, Some(feedback::NOT_JUDGED.to_owned()), None).await
             }
             _ if found.reviews.is_empty() => self.advance(&work, Gate::NoReviews, None, None).await,
             _ => self.judge(&work, call, waiting).await,
         }
     }
 
-    /// The client has an answer: what it is told next time is something new.
+    /// Records that the client has an answer: the same call later is a new one.
     pub async fn delivered(&self, answered: &Answered) -> Result<(), Refusal> {
         let Some(Delivery { session_id, passed, ticket }) = &answered.delivery else { return Ok(()) };
         if let Some(ticket) = ticket {
@@ -322,17 +310,16 @@ impl Jobs {
         }
         if let Some((frame, step)) = passed {
             self.record(session_id, |session| {
-                let open = session.frame(*frame).and_then(|frame| frame.done.get(step));
-                let news = open.is_some_and(|done| !done.delivered);
+                let done = session.frame(*frame).and_then(|frame| frame.done.get(step));
                 let event = Happened::AnswerDelivered { frame: *frame, step: step.clone() };
-                Ok(if news { vec![event] } else { vec![] })
+                Ok(done.filter(|done| !done.delivered).map(|_| event).into_iter().collect())
             })
             .await?;
         }
         Ok(())
     }
 
-    /// Gives the workflow up; the one below goes on.
+    /// Aborts the agent's workflow; the one below it on the stack goes on.
     pub async fn abort_workflow(
         &self,
         explanation: &str,
@@ -345,10 +332,10 @@ impl Jobs {
         let (session, events) =
             self.record(&session_id, |session| Ok(vec![session.abort(&agent, &explanation)?])).await?;
         let aborted = events.first().and_then(|event| answer::aborted(&before, &session, event));
-        Ok(aborted.ok_or_else(|| NotTaken("the workflow changed meanwhile: call again".to_owned()))?)
+        aborted.ok_or_else(|| Refusal::not_taken("the workflow changed meanwhile: call again"))
     }
 
-    /// Goes back to a step; what rests on it is to be done again.
+    /// Goes back to a step; later steps are to be done again.
     pub async fn go_to_step(
         &self,
         step: &str,
@@ -365,12 +352,12 @@ impl Jobs {
             _ => vec![],
         };
         let begin_step = answer::begin(&session_id, session.current(&agent)?, Some(&step));
-        let begin_step = begin_step.ok_or_else(|| NotTaken("the workflow changed meanwhile".to_owned()))?;
+        let begin_step = begin_step.ok_or_else(|| Refusal::not_taken("the workflow changed meanwhile"))?;
         Ok(WentTo { begin_step, invalidated_steps, stack: answer::stack(&session, &agent) })
     }
 }
 
-/// Where sessions are kept in the ledger.
+/// The prefix of the streams of sessions in the ledger.
 pub(super) const STREAM: &str = "session/";
 
 pub(super) fn stream(session_id: &str) -> String {
@@ -381,19 +368,27 @@ pub(super) fn fold(notes: &[countersign_engine::ledger::Note]) -> Result<Session
     let mut session = Session::default();
     for note in notes {
         let event = serde_json::from_str(&note.body).map_err(|error| {
-            EngineError::Internal(format!(
-                "a session has an event that cannot be read ({}): {error}",
-                note.kind
-            ))
+            let words = "a session has an event that cannot be read";
+            EngineError::Internal(format!("{words} ({}): {error}", note.kind))
         })?;
         session.apply(&event);
     }
     Ok(session)
 }
 
-/// What a step is in the ledger: the same over retries, and over going back.
+/// The subject of a step: the same over retries, and over going back.
 pub(super) fn subject(session_id: &str, frame: u32, step: &str) -> Subject {
     Subject::new(super::DOOR, [session_id, &frame.to_string(), step])
+}
+
+/// Refuses work on a step whose review waits for a person.
+fn refuse_stopped(review: Option<&Review>, step: &Step) -> Result<(), Refusal> {
+    match review.and_then(|review| Some((review, review.standing()?))) {
+        Some((review, Outcome::Stopped(why))) if why != Stop::Withdrawn => {
+            Err(Refusal::Blocked(feedback::blocked(review, step, why)))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn agent(given: Option<&str>) -> Result<String, NotTaken> {

@@ -1,44 +1,38 @@
-//! What a call hands in, held against what the step declares: before anybody is asked.
+//! Checks the arguments of a call against what the step declares, before any reviewer is asked.
 
 use super::job::{Step, StepOutput};
 use super::session::{NotTaken, Outputs};
 use countersign_core::submission::OutputKind;
+use countersign_core::text::{cut, visible_line};
 use countersign_engine::workspace::{self, Root};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// More files than any step hands in.
 const MAX_FILES: usize = 10_000;
-/// Longer than any path.
 const MAX_PATH_BYTES: usize = 4096;
-/// The most an author says about the work.
 pub const MAX_NOTES_BYTES: usize = 1024 * 1024;
-/// The most of any other text.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 const MAX_ID_BYTES: usize = 128;
 
-/// The outputs of a call, by name, as they were given: texts or lists of texts.
+/// The outputs of a call, by name: each is a text or a list of texts.
 pub fn outputs(given: &Map<String, Value>) -> Result<Outputs, NotTaken> {
     let files = |(name, value): (&String, &Value)| {
         let files = match value {
-            Value::String(path) => vec![path.clone()],
-            Value::Array(list) => list
-                .iter()
-                .map(|path| path.as_str().map(str::to_owned))
-                .collect::<Option<Vec<_>>>()
-                .ok_or_else(|| {
-                    NotTaken(format!("output '{name}': every entry of the list must be a path, as text"))
-                })?,
+            Value::String(path) => vec![path.as_str()],
+            Value::Array(list) => texts(name, list)?,
             other => {
-                return Err(NotTaken(format!(
-                    "output '{name}' must be a path or a list of paths, not {}",
-                    kind(other)
-                )));
+                let message = "must be a path or a list of paths, not";
+                return Err(NotTaken(format!("output '{name}' {message} {}", kind(other))));
             }
         };
-        Ok((name.clone(), files))
+        Ok((name.clone(), files.into_iter().map(str::to_owned).collect()))
     };
     given.iter().map(files).collect()
+}
+
+fn texts<'v>(name: &str, list: &'v [Value]) -> Result<Vec<&'v str>, NotTaken> {
+    let texts: Option<_> = list.iter().map(Value::as_str).collect();
+    texts.ok_or_else(|| NotTaken(format!("output '{name}': every entry of the list must be a path, as text")))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -52,19 +46,13 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The outputs with paths relative to the root, if they are what the step declares and all files are there.
+/// The outputs with paths relative to the root, if they are as the step declares and all files exist.
 pub fn check(step: &Step, given: &Map<String, Value>, root: &Root) -> Result<Outputs, NotTaken> {
-    let declared = || {
-        let names = step.outputs.iter().map(|output| format!("'{}'", output.name)).collect::<Vec<_>>();
-        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-    };
     if let Some(unknown) = given.keys().find(|name| step.outputs.iter().all(|output| output.name != **name)) {
-        let shown = countersign_core::text::visible_line(cut(unknown));
-        return Err(NotTaken(format!(
-            "step '{}' has no output '{shown}'; its outputs: {}",
-            step.id,
-            declared()
-        )));
+        let names: Vec<_> = step.outputs.iter().map(|output| format!("'{}'", output.name)).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let unknown = shown(unknown);
+        return Err(NotTaken(format!("step '{}' has no output '{unknown}'; its outputs: {names}", step.id)));
     }
     let mut all = Outputs::new();
     for output in &step.outputs {
@@ -96,28 +84,19 @@ fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>,
     let name = &output.name;
     let paths: Vec<&str> = match (output.kind, value) {
         (OutputKind::File, Value::String(path)) => vec![path],
-        (OutputKind::Files, Value::Array(list)) => {
-            list.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(|| {
-                NotTaken(format!("output '{name}': every entry of the list must be a path, as text"))
-            })?
-        }
-        (OutputKind::File, other) => {
-            return Err(NotTaken(format!(
-                "output '{name}' is one file: give its path as text, not {}",
-                kind(other)
-            )));
-        }
-        (OutputKind::Files, other) => {
-            return Err(NotTaken(format!(
-                "output '{name}' is a list of files: give a list of paths, not {}",
-                kind(other)
-            )));
+        (OutputKind::Files, Value::Array(list)) => texts(name, list)?,
+        (declared, other) => {
+            let message = match declared {
+                OutputKind::File => "is one file: give its path as text, not",
+                OutputKind::Files => "is a list of files: give a list of paths, not",
+            };
+            return Err(NotTaken(format!("output '{name}' {message} {}", kind(other))));
         }
     };
     if paths.len() > MAX_FILES {
+        let count = paths.len();
         return Err(NotTaken(format!(
-            "output '{name}' has {} files, and at most {MAX_FILES} are taken",
-            paths.len()
+            "output '{name}' has {count} files, and at most {MAX_FILES} are taken"
         )));
     }
     let mut files: Vec<String> = vec![];
@@ -133,19 +112,18 @@ fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>,
 
 fn file(path: &str, root: &Root) -> Result<String, String> {
     if path.len() > MAX_PATH_BYTES || path.contains('\0') {
-        let shown = countersign_core::text::visible_line(cut(path)).into_owned();
-        return Err(format!("`{shown}` cannot be a path"));
+        return Err(format!("`{}` cannot be a path", shown(path)));
     }
     let relative = root.relative(root.path(), Path::new(path)).map_err(|problem| problem.to_string())?;
     workspace::require_file(root, &relative).map_err(|problem| problem.to_string())?;
     if is_ours(&relative, root) {
-        let shown = countersign_core::text::visible_line(&relative).into_owned();
+        let shown = visible_line(&relative);
         return Err(format!("`{shown}` is a file of Countersign's own, which changes while it is judged"));
     }
     Ok(relative)
 }
 
-/// Whether a file is of the ledger, or the instructions of a self-review, by whatever link it is named.
+/// Whether a file, after links, is one of the ledger or the instructions of a self-review.
 fn is_ours(relative: &str, root: &Root) -> bool {
     let Ok(real) = root.join(relative).canonicalize() else { return false };
     let Ok(inside) = real.strip_prefix(root.path()) else { return false };
@@ -154,11 +132,12 @@ fn is_ours(relative: &str, root: &Root) -> bool {
         || inside.starts_with(".deepwork/tmp") && inside.file_name().is_some_and(named)
 }
 
-fn cut(text: &str) -> &str {
-    countersign_core::text::cut(text, 200)
+/// The start of a text of the caller, for messages.
+pub fn shown(text: &str) -> String {
+    visible_line(cut(text, 200)).into_owned()
 }
 
-/// An id that somebody chose: nothing that could lead anywhere.
+/// An id that a caller chose. It becomes part of file names, so it must not be a path.
 pub fn id(what: &str, given: &str) -> Result<String, NotTaken> {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:@".contains(&byte);
     let good = !given.is_empty()
@@ -173,10 +152,12 @@ pub fn id(what: &str, given: &str) -> Result<String, NotTaken> {
     })
 }
 
-/// The name of a step, as it is shown where there is no such step.
+/// The id of a step, safe for messages about an unknown step.
 pub fn step_id(given: &str) -> Result<String, NotTaken> {
-    let shown = countersign_core::text::visible_line(cut(given.trim())).into_owned();
-    if shown.is_empty() { Err(NotTaken("step_id is empty".to_owned())) } else { Ok(shown) }
+    match shown(given.trim()) {
+        id if id.is_empty() => Err(NotTaken("step_id is empty".to_owned())),
+        id => Ok(id),
+    }
 }
 
 /// A text of bounded length without a zero byte.
@@ -190,7 +171,7 @@ pub fn text(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     Ok(given.to_owned())
 }
 
-/// The same, and it says something.
+/// The same, and not empty.
 pub fn words(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     match given.trim() {
         "" => Err(NotTaken(format!("{what} is empty"))),

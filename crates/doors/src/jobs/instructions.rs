@@ -1,5 +1,4 @@
-//! The instructions file of a self-review: where agents look for it, never outside the project, and never over one
-//! that somebody else is still to read.
+//! The instructions file of a self-review: where agents look for it, and never outside the project.
 
 use countersign_core::ids::{ID_LETTERS, ReviewId};
 use countersign_core::text::cut;
@@ -8,12 +7,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Where instructions are.
 const FOLDER: &str = ".deepwork/tmp";
-/// The longest end of a file that says whose it is.
+/// The length of the last line, which names the review.
 const MARK_BYTES: usize = ReviewId::PREFIX.len() + ID_LETTERS + "(review )\n".len();
 
-/// The folder, which nobody commits. A link that leads out of the project is not followed.
+/// The folder, which git ignores. A link that leads out of the project is not followed.
 pub fn folder(root: &Root) -> io::Result<PathBuf> {
     let inside = root.relative(root.path(), Path::new(FOLDER));
     let folder = root.join(&inside.map_err(|problem| io::Error::new(ErrorKind::PermissionDenied, problem))?);
@@ -26,28 +24,24 @@ pub fn folder(root: &Root) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// The most of a step's id that is part of a name: with everything else it is as long as a file system takes.
+/// The longest part of a step's id in a name: the whole name must fit a file system.
 const STEP_BYTES: usize = 80;
 
-/// The name the instructions of a step have.
-pub fn name(session_id: &str, step: &str) -> String {
-    format!("quality_review_{session_id}_{}.md", cut(step, STEP_BYTES))
+/// The file name for a step. `review` is part of it where the name without is taken: names of sessions and steps may
+/// have `_`, and a session may have one step in two workflows.
+pub fn name(session_id: &str, step: &str, review: Option<&ReviewId>) -> String {
+    let review = review.map(|review| format!("_{review}")).unwrap_or_default();
+    format!("quality_review_{session_id}_{}{review}.md", cut(step, STEP_BYTES))
 }
 
-/// The name they have where that one is taken: both a session and a step may have `_` in their names, and a session
-/// may go through one step in two workflows at a time.
-pub fn other_name(session_id: &str, step: &str, review: &ReviewId) -> String {
-    format!("quality_review_{session_id}_{}_{review}.md", cut(step, STEP_BYTES))
-}
-
-/// Writes instructions, with a last line that says which review they are for.
+/// Writes instructions, with a last line that names their review.
 pub fn write(path: &Path, document: &str, review: &ReviewId) -> io::Result<()> {
     workspace::write_atomically(path, &format!("{document}\n(review {review})\n"))
 }
 
-/// The review that the instructions at a place are for.
+/// The review of the instructions in a file.
 pub fn review_at(path: &Path) -> Option<ReviewId> {
-    // Looked at first: opening a pipe would wait.
+    // Checked first: opening a pipe would wait.
     let size = std::fs::symlink_metadata(path).ok().filter(|found| found.is_file())?.len();
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(size.saturating_sub(MARK_BYTES as u64))).ok()?;
@@ -79,8 +73,8 @@ mod tests {
     #[test]
     fn names_are_as_long_as_a_file_system_takes() {
         let (session, step) = ("s".repeat(128), "t".repeat(1000));
-        assert!(other_name(&session, &step, &ReviewId::new([7; ID_LETTERS])).len() < 255 - ".tmp".len());
-        assert_eq!(name("a-b", "plan"), "quality_review_a-b_plan.md");
+        assert!(name(&session, &step, Some(&ReviewId::new([7; ID_LETTERS]))).len() < 255 - ".tmp".len());
+        assert_eq!(name("a-b", "plan", None), "quality_review_a-b_plan.md");
     }
 
     #[test]

@@ -1,17 +1,18 @@
-//! The jobs door: agents work through a job step by step, and every step is judged before the next begins.
+//! The jobs door: agents work through a job step by step, and each step is judged before the next begins. The MCP
+//! tools that call it are in the countersign crate.
 
 pub mod answer;
 mod door;
+mod feedback;
 mod folder;
 mod hand_in;
 mod instructions;
-pub mod job;
+mod job;
 pub mod library;
 pub mod overview;
-pub mod session;
-mod words;
+mod session;
 
 pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting, policy};
 
-/// The first part of its subjects.
+/// The first part of the subjects of this door.
 pub const DOOR: &str = "jobs";

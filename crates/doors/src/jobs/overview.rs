@@ -1,4 +1,4 @@
-//! What people see of workflows: which are under way, where they stand, what they wait for.
+//! The active workflows of all sessions, for people: their open steps and the reviews of these.
 
 use super::door::{Refusal, STREAM, fold, stream, subject};
 use super::session::{Frame, Session};
@@ -6,52 +6,52 @@ use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_engine::ledger::Ledger;
 
-/// A workflow that is under way.
+/// An active workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderWay {
     /// Its session.
     pub session_id: String,
-    /// Whose it is.
+    /// The agent.
     pub agent: String,
     /// `job/workflow`.
     pub workflow: String,
-    /// What is to be reached.
+    /// Its goal.
     pub goal: String,
     /// How many of its steps are done.
     pub steps_done: usize,
     /// How many it has.
     pub steps: usize,
-    /// The steps that can be handed in now.
+    /// Its open steps.
     pub open: Vec<OpenStep>,
-    /// Steps that were finished while the gate was off.
+    /// The steps that were finished without the gate.
     pub not_judged: Vec<String>,
-    /// When something last happened in its session.
+    /// The time of the last event of its session.
     pub changed_ms: i64,
 }
 
-/// A step that can be handed in now.
+/// A step that can be finished now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenStep {
     /// The step.
     pub step_id: String,
-    /// Its latest review, once it was handed in.
+    /// Its latest review.
     pub review: Option<ReviewId>,
-    /// How often that failed.
+    /// How often the review failed.
     pub attempts: u32,
-    /// How that stands.
+    /// The outcome of the review.
     pub standing: Option<Outcome>,
-    /// Whether the author was asked for a review of its own.
+    /// Whether it waits for a self-review.
     pub self_review: bool,
 }
 
 impl OpenStep {
-    /// Whether nobody is asked about it until a person lets it go on.
+    /// Whether it waits for a person.
     pub fn is_blocked(&self) -> bool {
         matches!(self.standing, Some(Outcome::Stopped(why)) if why != Stop::Withdrawn)
     }
 }
 
-/// The workflows under way in as many sessions, those that changed last first.
+/// The active workflows of so many sessions, the one that changed last first.
 pub async fn under_way(ledger: &Ledger, sessions: u32) -> Result<Vec<UnderWay>, Refusal> {
     let mut all = vec![];
     for stream in ledger.streams(STREAM, sessions).await? {
@@ -91,7 +91,7 @@ async fn one(ledger: &Ledger, session_id: &str, frame: &Frame, changed_ms: i64) 
     })
 }
 
-/// The review that people mean by `SESSION/STEP`: that of the latest workflow in which the step was handed in.
+/// The review named `SESSION/STEP`: of the latest workflow in which the step has one.
 pub async fn review_named(ledger: &Ledger, name: &str) -> Result<Option<ReviewId>, Refusal> {
     let Some((session_id, step)) = name.split_once('/') else { return Ok(None) };
     let session: Session = fold(&ledger.notes(&stream(session_id)).await?)?;

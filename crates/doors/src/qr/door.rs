@@ -1,14 +1,13 @@
-//! The door: every change of a phase's state, in the file under its lock and then in the ledger.
+//! Every change of a phase's state: in the file under its lock, then in the ledger.
 //!
-//! The file owns items, statuses and the round; the ledger owns who ruled, what was accepted, and what a scope
-//! looked like when it passed. A file that others changed is taken as it is, and that is recorded.
+//! The file owns items, statuses and the round; the ledger owns who ruled, what was accepted, and the content that
+//! passed. A file that was changed by other programs is used as it is, and the ledger records that.
 
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
 use super::note::{Note, passed_digests};
 use super::on_record::OnRecord;
 use super::phase::Phase;
-use super::scope_digest;
 use super::state::State;
 use super::transition::{self, Fixed, Refused, Ruling, Touched};
 use countersign_core::digest::Digest;
@@ -16,57 +15,62 @@ use countersign_core::ids::Subject;
 use countersign_core::policy::GatePolicy;
 use countersign_core::review::Actor;
 use countersign_engine::fresh::now_ms;
-use countersign_engine::ledger::{Ledger, LedgerError};
+use countersign_engine::ledger::{self, Ledger, LedgerError};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why something was not done. The file is as it was, except after an error of the ledger.
+/// Why a command failed. The file is unchanged, except after [`QrError::Ledger`].
 #[derive(Debug, Error)]
 pub enum QrError {
-    /// The file.
+    /// An error of the file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The rules of transitions.
+    /// The transition is refused.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The ledger; what it should have recorded is in the file already.
+    /// The ledger failed after the file was written.
     #[error("the state file is written, and the ledger does not know of it: {0}")]
     Ledger(#[from] LedgerError),
-    /// The ledger, before anything was written.
+    /// The ledger failed before the file was written.
     #[error("nothing was changed: {0}")]
     Unread(LedgerError),
-    /// The phase has its items.
+    /// The phase has items already.
     #[error("the phase has been broken into {0} items already")]
     Decomposed(usize),
-    /// It is for a person.
+    /// Only a person may do it.
     #[error("{0}")]
     PeopleOnly(&'static str),
 }
 
 /// One phase in one state directory.
 pub struct Qr {
-    /// Where the state files are.
+    /// The folder of the state files.
     pub dir: StateDir,
     /// The phase.
     pub phase: Phase,
-    /// What blocks when, and where the loop ends.
+    /// Which severities block in which round, and when the loop ends.
     pub policy: GatePolicy,
-    /// The project's root, which scopes and files are relative to.
+    /// The project root: scopes and files are relative to it.
     pub root: PathBuf,
-    /// Where it is recorded who did what.
+    /// The ledger of the project.
     pub ledger: Ledger,
 }
 
 impl Qr {
-    /// The stream of this phase in the ledger.
-    pub fn stream(&self) -> String {
-        let dir = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
-        Subject::new(super::DOOR, [&*dir.to_string_lossy(), self.phase.name()]).as_str().to_owned()
+    pub(super) fn stream(&self) -> String {
+        self.subject([]).as_str().to_owned()
     }
 
-    /// Takes items. Once a phase, unless somebody asks for it again: then the round stays what it is. After a failure
-    /// that is for people: other items in the place of those that failed would be a way past the gate.
+    /// The subject of this phase, or of a part of it.
+    pub(super) fn subject<const N: usize>(&self, parts: [&str; N]) -> Subject {
+        let dir = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
+        let dir = dir.to_string_lossy();
+        Subject::new(super::DOOR, [&*dir, self.phase.name()].into_iter().chain(parts))
+    }
+
+    /// Takes items: once a phase, unless `again` names who replaces them. The round stays then. After a failure only
+    /// people may replace items: otherwise an agent could get rid of the failed ones.
     pub async fn decompose(
         &self,
         items: Vec<Item>,
@@ -82,17 +86,17 @@ impl Qr {
             Some(known) => {
                 self.may_begin_again(&known.state, again)?;
                 let mut state = known.state.clone();
-                transition::again(&mut state, items);
+                transition::replace_items(&mut state, items);
                 state
             }
             None => State::new(self.phase, items),
         };
         let note = Note::Decomposed { items: state.items.len(), round: state.iteration, by: by.clone() };
-        self.write(&locked, before.as_ref(), &state, vec![note]).await?;
+        self.write(&locked, before.as_ref(), &state, note).await?;
         Ok(state)
     }
 
-    /// Whether somebody may put other items in the place of those there are.
+    /// Whether an actor may replace the items.
     pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
         match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
             true => Ok(()),
@@ -102,8 +106,7 @@ impl Qr {
         }
     }
 
-    /// Records a ruling: of a review, or somebody's word. `digest` is what the item's scope named when it was
-    /// looked at.
+    /// Records a ruling, of a review or of the caller. `digest` is that of the file the ruling is about.
     pub async fn record(
         &self,
         id: &str,
@@ -111,28 +114,38 @@ impl Qr {
         digest: Option<Digest>,
         (review, by): (bool, &Actor),
     ) -> Result<State, QrError> {
+        self.change(|state| {
+            transition::record(state, id, ruling)?;
+            let status = ruling.status();
+            Ok(Note::Recorded {
+                item: id.to_owned(),
+                status: status.name().to_owned(),
+                round: state.iteration,
+                scope_digest: digest.filter(|_| status == Status::Pass),
+                review,
+                by: by.clone(),
+            })
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        transition: impl FnOnce(&mut State) -> Result<Note, Refused>,
+    ) -> Result<State, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.require()?;
         let mut state = before.state.clone();
-        transition::record(&mut state, id, ruling)?;
-        let status = ruling.status();
-        let note = Note::Recorded {
-            item: id.to_owned(),
-            status: status.name().to_owned(),
-            round: state.iteration,
-            scope_digest: digest.filter(|_| status == Status::Pass),
-            review,
-            by: by.clone(),
-        };
-        self.write(&locked, Some(&before), &state, vec![note]).await?;
+        let note = transition(&mut state)?;
+        self.write(&locked, Some(&before), &state, note).await?;
         Ok(state)
     }
 
-    /// Takes a fix that touched these files, given relative to the root.
+    /// Takes a fix that changed these files, given relative to the root.
     pub async fn fixed(&self, files: &[String], by: &Actor) -> Result<(State, Fixed), QrError> {
         let locked = self.dir.lock(self.phase)?;
         let before = locked.require()?;
-        let passed = passed_digests(&self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?);
+        let passed = passed_digests(&self.notes().await?);
         let mut state = before.state.clone();
         let fixed = transition::fixed(&mut state, &self.policy, !files.is_empty(), |item| {
             self.touched(item, files, &passed)
@@ -146,38 +159,39 @@ impl Qr {
             files: files.to_vec(),
             by: by.clone(),
         };
-        self.write(&locked, Some(&before), &state, vec![note]).await?;
+        self.write(&locked, Some(&before), &state, note).await?;
         Ok((state, fixed))
     }
 
-    /// Whether a fix changed what an item is about. Only a file that has the digest it passed with is known to
-    /// be as it was.
+    /// Whether a fix changed the file of an item. Only a file with the digest that passed is known to be unchanged.
     fn touched(&self, item: &Item, files: &[String], passed: &HashMap<String, Digest>) -> Touched {
-        if scope_digest::names_one_of(&self.root, &item.scope, files) {
+        if item.scope.names_one_of(&self.root, files) {
             return Touched::Yes;
         }
-        match (passed.get(&item.id), scope_digest::now(&self.root, &item.scope)) {
+        match (passed.get(&item.id), item.scope.file_digest(&self.root)) {
             (Some(then), Some(now)) if *then == now => Touched::No,
             (Some(_), Some(_)) => Touched::Yes,
             _ => Touched::Unknown,
         }
     }
 
-    /// The files that are not what they were when an item about them passed or was accepted.
-    pub async fn changed(&self) -> Result<Vec<String>, QrError> {
-        let state = self.dir.require(self.phase)?.state;
-        let notes = self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?;
-        Ok(self.changed_in(&state, &notes))
+    async fn notes(&self) -> Result<Vec<ledger::Note>, QrError> {
+        self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)
     }
 
-    fn changed_in(&self, state: &State, notes: &[countersign_engine::ledger::Note]) -> Vec<String> {
+    /// The files that changed since an item about them passed or was accepted.
+    pub async fn changed(&self) -> Result<Vec<String>, QrError> {
+        Ok(self.changed_in(&self.dir.require(self.phase)?.state, &self.notes().await?))
+    }
+
+    fn changed_in(&self, state: &State, notes: &[ledger::Note]) -> Vec<String> {
         let passed = passed_digests(notes);
         // Many items may be about one file, which is read once.
         let mut now: HashMap<&str, Option<Digest>> = HashMap::new();
         let mut changed = vec![];
         for item in state.items.iter().filter(|item| item.status == Status::Pass || item.accepted) {
             let (Some(then), Some(file)) = (passed.get(&item.id), item.scope.file()) else { continue };
-            let now = now.entry(file).or_insert_with(|| scope_digest::now(&self.root, &item.scope));
+            let now = now.entry(file).or_insert_with(|| item.scope.file_digest(&self.root));
             if now.as_ref() != Some(then) && changed.iter().all(|known| known != file) {
                 changed.push(file.to_owned());
             }
@@ -185,52 +199,49 @@ impl Qr {
         changed
     }
 
-    /// What is on record about a state, and what somebody should know who relies on it. Where the two do not agree
-    /// they are looked at again under the lock: somebody may have written one of them just then.
+    /// The record of a state, and reasons to doubt the state. Where there are any, file and ledger are read again
+    /// under the lock: another process may have written one of them just then.
     pub async fn on_record(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
-        let (on, doubts) = self.held_against(loaded).await?;
+        let (on, doubts) = self.compare(loaded).await?;
         if doubts.is_empty() || !self.dir.has_lock(self.phase) {
             return Ok((on, doubts));
         }
-        // Looking needs no lock; where there is none to be had, the doubts stay.
+        // Reading needs no lock; where the lock fails, the doubts stay.
         let Ok(locked) = self.dir.lock(self.phase) else { return Ok((on, doubts)) };
         match locked.read() {
-            Ok(Some(now)) => self.held_against(&now).await,
+            Ok(Some(now)) => self.compare(&now).await,
             _ => Ok((on, doubts)),
         }
     }
 
-    async fn held_against(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
-        let notes = self.ledger.notes(&self.stream()).await.map_err(QrError::Unread)?;
+    async fn compare(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
+        let notes = self.notes().await?;
         let on = OnRecord::of(&notes);
         let changed = self.changed_in(&loaded.state, &notes);
         let doubts = on.doubts(&loaded.state, &loaded.digest, &changed);
         Ok((on, doubts))
     }
 
-    /// Takes an item as it is, by a person's word.
+    /// Accepts an item as it is, by a person's decision.
     pub async fn accept(&self, id: &str, reason: &str, by: &Actor) -> Result<State, QrError> {
         if !by.may_decide() {
             return Err(QrError::PeopleOnly("accepting an item is for people"));
         }
-        let locked = self.dir.lock(self.phase)?;
-        let before = locked.require()?;
-        let mut state = before.state.clone();
-        transition::accept(&mut state, id, reason)?;
-        let scope_digest = state.item(id).and_then(|item| scope_digest::now(&self.root, &item.scope));
-        let note = Note::Accepted {
-            item: id.to_owned(),
-            reason: reason.trim().to_owned(),
-            round: state.iteration,
-            scope_digest,
-            by: by.clone(),
-        };
-        self.write(&locked, Some(&before), &state, vec![note]).await?;
-        Ok(state)
+        self.change(|state| {
+            transition::accept(state, id, reason)?;
+            Ok(Note::Accepted {
+                item: id.to_owned(),
+                reason: reason.trim().to_owned(),
+                round: state.iteration,
+                scope_digest: state.find(id)?.scope.file_digest(&self.root),
+                by: by.clone(),
+            })
+        })
+        .await
     }
 
-    /// Begins the phase again. After a failure that is for people: a loop that gives itself new rounds has no
-    /// end. Says whether there was anything to remove.
+    /// Begins the phase again; true if there was a state to remove. After a failure only people may: otherwise a loop
+    /// could give itself new rounds for ever.
     pub async fn reset(&self, by: &Actor) -> Result<bool, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let untouched = match locked.read() {
@@ -245,45 +256,39 @@ impl Qr {
             ));
         }
         locked.remove()?;
-        self.note(None, None, vec![Note::Reset { by: by.clone() }]).await?;
+        self.note(None, None, Note::Reset { by: by.clone() }).await?;
         Ok(true)
     }
 
-    /// Writes the file, then the ledger; the lock is held until both are done, so that the ledger has the order
-    /// of the file.
+    /// Writes the file, then the ledger, both under the lock: so the ledger has the order of the file.
     async fn write(
         &self,
         locked: &Locked,
         before: Option<&Loaded>,
         state: &State,
-        notes: Vec<Note>,
+        note: Note,
     ) -> Result<(), QrError> {
         let found = before.map(|before| &before.digest);
         let after = match before {
-            // Said twice: the file stays as it is, and the ledger learns of it again.
+            // The same command twice: the file stays as it is, and the ledger records it again.
             Some(before) if before.state == *state => before.digest.clone(),
             _ => locked.write(state)?,
         };
-        self.note(found, Some(&after), notes).await
+        self.note(found, Some(&after), note).await
     }
 
-    async fn note(
-        &self,
-        found: Option<&Digest>,
-        after: Option<&Digest>,
-        mut notes: Vec<Note>,
-    ) -> Result<(), QrError> {
+    async fn note(&self, found: Option<&Digest>, after: Option<&Digest>, note: Note) -> Result<(), QrError> {
         let stream = self.stream();
         let mut transaction = self.ledger.transaction().await?;
         let last = transaction.last_note(&stream).await?;
         let known = last.as_ref().map_or(0, |note| note.n);
         let left = last.as_ref().and_then(Note::file_after);
-        // Beginning again leaves no file, and whoever does it says so.
-        let is_reset = matches!(notes.as_slice(), [Note::Reset { .. }]);
-        if found != left.as_ref() && !is_reset {
-            notes.insert(0, Note::ChangedElsewhere { found: found.cloned() });
-        }
-        let rows: Vec<(&str, String)> = notes.iter().map(|note| (note.kind(), note.body(after))).collect();
+        // A reset removes the file whatever it holds.
+        let changed = found != left.as_ref() && !matches!(note, Note::Reset { .. });
+        let changed = changed.then(|| Note::ChangedElsewhere { found: found.cloned() });
+        let rows: Vec<_> = changed.iter().chain([&note]).map(|note| note.row(after)).collect();
+        let rows: Vec<(&str, String)> =
+            rows.iter().map(|(kind, body)| (kind.as_str(), body.clone())).collect();
         transaction.note(&stream, known, &rows, now_ms()).await?;
         transaction.commit().await?;
         Ok(())

@@ -1,4 +1,4 @@
-//! The state files of a folder, on the disk: read by anybody at any time, written under a lock of their own.
+//! The state files of a folder on the disk: read at any time, written under a lock.
 //!
 //! The lock is a file beside the state file. Locking the state file itself would lock what the next writer
 //! replaces, and two writers would each believe to be alone.
@@ -8,18 +8,16 @@ use super::state::{HINT, State};
 use countersign_core::digest::Digest;
 use countersign_engine::private;
 use countersign_engine::workspace::write_atomically;
-use countersign_engine::yaml::{Diagnostic, FileBytes, Place, Source};
+use countersign_engine::yaml::{Diagnostic, FileBytes, Source, read_at_most};
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// How large a state file may be.
-pub const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// How long a writer waits for the others.
-pub const LOCK_SECONDS_MAX: u64 = 60;
+const STATE_BYTES_MAX: usize = 64 * 1024 * 1024;
+const LOCK_SECONDS_MAX: u64 = 60;
 
 /// Why a state file could not be read or written.
 #[derive(Debug, Error)]
@@ -30,21 +28,21 @@ pub enum FileError {
     /// The phase has no file yet.
     #[error("there is no `{0}`: the phase has not been broken into items")]
     Missing(PathBuf),
-    /// The file is not what it should be.
+    /// The content of the file is invalid.
     #[error("{0}")]
     Bad(Box<Diagnostic>),
-    /// The file of a phase is there under both its names.
+    /// The file of a phase exists under both names of the phase.
     #[error("both `{0}` and `{1}` are there, and only one can be the state of the phase")]
     Two(PathBuf, PathBuf),
-    /// Somebody else has held the lock all the time.
+    /// Another process held the lock all the time.
     #[error("`{0}` has been locked by another process for {LOCK_SECONDS_MAX} seconds")]
     Locked(PathBuf),
-    /// The disk.
+    /// An error of the file system.
     #[error("`{path}`: {error}")]
     Io {
-        /// What was read or written.
+        /// The file or folder.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: io::Error,
     },
 }
@@ -54,16 +52,20 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> FileError {
     |error| FileError::Io { path, error }
 }
 
+fn bad(problem: Diagnostic) -> FileError {
+    FileError::Bad(Box::new(problem))
+}
+
 /// A state directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 
-/// A state as it was read, and the digest of the file's bytes.
+/// A state as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// What the file says.
+    /// The content of the file.
     pub state: State,
-    /// Which bytes said it.
+    /// The digest of the file's bytes.
     pub digest: Digest,
 }
 
@@ -73,12 +75,12 @@ impl StateDir {
         Self(path.into())
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Makes the directory, for this user alone: planners put it into the temporary folder. Says whether it was not there before.
+    /// Makes the directory, for this user alone: planners put it into the temporary folder. True if it is new.
     pub fn create(&self) -> Result<bool, FileError> {
         if self.0.is_dir() {
             return Ok(false);
@@ -87,39 +89,41 @@ impl StateDir {
         Ok(true)
     }
 
-    /// The state files that are there, by the names files of phases have.
+    /// The state files of all phases that exist.
     pub fn files(&self) -> Vec<PathBuf> {
-        let names = Phase::ALL.iter().flat_map(|phase| phase.names()).map(|name| file_name(name));
-        names.map(|name| self.0.join(name)).filter(|path| path.exists()).collect()
+        Phase::ALL.into_iter().flat_map(|phase| self.files_of(phase)).collect()
     }
 
-    /// The file of a phase: the one that is there, under whichever of its names.
-    pub fn file(&self, phase: Phase) -> Result<PathBuf, FileError> {
-        let mut paths = phase.names().iter().map(|name| self.0.join(file_name(name)));
-        let own = self.0.join(phase.file_name());
-        let there: Vec<PathBuf> = paths.by_ref().filter(|path| path.exists()).collect();
-        match there.as_slice() {
-            [] => Ok(own),
-            [only] => Ok(only.clone()),
-            [first, second, ..] => Err(FileError::Two(first.clone(), second.clone())),
+    fn files_of(&self, phase: Phase) -> impl Iterator<Item = PathBuf> {
+        phase.names().iter().map(|name| self.0.join(file_name(name))).filter(|path| path.exists())
+    }
+
+    /// The file of a phase: the one that exists, under either of its names.
+    fn file(&self, phase: Phase) -> Result<PathBuf, FileError> {
+        let mut files = self.files_of(phase);
+        match (files.next(), files.next()) {
+            (Some(first), Some(second)) => Err(FileError::Two(first, second)),
+            (only, _) => Ok(only.unwrap_or_else(|| self.0.join(phase.file_name()))),
         }
     }
 
     /// The state of a phase; none where it has no file yet. Needs no lock: a file is replaced whole.
     pub fn read(&self, phase: Phase) -> Result<Option<Loaded>, FileError> {
-        read(&self.file(phase)?)
+        read_state(&self.file(phase)?)
     }
 
-    /// The state of a phase that has one.
+    /// The state of a phase that must have one.
     pub fn require(&self, phase: Phase) -> Result<Loaded, FileError> {
-        if !self.0.is_dir() {
-            return Err(FileError::NoFolder(self.0.clone()));
-        }
+        self.require_folder()?;
         self.read(phase)?.ok_or_else(|| FileError::Missing(self.0.join(phase.file_name())))
     }
 
-    /// Whether anybody has ever locked the state of a phase.
-    pub fn has_lock(&self, phase: Phase) -> bool {
+    fn require_folder(&self) -> Result<(), FileError> {
+        if self.0.is_dir() { Ok(()) } else { Err(FileError::NoFolder(self.0.clone())) }
+    }
+
+    /// Whether the state of a phase was ever locked.
+    pub(super) fn has_lock(&self, phase: Phase) -> bool {
         self.lock_path(phase).is_file()
     }
 
@@ -128,13 +132,12 @@ impl StateDir {
     }
 
     /// Keeps all others from writing the state of a phase.
-    pub fn lock(&self, phase: Phase) -> Result<Locked, FileError> {
-        if !self.0.is_dir() {
-            return Err(FileError::NoFolder(self.0.clone()));
-        }
+    pub(super) fn lock(&self, phase: Phase) -> Result<Locked, FileError> {
+        self.require_folder()?;
         let path = self.lock_path(phase);
+        // A named pipe would wait for its other end for ever.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(not_a_file(&path));
+            return Err(io_error(&path)(io::Error::new(ErrorKind::InvalidInput, "it is not a file")));
         }
         let file = File::options().create(true).append(true).open(&path).map_err(io_error(&path))?;
         let lock = acquire(file, &path)?;
@@ -142,7 +145,7 @@ impl StateDir {
     }
 }
 
-/// Waits for a lock, and not for ever: a process that was stopped keeps it.
+/// Waits for a lock, with a bound: a process that was stopped keeps it.
 fn acquire(file: File, path: &Path) -> Result<File, FileError> {
     match file.try_lock() {
         Ok(()) => return Ok(file),
@@ -157,82 +160,51 @@ fn acquire(file: File, path: &Path) -> Result<File, FileError> {
     }
 }
 
-/// The state of a phase while nobody else can write it.
 #[derive(Debug)]
-pub struct Locked {
+pub(super) struct Locked {
     path: PathBuf,
     _lock: File,
 }
 
 impl Locked {
-    /// Where the state is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The state as it is; none where there is no file.
     pub fn read(&self) -> Result<Option<Loaded>, FileError> {
-        read(&self.path)
+        read_state(&self.path)
     }
 
-    /// The state as it is, of a phase that has one.
     pub fn require(&self) -> Result<Loaded, FileError> {
         self.read()?.ok_or_else(|| FileError::Missing(self.path.clone()))
     }
 
-    /// Replaces the state. Gives the digest of what is there now.
+    /// Replaces the state, and returns the digest of the new file.
     pub fn write(&self, state: &State) -> Result<Digest, FileError> {
-        let text = state.text();
-        if text.len() as u64 > STATE_BYTES_MAX {
-            return Err(FileError::Bad(Box::new(too_large(&self.path))));
-        }
-        write_atomically(&self.path, &text).map_err(io_error(&self.path))?;
-        Ok(Digest::of(text.as_bytes()))
+        let file = FileBytes { path: self.path.clone(), bytes: state.text().into_bytes() };
+        let text = within_bounds(&file)?;
+        write_atomically(&self.path, text.text()).map_err(io_error(&self.path))?;
+        Ok(Digest::of(&file.bytes))
     }
 
-    /// Removes the file. Says whether there was one.
-    pub fn remove(&self) -> Result<bool, FileError> {
+    pub fn remove(&self) -> Result<(), FileError> {
         match std::fs::remove_file(&self.path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(io_error(&self.path)(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error(&self.path)(error)),
+            _ => Ok(()),
         }
     }
 }
 
 /// Reads one state file.
-pub fn read(path: &Path) -> Result<Option<Loaded>, FileError> {
-    match std::fs::metadata(path) {
+pub fn read_state(path: &Path) -> Result<Option<Loaded>, FileError> {
+    let bytes = match read_at_most(path, STATE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error(path)(error)),
-        Ok(found) if !found.is_file() => return Err(not_a_file(path)),
-        Ok(_) => {}
-    }
-    let mut bytes = vec![];
-    let file = File::open(path).map_err(io_error(path))?;
-    file.take(STATE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error(path))?;
-    if bytes.len() as u64 > STATE_BYTES_MAX {
-        return Err(FileError::Bad(Box::new(too_large(path))));
-    }
-    let digest = Digest::of(&bytes);
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let bytes = error.into_bytes();
-            let problem = Source::read(&FileBytes { path: path.to_owned(), bytes }).err();
-            return Err(FileError::Bad(Box::new(problem.unwrap_or_else(|| too_large(path)))));
-        }
+        bytes => bytes.map_err(io_error(path))?,
     };
-    let state = State::parse(path, &text).map_err(|problem| FileError::Bad(Box::new(problem)))?;
-    Ok(Some(Loaded { state, digest }))
+    let file = FileBytes { path: path.to_owned(), bytes };
+    let state = State::parse(path, within_bounds(&file)?.text()).map_err(bad)?;
+    Ok(Some(Loaded { state, digest: Digest::of(&file.bytes) }))
 }
 
-/// Nothing but a file is opened: a named pipe would wait for somebody at its other end, for ever.
-fn not_a_file(path: &Path) -> FileError {
-    io_error(path)(io::Error::new(ErrorKind::InvalidInput, "it is not a file"))
-}
-
-fn too_large(path: &Path) -> Diagnostic {
-    let message = format!("the file is larger than {STATE_BYTES_MAX} bytes");
-    Diagnostic::new("too-large", Place::start_of(&Source::new(path, "")), message).with_hint(HINT)
+fn within_bounds(file: &FileBytes) -> Result<std::sync::Arc<Source>, FileError> {
+    Source::read_within(file, STATE_BYTES_MAX).map_err(|problem| match problem.hint {
+        None => bad(problem.with_hint(HINT)),
+        Some(_) => bad(problem),
+    })
 }

@@ -1,4 +1,4 @@
-//! Items that somebody hands in: checked one by one before any of them is taken.
+//! Items from a caller or a reviewer: all are checked before any is taken.
 
 use super::item::{Item, id_problem};
 use super::phase::Phase;
@@ -11,24 +11,24 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The keys an item may have.
 const KEYS: [&str; 4] = ["id", "scope", "check", "severity"];
-/// What is expected.
+/// The form that is expected, for messages.
 pub const FORM: &str =
     r#"{"items": [{"scope": "*", "check": "what to verify", "severity": "MUST"}]}, or the list alone"#;
 
 /// The items of a text in JSON, as new items of a phase.
 pub fn parse(path: &Path, text: &str, phase: Phase) -> Result<Vec<Item>, Diagnostic> {
     let source = Source::new(path, text);
-    let value = strict_json::parse(source.text())
-        .map_err(|error| problem(&source, &error).with_hint(format!("expected: {FORM}")))?;
-    items(&value, phase).map_err(|message| {
-        Diagnostic::new("bad-items", Place::start_of(&source), message).with_hint(format!("expected: {FORM}"))
-    })
+    let items = match strict_json::parse(source.text()) {
+        Err(error) => Err(problem(&source, &error)),
+        Ok(value) => items(&value, phase)
+            .map_err(|message| Diagnostic::new("bad-items", Place::start_of(&source), message)),
+    };
+    items.map_err(|problem| problem.with_hint(format!("expected: {FORM}")))
 }
 
-/// The items of a JSON value: `{"items": […]}` or the list alone. Ids are given out where none are given.
-pub fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
+/// The items of a JSON value: `{"items": […]}` or the list alone. An item without an id gets one.
+pub(super) fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
     let list = match value {
         Value::Array(list) => list,
         Value::Object(object) => match object.get("items") {
@@ -44,29 +44,26 @@ pub fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
     if list.len() > ITEMS_MAX {
         return Err(format!("there are more than {ITEMS_MAX} items"));
     }
-    let mut ids = Ids::new(list, phase);
+    let reserved = list.iter().filter_map(|item| item.get("id").and_then(Value::as_str)).collect();
+    let mut ids = Ids { prefix: phase.id_prefix(), reserved, used: HashSet::new(), last: 0 };
     list.iter()
         .enumerate()
         .map(|(at, value)| item(value, &mut ids).map_err(|why| format!("item {}: {why}", at + 1)))
         .collect()
 }
 
-fn item(value: &Value, ids: &mut Ids) -> Result<Item, String> {
+fn item(value: &Value, ids: &mut Ids<'_>) -> Result<Item, String> {
     let Value::Object(fields) = value else { return Err("it is not an object".to_owned()) };
     if let Some(unknown) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!(
-            "it has an unknown key {}: {}",
-            quoted(unknown),
-            did_you_mean(unknown, &KEYS, "there are")
-        ));
+        let known = did_you_mean(unknown, &KEYS, "there are");
+        return Err(format!("it has an unknown key {}: {known}", quoted(unknown)));
     }
     let scope = Scope::parse(text(fields, "scope")?.ok_or("it has no `scope`: `*` is everything")?)?;
     let check = text(fields, "check")?.map(str::trim).filter(|check| !check.is_empty());
     let check = check.ok_or("it has no `check`, which says what to verify")?;
     let severity = match text(fields, "severity")? {
         None => severity::DEFAULT,
-        Some(word) => severity::named(word)
-            .ok_or_else(|| format!("{} is no severity: MUST, SHOULD or MAY", quoted(word)))?,
+        Some(word) => severity::parse(word)?,
     };
     let id = match text(fields, "id")? {
         Some(id) => ids.given(id)?,
@@ -83,28 +80,20 @@ fn text<'v>(fields: &'v Map<String, Value>, key: &str) -> Result<Option<&'v str>
     }
 }
 
-/// The ids of a list: those that are given, and new ones that are none of them.
-struct Ids {
+/// The ids of a list: the given ones, and new ones that differ from all of them.
+struct Ids<'l> {
     prefix: &'static str,
-    reserved: HashSet<String>,
+    reserved: HashSet<&'l str>,
     used: HashSet<String>,
     last: usize,
 }
 
-impl Ids {
-    fn new(list: &[Value], phase: Phase) -> Self {
-        let given = list.iter().filter_map(|item| item.get("id").and_then(Value::as_str));
-        let reserved = given.map(str::to_owned).collect();
-        Self { prefix: phase.id_prefix(), reserved, used: HashSet::new(), last: 0 }
-    }
-
+impl Ids<'_> {
     fn given(&mut self, id: &str) -> Result<String, String> {
-        if let Some(problem) = id_problem(id) {
-            return Err(problem);
-        }
-        match self.used.insert(id.to_owned()) {
-            true => Ok(id.to_owned()),
-            false => Err(format!("another item has the id {} already", quoted(id))),
+        match id_problem(id) {
+            Some(problem) => Err(problem),
+            None if self.used.insert(id.to_owned()) => Ok(id.to_owned()),
+            None => Err(format!("another item has the id {} already", quoted(id))),
         }
     }
 
@@ -112,7 +101,7 @@ impl Ids {
         loop {
             self.last += 1;
             let id = format!("{}-{:03}", self.prefix, self.last);
-            if !self.reserved.contains(&id) {
+            if !self.reserved.contains(id.as_str()) {
                 return id;
             }
         }

@@ -1,4 +1,4 @@
-//! One item of a decomposed review: what is checked, where, and how it stands.
+//! One item of a phase: what is checked, in which scope, and its status; and how it stands in the state file.
 
 use super::ordered::{Json, Text, add, twice};
 use super::scope::Scope;
@@ -11,15 +11,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::HashSet;
 use std::fmt;
 
-/// How many characters an id may have.
-pub const ID_CHARS_MAX: usize = 200;
-/// The five fields of the document; everything else is an extra.
+const ID_CHARS_MAX: usize = 200;
+/// The five fields of the document; every other field is an extra.
 const FIELDS: [&str; 5] = ["id", "scope", "check", "status", "finding"];
 
 /// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Nobody has ruled on it in this round.
+    /// It has no ruling in this round.
     Todo,
     /// It passed.
     Pass,
@@ -28,8 +27,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status with exactly this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(super) fn named(name: &str) -> Option<Self> {
         [Self::Todo, Self::Pass, Self::Fail].into_iter().find(|status| status.name() == name)
     }
 
@@ -43,40 +41,37 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// One item. What a file says beside the known fields is kept, in its order.
+/// One item. Unknown fields of the file are kept, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its id, the only one of its kind in the file.
+    /// Its id, unique in the file.
     pub id: String,
-    /// What it is about.
+    /// The part it is about.
     pub scope: Scope,
     /// What is to be verified.
     pub check: String,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
     /// Why it failed.
     pub finding: Option<String>,
-    /// How much it weighs.
+    /// How much a failure weighs.
     pub severity: Severity,
     /// In how many rounds it failed.
     pub fail_count: u32,
-    /// Whether a person took it as it is.
+    /// Whether a person accepted it as it is.
     pub accepted: bool,
-    /// Why they did.
+    /// Why the person accepted it.
     pub acceptance_reason: Option<String>,
-    /// Everything beyond the five fields, as it was found.
-    pub found: Vec<(String, Json)>,
+    pub(super) found: Vec<(String, Json)>,
 }
 
 impl Item {
-    /// A new item that nobody has ruled on.
-    pub fn new(id: impl Into<String>, scope: Scope, check: impl Into<String>, severity: Severity) -> Self {
+    pub(super) fn new(
+        id: impl Into<String>,
+        scope: Scope,
+        check: impl Into<String>,
+        severity: Severity,
+    ) -> Self {
         Self {
             id: id.into(),
             scope,
@@ -91,13 +86,12 @@ impl Item {
         }
     }
 
-    /// What the status alone says about how often it failed.
+    /// The number of failures that the status alone implies.
     fn implied_fail_count(&self) -> u32 {
         u32::from(self.status == Status::Fail)
     }
 
-    /// Everything beyond the five fields, as it is written: what was found in its place, what differs from its
-    /// default after it.
+    /// The extras as they are written: first those that were found, then those that differ from their defaults.
     fn extras(&self) -> Vec<(String, Json)> {
         let was_found = |key: &str| self.found.iter().any(|(known, _)| known == key);
         let current = |key: &str, value: &Json| match key {
@@ -115,15 +109,14 @@ impl Item {
             ("accepted", self.accepted),
             ("acceptance_reason", self.acceptance_reason.is_some()),
         ];
-        for (key, _) in differs.into_iter().filter(|(key, differs)| *differs && !was_found(key)) {
-            extras.push((key.to_owned(), current(key, &Json::Null)));
-        }
+        let more = differs.into_iter().filter(|(key, differs)| *differs && !was_found(key));
+        extras.extend(more.map(|(key, _)| (key.to_owned(), current(key, &Json::Null))));
         extras
     }
 }
 
-/// Whether a text can be an id: it stands in lists, in commands and in names of subjects.
-pub fn id_problem(id: &str) -> Option<String> {
+/// Why a text cannot be an id: ids stand in lists, in commands and in subjects.
+pub(super) fn id_problem(id: &str) -> Option<String> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/' | '#');
     if id.is_empty() {
         return Some("an id is empty".to_owned());
@@ -204,7 +197,7 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
     }
 }
 
-/// Reads a field beyond the five, and takes what it means where that is known.
+/// Reads an extra, and sets the field that it stands for.
 fn extra<'de, A: MapAccess<'de>>(
     item: &mut Item,
     fail_count: &mut Option<u32>,
@@ -230,7 +223,6 @@ fn extra<'de, A: MapAccess<'de>>(
     })
 }
 
-/// An id that is not among those seen before.
 fn new_id<'de, A: MapAccess<'de>>(entries: &mut A, seen: &mut HashSet<String>) -> Result<String, A::Error> {
     let read = |id: Option<&str>| {
         let id = id?;

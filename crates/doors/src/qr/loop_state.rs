@@ -1,23 +1,22 @@
-//! Where a phase is in its loop: worked out whenever somebody asks, stored nowhere.
+//! Where a phase is in its loop. It follows from the state and is stored nowhere.
 
 use super::state::State;
 use super::transition::gate;
 use countersign_core::policy::{GateEnd, GatePolicy};
-use std::fmt;
 
-/// The states of the document's loop.
+/// The states of the loop, as the document names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopState {
-    /// The first look, and nothing that blocks has failed.
+    /// The first round, without a blocking failure.
     Initial,
-    /// Something is being fixed, or was.
+    /// A fix is under way, or was made.
     Retry,
-    /// The gate is passed.
+    /// The gate passed.
     Complete,
 }
 
 impl LoopState {
-    /// Where this phase is.
+    /// The state of this phase.
     pub fn of(state: &State, policy: &GatePolicy) -> Self {
         let gated = gate(state, policy);
         match gated.end {
@@ -27,18 +26,12 @@ impl LoopState {
         }
     }
 
-    /// Its name.
+    /// Its name in answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Initial => "INITIAL",
             Self::Retry => "RETRY",
             Self::Complete => "COMPLETE",
         }
-    }
-}
-
-impl fmt::Display for LoopState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

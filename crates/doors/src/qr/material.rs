@@ -1,5 +1,5 @@
-//! What an item's scope shows: all artifacts, one part of a plan, or one file. A scope that shows nothing is an
-//! error. Pure.
+//! The material of a phase, and which of it the scope of an item shows: all artifacts, one part of a plan, or one file.
+//! A scope that shows nothing is an error. Pure.
 
 use super::item::Item;
 use super::plan::{Kind, Part, Plan};
@@ -8,46 +8,37 @@ use countersign_core::digest::{Digest, Parts};
 use countersign_engine::yaml::quoted;
 use std::path::{Path, PathBuf};
 
-/// A file that is looked at as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// What it is called: its path in the project, or a name of its own where it is outside.
+    /// The path in the project, or a name of its own for a file outside.
     pub path: String,
-    /// Where it was read.
+    /// The path it was read from.
     pub from: PathBuf,
-    /// Its text.
     pub text: String,
 }
 
 impl Artifact {
-    /// Whether somebody means it by a path.
     pub fn is_called(&self, path: &str) -> bool {
         self.path == path || self.from == Path::new(path)
     }
 }
 
-/// Everything a phase looks at.
+/// The artifacts of a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Materials {
-    /// The artifacts, in the order they were named.
-    pub artifacts: Vec<Artifact>,
-    /// The parts of those that are plans.
-    pub plan: Plan,
+    pub(super) artifacts: Vec<Artifact>,
+    pub(super) plan: Plan,
 }
 
-/// What a scope shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows<'m> {
-    /// All artifacts.
     Everything,
-    /// One part of a plan.
     Part(&'m Part),
-    /// One file, by its path.
     File(&'m str),
 }
 
 impl Materials {
-    /// Artifacts, and what can be known of the plans among them.
+    /// Artifacts, with the parts of the plans among them.
     pub fn new(artifacts: Vec<Artifact>) -> Result<Self, String> {
         let mut plan = Plan::default();
         for artifact in &artifacts {
@@ -56,7 +47,7 @@ impl Materials {
         Ok(Self { artifacts, plan })
     }
 
-    /// Names all artifacts as they are.
+    /// A digest of all artifacts.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("qr artifacts/1");
         parts.count(self.artifacts.len());
@@ -67,7 +58,11 @@ impl Materials {
     }
 
     /// What a scope shows; `exists` says whether there is a file at a path.
-    pub fn shows<'m>(&'m self, scope: &'m Scope, exists: &dyn Fn(&str) -> bool) -> Result<Shows<'m>, String> {
+    pub(super) fn shows<'m>(
+        &'m self,
+        scope: &'m Scope,
+        exists: &dyn Fn(&str) -> bool,
+    ) -> Result<Shows<'m>, String> {
         let is_there =
             |path: &str| self.artifacts.iter().any(|artifact| artifact.is_called(path)) || exists(path);
         let file = |path: &'m str| match is_there(path) {
@@ -98,8 +93,8 @@ impl Materials {
         }
     }
 
-    /// The first items whose scopes show nothing, each in words.
-    pub fn nowhere(&self, items: &[&Item], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    /// Messages about the first items whose scopes show nothing.
+    pub(super) fn nowhere(&self, items: &[&Item], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
         let wrong = |item: &&Item| {
             let words = self.shows(&item.scope, exists).err()?;
             Some(format!("the scope {} of {} points nowhere: {words}", quoted(item.scope.as_str()), item.id))
@@ -108,10 +103,9 @@ impl Materials {
     }
 }
 
-/// More scopes that point nowhere are not listed.
 const NOWHERE_MAX: usize = 20;
 
-/// What a verifier is told about the part that is meant.
+/// The sentence that tells a verifier what a scope shows.
 pub fn meant(scope: &Scope, shows: Shows<'_>) -> String {
     match (shows, scope.lines()) {
         (Shows::Everything, _) if scope.is_macro() => "This is about everything that is shown.".to_owned(),

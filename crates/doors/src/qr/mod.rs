@@ -1,39 +1,38 @@
-//! The qr door: a review in many small items, verified one by one, in one state file that several processes
-//! write to at once.
+//! The qr door: a review in many small items, verified one by one. The state of a phase is one JSON file, which
+//! several processes write under a lock. The commands of the door are use cases of the app crate.
 
 pub mod asking;
 mod door;
-pub mod file;
+mod file;
 pub mod given;
-pub mod item;
+mod item;
 mod loop_state;
-pub mod material;
-pub mod modules;
+mod material;
+mod modules;
 mod next;
 mod note;
 mod on_record;
-pub mod ordered;
+mod ordered;
 mod phase;
-pub mod plan;
-pub mod prompts;
+mod plan;
+mod prompts;
 pub mod replies;
 mod scope;
-pub mod scope_digest;
 pub mod severity;
 pub mod state;
 pub mod transition;
 pub mod words;
 
 pub use door::{Qr, QrError};
-pub use file::{FileError, StateDir};
+pub use file::{FileError, Loaded, StateDir, read_state};
 pub use item::{Item, Status};
 pub use loop_state::LoopState;
+pub use material::Materials;
+pub use modules::{FOLDER as MODULES_FOLDER, Modules};
 pub use next::{Here, shell_word};
-pub use note::Note;
 pub use on_record::OnRecord;
 pub use phase::Phase;
-pub use scope::Scope;
 pub use state::State;
 
-/// The first part of its subjects.
+/// The first part of the subjects of this door.
 pub const DOOR: &str = "qr";

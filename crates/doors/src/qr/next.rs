@@ -1,17 +1,17 @@
-//! The NEXT line: what a caller does now, in the document's sentence and as the exact command.
+//! The NEXT line of every answer: the next step, in the document's sentence and as the exact command.
 
 use super::phase::Phase;
 use super::state::State;
 use countersign_core::policy::{GateEnd, GatePolicy, Gated};
 
-/// Where a phase is, for the commands that are named in answers.
+/// The phase and the directory, for the commands in answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
-    /// The state directory, as a caller can type it.
+    /// The state directory, as the caller can type it.
     pub state_dir: String,
     /// The phase.
     pub phase: Phase,
-    /// Whether an agent reads it: it is told no command that is for people.
+    /// Whether an agent reads the answer: it gets no commands that are for people.
     pub for_agent: bool,
 }
 
@@ -29,38 +29,36 @@ impl Here {
         next_line(sentence, &self.command(words))
     }
 
-    /// After items were made.
-    pub fn verify(&self) -> String {
+    pub(super) fn verify(&self) -> String {
         self.next("Invoke verifiers for each item.", "verify")
     }
 
-    /// Where there are no items.
+    /// The next step where there are no items.
     pub fn decompose(&self) -> String {
         self.next("Break the artifact into items.", "decompose")
     }
 
-    /// Where there is no state directory.
+    /// The next step where there is no state directory.
     pub fn init(&self) -> String {
         let command = format!("countersign qr init --state-dir {}", shell_word(&self.state_dir));
         next_line("Make the state directory.", &command)
     }
 
-    /// After fix instructions.
+    /// The next step after fix instructions.
     pub fn fixed(&self) -> String {
         self.next("Apply the fixes, then say so.", "fixed --files FILE…")
     }
 
-    /// When everything is verified, or may be.
-    pub fn gate(&self) -> String {
+    pub(super) fn gate(&self) -> String {
         self.next("Invoke the gate.", "gate")
     }
 
-    /// After the phase's work was done.
+    /// The next step of an executor.
     pub fn execute(&self) -> String {
         self.next("Do the work of this phase, then review it.", "decompose")
     }
 
-    /// By what the gate says.
+    /// The next step by the result of the gate.
     pub fn after_gate(&self, state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
         match gated.end {
             GateEnd::Pass => self.next_phase(),
@@ -90,15 +88,12 @@ impl Here {
     }
 }
 
-/// Why a loop goes no further.
-pub fn why_stopped(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
-    match (gated.end, gated.capped.as_slice()) {
-        (GateEnd::ItemCap, capped) => {
-            format!(
-                "{} failed {} times, as often as an item may",
-                capped.join(", "),
-                policy.item_failures_max
-            )
+/// Why a loop has ended.
+pub(super) fn why_stopped(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+    match gated.end {
+        GateEnd::ItemCap => {
+            let (ids, failures) = (gated.capped.join(", "), policy.item_failures_max);
+            format!("{ids} failed {failures} times, as often as an item may")
         }
         _ => format!("round {} of at most {} is over", state.iteration, policy.ceiling_rounds),
     }
@@ -108,7 +103,7 @@ fn next_line(sentence: &str, command: &str) -> String {
     format!("NEXT: {sentence} Run: {command}")
 }
 
-/// A path or an id as one word of a shell.
+/// A path or an id as one word of a shell command.
 pub fn shell_word(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     match !path.is_empty() && path.chars().all(plain) {

@@ -1,50 +1,30 @@
-//! JSON of others, kept as it was found: keys in their order, and none of them twice.
+//! JSON that is kept as it was found, with its keys in order and none of them twice; and a reader of texts in it.
 
 use countersign_engine::yaml::quoted;
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Number;
 use std::fmt;
 
-/// How many keys of its own an object may have.
 const KEYS_MAX: usize = 1000;
 
-/// A value somebody else wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Json {
-    /// `null`
     Null,
-    /// `true` or `false`
     Bool(bool),
-    /// A number.
     Number(Number),
-    /// A text.
     Text(String),
-    /// A list.
     List(Vec<Json>),
-    /// Keys and values, in their order.
+    #[serde(serialize_with = "as_map")]
     Object(Vec<(String, Json)>),
 }
 
-impl Serialize for Json {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => value.serialize(serializer),
-            Self::Number(value) => value.serialize(serializer),
-            Self::Text(value) => value.serialize(serializer),
-            Self::List(values) => values.serialize(serializer),
-            Self::Object(entries) => {
-                let mut map = serializer.serialize_map(Some(entries.len()))?;
-                for (key, value) in entries {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
+fn as_map<S: Serializer>(entries: &[(String, Json)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
 }
 
 impl<'de> Deserialize<'de> for Json {
@@ -86,12 +66,8 @@ impl<'de> Visitor<'de> for JsonVisitor {
         Ok(Json::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Json, A::Error> {
-        let mut list = vec![];
-        while let Some(value) = values.next_element()? {
-            list.push(value);
-        }
-        Ok(Json::List(list))
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Json, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(values)).map(Json::List)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
@@ -103,11 +79,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 }
 
-/// Reads a text, or nothing, by a function that has no answer where it is not what is expected.
+/// Reads a text or `null` (given as none) by a function, which answers none where the value is not as expected.
 pub(super) struct Text<F> {
-    /// What must stand there.
     pub expected: &'static str,
-    /// What it means; none is `null`.
     pub read: F,
 }
 
@@ -140,7 +114,7 @@ impl<T, F: FnOnce(Option<&str>) -> Option<Result<T, String>>> Visitor<'_> for Te
     }
 }
 
-/// Keeps an entry; one key means one thing.
+/// Adds an entry whose key is not there yet.
 pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, value: Json) -> Result<(), E> {
     if entries.iter().any(|(known, _)| *known == key) {
         return Err(twice(&key));
@@ -152,7 +126,6 @@ pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, valu
     Ok(())
 }
 
-/// The problem of a key that stands twice.
 pub(super) fn twice<E: Error>(key: &str) -> E {
     E::custom(format!("the key {} is there twice", quoted(key)))
 }

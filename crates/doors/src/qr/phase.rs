@@ -1,4 +1,4 @@
-//! The five phases of a plan and its implementation, in order.
+//! The five phases of a plan and its implementation, in order, with their names and state files.
 
 use std::fmt;
 
@@ -29,13 +29,7 @@ impl Phase {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::PlanStructure => "plan-structure",
-            Self::PlanCode => "plan-code",
-            Self::PlanDocs => "plan-docs",
-            Self::ImplCode => "impl-code",
-            Self::ImplDocs => "impl-docs",
-        }
+        self.names()[0]
     }
 
     /// Every name it goes by, its own first.
@@ -55,7 +49,7 @@ impl Phase {
         Self::ALL.get(at + 1).copied()
     }
 
-    /// What ids given out in it begin with.
+    /// The prefix of the ids that this phase gives out.
     pub fn id_prefix(self) -> &'static str {
         match self {
             Self::PlanStructure | Self::PlanCode | Self::PlanDocs => "plan",
@@ -68,7 +62,7 @@ impl Phase {
         file_name(self.name())
     }
 
-    /// The phase a file is about, by its name.
+    /// The phase of a state file, by the file's name.
     pub fn of_file_name(name: &str) -> Option<Self> {
         Self::named(name.strip_prefix("qr-")?.strip_suffix(".json")?)
     }

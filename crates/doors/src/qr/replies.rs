@@ -1,18 +1,15 @@
-//! What reviewers answered, held against what was asked. Pure.
+//! The replies of reviewers to consultations, checked against the question. Pure.
 
 use super::item::Item;
 use countersign_engine::yaml::quoted;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fmt;
 
-/// How long an instruction may be.
 const FIX_BYTES_MAX: usize = 16 * 1024;
-/// How many criteria a milestone may have.
 const CRITERIA_MAX: usize = 500;
 
-/// The instructions by item, if each of these items has exactly one.
-pub fn fixes(value: &Value, items: &[&Item]) -> Result<HashMap<String, String>, String> {
+/// The fixes by item, if each of these items has exactly one.
+pub(super) fn fixes(value: &Value, items: &[&Item]) -> Result<HashMap<String, String>, String> {
     let mut fixes = HashMap::new();
     for entry in value["fixes"].as_array().into_iter().flatten() {
         let (id, fix) = (text(entry, "id"), text(entry, "fix").trim());
@@ -36,7 +33,7 @@ fn text<'v>(entry: &'v Value, key: &str) -> &'v str {
     entry[key].as_str().unwrap_or_default()
 }
 
-/// How a milestone stands.
+/// The status of a milestone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Satisfied {
     /// Every criterion is met.
@@ -56,19 +53,13 @@ impl Satisfied {
         }
     }
 
-    /// Its word.
+    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Yes => "SATISFIED",
             Self::No => "NOT_SATISFIED",
             Self::Partially => "PARTIALLY_SATISFIED",
         }
-    }
-}
-
-impl fmt::Display for Satisfied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -79,14 +70,14 @@ pub struct Reconciled {
     pub criterion: String,
     /// Whether it is met.
     pub met: bool,
-    /// Where that can be seen: a path and a line.
+    /// The evidence: a path and a line.
     pub evidence: Option<(String, u32)>,
-    /// What there is to say.
+    /// A remark.
     pub note: Option<String>,
 }
 
-/// The criteria of a milestone, if the reply agrees with itself.
-pub fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
+/// The criteria of a milestone, if the status in the reply follows from them.
+pub(super) fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
     let entries = value["criteria"].as_array().map(Vec::as_slice).unwrap_or_default();
     if entries.is_empty() || entries.len() > CRITERIA_MAX {
         return Err(format!("there are {} criteria: 1 to {CRITERIA_MAX} are expected", entries.len()));
@@ -127,9 +118,9 @@ fn place(evidence: &str) -> Option<(String, u32)> {
     (!path.trim().is_empty()).then(|| (path.trim().to_owned(), line))
 }
 
-/// The criteria as the disk has them: evidence that points nowhere shows nothing. `has_line` says whether a file has
-/// a line.
-pub fn with_evidence(
+/// The criteria after a look at the disk: one whose evidence does not exist is not met. `has_line` says whether a file
+/// has a line.
+pub(super) fn with_evidence(
     criteria: Vec<Reconciled>,
     has_line: &dyn Fn(&str, u32) -> Result<(), String>,
 ) -> (Satisfied, Vec<Reconciled>) {

@@ -1,56 +1,51 @@
-//! What an item is about: everything, or one named part.
+//! The scope of an item: everything, or one named part; and the content of the file that it names.
 
 use super::ordered::Text;
+use countersign_core::digest::Digest;
 use countersign_core::text::hides;
-use countersign_engine::yaml::quoted;
+use countersign_engine::yaml::{quoted, read_at_most};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 use std::fmt;
+use std::path::{Path, PathBuf};
 
-/// How many characters a scope may have.
-pub const SCOPE_CHARS_MAX: usize = 1000;
-/// The scope of items that look at everything.
+const SCOPE_CHARS_MAX: usize = 1000;
+/// A larger file has no digest, and the items about it are verified again.
+const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 const WHOLE: &str = "*";
 
-/// A scope, as it was written.
+/// A scope, as it is written in the state file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope(String);
 
 impl Scope {
-    /// Everything.
     pub fn whole() -> Self {
         Self(WHOLE.to_owned())
     }
 
-    /// The scope that a text says, or what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let kind = text.split_once(':');
-        let problem = match kind {
+        Err(match text.split_once(':') {
             _ if text.trim().is_empty() => "a scope is empty: `*` is everything".to_owned(),
             _ if text.chars().count() > SCOPE_CHARS_MAX => {
                 format!("the scope {} has more than {SCOPE_CHARS_MAX} characters", quoted(text))
             }
-            _ if text.chars().any(hides) => {
-                format!("the scope {} has control characters", quoted(text))
-            }
+            _ if text.chars().any(hides) => format!("the scope {} has control characters", quoted(text)),
             Some((_, name)) if name.trim().is_empty() => {
                 format!("the scope {} names nothing after its colon", quoted(text))
             }
             _ => return Ok(Self(text.to_owned())),
-        };
-        Err(problem)
+        })
     }
 
-    /// The scope as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is everything. Such items are verified one after the other, all others at once.
+    /// Whether it is everything. Such items are verified one after the other, all others in parallel.
     pub fn is_macro(&self) -> bool {
         self.0 == WHOLE
     }
 
-    /// What kind of part it names, such as `milestone`, and its name.
+    /// The kind of the part it names, such as `milestone`, and the part's name.
     pub fn part(&self) -> Option<(&str, &str)> {
         self.0.split_once(':').map(|(kind, name)| (kind.trim(), name.trim()))
     }
@@ -68,6 +63,19 @@ impl Scope {
     pub fn lines(&self) -> Option<(u32, u32)> {
         let ("file", rest) = self.part()? else { return None };
         read_lines(rest.rsplit_once(':')?.1)
+    }
+
+    /// The digest of the whole file it names, as the file is now: lines only say where to look. None where it names
+    /// no file, or where the file cannot be read.
+    pub fn file_digest(&self, root: &Path) -> Option<Digest> {
+        let bytes = read_at_most(&root.join(self.file()?), FILE_BYTES_MAX).ok()?;
+        (bytes.len() <= FILE_BYTES_MAX).then(|| Digest::of(&bytes))
+    }
+
+    /// Whether it names one of these files, given relative to the root.
+    pub fn names_one_of(&self, root: &Path, files: &[String]) -> bool {
+        let plain = |path: &str| -> PathBuf { root.join(path).components().collect() };
+        self.file().is_some_and(|named| files.iter().any(|file| plain(file) == plain(named)))
     }
 }
 

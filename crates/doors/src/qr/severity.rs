@@ -1,15 +1,14 @@
-//! Severities as files spell them: three words, their other names, in any case.
+//! Severities as state files spell them: three words and their synonyms, in any case.
 
 use super::ordered::{Json, Text};
 use countersign_core::criterion::Severity;
 use countersign_engine::yaml::quoted;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 
-/// What an item weighs that does not say so.
-pub const DEFAULT: Severity = Severity::Should;
+/// The severity of an item that names none.
+pub(super) const DEFAULT: Severity = Severity::Should;
 
-/// The severity that is meant.
-pub fn named(word: &str) -> Option<Severity> {
+fn named(word: &str) -> Option<Severity> {
     match word.trim().to_ascii_uppercase().as_str() {
         "MUST" | "BLOCKER" | "CRITICAL" => Some(Severity::Must),
         "SHOULD" => Some(Severity::Should),
@@ -18,7 +17,12 @@ pub fn named(word: &str) -> Option<Severity> {
     }
 }
 
-/// The word the document uses.
+/// The severity with this name, or the message about a wrong name.
+pub(super) fn parse(word: &str) -> Result<Severity, String> {
+    named(word).ok_or_else(|| format!("{} is no severity: MUST, SHOULD or MAY", quoted(word)))
+}
+
+/// Its name in files.
 pub fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Must => "MUST",
@@ -27,7 +31,7 @@ pub fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// The severity as it is written where `found` stood: the same word as long as it still means the same.
+/// The severity as it is written in place of `found`: the same word as long as that means the same severity.
 pub(super) fn written(found: &Json, severity: Severity) -> Json {
     match found {
         Json::Text(word) if named(word) == Some(severity) => found.clone(),
@@ -36,17 +40,14 @@ pub(super) fn written(found: &Json, severity: Severity) -> Json {
     }
 }
 
-/// A severity with the word it was found as.
+/// A severity, and the value it was read from.
 pub(super) struct Found(pub Json, pub Severity);
 
 impl<'de> Deserialize<'de> for Found {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |word: Option<&str>| match word {
-            None => Some(Ok(Found(Json::Null, DEFAULT))),
-            Some(word) => Some(match named(word) {
-                Some(severity) => Ok(Found(Json::Text(word.to_owned()), severity)),
-                None => Err(format!("{} is no severity: MUST, SHOULD or MAY", quoted(word))),
-            }),
+        let read = |word: Option<&str>| {
+            let Some(word) = word else { return Some(Ok(Found(Json::Null, DEFAULT))) };
+            Some(parse(word).map(|severity| Found(Json::Text(word.to_owned()), severity)))
         };
         Text { expected: "a severity: MUST, SHOULD or MAY", read }.deserialize(deserializer)
     }

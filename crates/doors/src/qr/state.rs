@@ -1,8 +1,9 @@
-//! The state of a phase: its file, read in every form it is found in and written in the document's.
+//! The state of a phase, as its file holds it. Every dialect of the file can be read; unknown keys are kept.
 
 use super::item::{Item, ItemSeed, Status};
 use super::ordered::{Json, Text, add, twice};
 use super::phase::Phase;
+use super::transition::Refused;
 use countersign_engine::yaml::{Diagnostic, Place, Source, did_you_mean, quoted};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -10,27 +11,26 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
-/// How many items a phase may have.
-pub const ITEMS_MAX: usize = 100_000;
-/// The version of the form we write.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub(super) const ITEMS_MAX: usize = 100_000;
+/// The version that is written.
+const SCHEMA_VERSION: &str = "1.0";
 /// What to do about a file that cannot be used.
 pub(super) const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
 
-/// Everything a state file says.
+/// The content of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The phase it is about.
     pub phase: Phase,
-    /// The round, from 1. One more for every fix, and for nothing else.
+    /// The round, from 1. Only a fix begins another.
     pub iteration: u32,
     /// The items, in their order.
     pub items: Vec<Item>,
-    /// The name the phase goes by in the file.
+    /// The name of the phase in the file.
     phase_name: String,
     /// The version as it was found.
     schema_version: Json,
-    /// Everything else, as it was found; the round too where it was written.
+    /// All other keys, as they were found; the round too where it was written.
     found: Vec<(String, Json)>,
 }
 
@@ -47,8 +47,8 @@ impl State {
         }
     }
 
-    /// Reads a state file. Its name has to be that of its phase; what is wrong with it is said with its place.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
+    /// Reads a state file, whose name has to be that of its phase.
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
         let source = Source::new(path, text);
         let state: Self =
             serde_json::from_str(source.text()).map_err(|error| problem(&source, &error).with_hint(HINT))?;
@@ -64,12 +64,10 @@ impl State {
         }
     }
 
-    /// The file's text.
-    pub fn text(&self) -> String {
-        // Texts, numbers and lists under keys that are texts: nothing of it can fail to be written.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+    /// The text of the file.
+    pub(super) fn text(&self) -> String {
+        // Texts, numbers and lists under keys that are texts can always be written.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
     /// The item with this id.
@@ -77,22 +75,24 @@ impl State {
         self.items.iter().find(|item| item.id == id)
     }
 
-    /// The item with this id, to be changed.
-    pub fn item_mut(&mut self, id: &str) -> Option<&mut Item> {
-        self.items.iter_mut().find(|item| item.id == id)
-    }
-
-    /// How many items stand like this.
+    /// How many items have this status.
     pub fn count(&self, status: Status) -> usize {
         self.items.iter().filter(|item| item.status == status).count()
     }
 
-    /// The item somebody names, or what is wrong with the name and what they may have meant.
-    pub fn find(&self, id: &str) -> Result<&Item, String> {
-        self.item(id).ok_or_else(|| {
-            let known: Vec<&str> = self.items.iter().map(|item| item.id.as_str()).collect();
-            format!("no item has the id {}: {}", quoted(id), did_you_mean(id, &known, "there are"))
-        })
+    pub(super) fn find(&self, id: &str) -> Result<&Item, Refused> {
+        self.item(id).ok_or_else(|| self.unknown(id))
+    }
+
+    pub(super) fn find_mut(&mut self, id: &str) -> Result<&mut Item, Refused> {
+        let at = self.items.iter().position(|item| item.id == id).ok_or_else(|| self.unknown(id))?;
+        Ok(&mut self.items[at])
+    }
+
+    fn unknown(&self, id: &str) -> Refused {
+        let known: Vec<&str> = self.items.iter().map(|item| item.id.as_str()).collect();
+        let meant = did_you_mean(id, &known, "there are");
+        Refused::UnknownItem(format!("no item has the id {}: {meant}", quoted(id)))
     }
 
     /// Items by their ids.
@@ -101,7 +101,7 @@ impl State {
     }
 }
 
-/// A JSON error as a problem at its place.
+/// A JSON error as a diagnostic at its place.
 pub(super) fn problem(source: &std::sync::Arc<Source>, error: &serde_json::Error) -> Diagnostic {
     let text = source.text();
     let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
@@ -213,7 +213,7 @@ impl<'de> Visitor<'de> for ItemsVisitor {
     }
 }
 
-/// A phase with the name it was found under.
+/// A phase, and the name it was found under.
 struct Named(Phase, String);
 
 impl<'de> Deserialize<'de> for Named {
@@ -227,13 +227,12 @@ impl<'de> Deserialize<'de> for Named {
     }
 }
 
-/// What is wrong with a name that no phase has.
+/// The message about a name that no phase has.
 pub fn phase_problem(name: &str) -> String {
     let known = Phase::ALL.map(Phase::name);
     format!("{} is no phase: {}", quoted(name), did_you_mean(name, &known, "there are"))
 }
 
-/// A version we can read.
 struct Version(Json);
 
 impl<'de> Deserialize<'de> for Version {

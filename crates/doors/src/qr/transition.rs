@@ -1,4 +1,5 @@
-//! What may happen to the items of a phase. Pure: a state in, a state or a refusal out.
+//! The rules of the items of a phase: what a ruling, a fix and an acceptance do. Pure: a state in, a state or a
+//! refusal out.
 
 use super::item::{Item, Status};
 use super::state::State;
@@ -7,20 +8,19 @@ use countersign_core::text;
 use thiserror::Error;
 
 /// How long a finding or a reason may be.
-pub const FINDING_BYTES_MAX: usize = 64 * 1024;
+pub(super) const FINDING_BYTES_MAX: usize = 64 * 1024;
 
-/// What somebody found out about an item.
+/// A ruling on an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruling {
     /// It passes.
     Pass,
-    /// It fails, and why.
+    /// It fails, with the finding.
     Fail(String),
 }
 
 impl Ruling {
-    /// The ruling that a verifier's words are. The word is PASS or FAIL and nothing else; a failure needs a
-    /// finding and a pass has none.
+    /// The ruling in a verifier's words: exactly PASS or FAIL. A failure needs a finding and a pass has none.
     pub fn of(word: &str, finding: Option<&str>) -> Result<Self, Refused> {
         let finding = finding.map(str::trim).filter(|finding| !finding.is_empty());
         match (Status::named(word), finding) {
@@ -35,8 +35,7 @@ impl Ruling {
         }
     }
 
-    /// The status it gives an item.
-    pub fn status(&self) -> Status {
+    pub(super) fn status(&self) -> Status {
         match self {
             Self::Pass => Status::Pass,
             Self::Fail(_) => Status::Fail,
@@ -44,22 +43,22 @@ impl Ruling {
     }
 }
 
-/// Why something may not happen. Nothing has changed then.
+/// Why a transition is refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
     /// No item has this id.
     #[error("{0}")]
     UnknownItem(String),
-    /// The verdict word was another one.
+    /// The ruling is another word.
     #[error("a ruling is exactly PASS or FAIL, not `{0}`")]
     NoRuling(String),
     /// A failure without a reason.
     #[error("FAIL needs a finding: --finding TEXT says what is wrong")]
     NoFinding,
-    /// A pass with a reason to fail.
+    /// A pass with a finding.
     #[error("PASS has no finding: what is worth saying is a reason to FAIL")]
     FindingOnPass,
-    /// More than anybody reads.
+    /// The finding or the reason is too long.
     #[error("the finding is longer than {FINDING_BYTES_MAX} bytes")]
     FindingTooLong,
     /// A passed item is settled until a fix touches it.
@@ -89,7 +88,7 @@ pub enum Refused {
     },
 }
 
-/// What the gate says about a state.
+/// The result of the gate for a state.
 pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> Gated<'s> {
     policy::gate(state.items.iter().map(gate_item), state.iteration, policy)
 }
@@ -104,14 +103,12 @@ fn gate_item(item: &Item) -> GateItem<'_> {
     GateItem { id: &item.id, severity: item.severity, standing, failures: item.fail_count }
 }
 
-/// Records a ruling. Says whether anything is different now: the same word twice is said once.
-pub fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<bool, Refused> {
-    state.find(id).map_err(Refused::UnknownItem)?;
-    let Some(item) = state.item_mut(id) else { return Ok(false) };
+/// Records a ruling.
+pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(), Refused> {
+    let item = state.find_mut(id)?;
     if item.accepted && item.status != Status::Pass {
         return Err(Refused::AlreadyAccepted(id.to_owned()));
     }
-    let before = item.clone();
     match (item.status, ruling) {
         (Status::Pass, Ruling::Pass) => {}
         (Status::Pass, Ruling::Fail(_)) => return Err(Refused::AlreadyPassed(id.to_owned())),
@@ -120,13 +117,13 @@ pub fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<bool, Refu
             item.finding = None;
         }
         (from, Ruling::Fail(finding)) => {
-            // Failing again in the same round is another finding, not another failure.
+            // A second failure in the same round is another finding, not another failure.
             item.fail_count = item.fail_count.saturating_add(u32::from(from == Status::Todo));
             item.status = Status::Fail;
             item.finding = Some(finding.clone());
         }
     }
-    Ok(*item != before)
+    Ok(())
 }
 
 /// What a fix did to the items.
@@ -134,27 +131,24 @@ pub fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<bool, Refu
 pub struct Fixed {
     /// Whether a new round has begun.
     pub next_round: bool,
-    /// What is to be verified again, in the order of the items.
+    /// The items to verify again, in their order.
     pub reopened: Vec<String>,
 }
 
-/// What a fix means for an item that stands.
+/// Whether a fix changed the file that an item is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touched {
-    /// It is about something the fix changed.
+pub(super) enum Touched {
     Yes,
-    /// It is about something that is as it was.
     No,
-    /// Nobody can tell.
     Unknown,
 }
 
-/// Takes a fix: failed items are verified again, and so is what passed and cannot be shown to be as it was.
+/// Takes a fix: failed items are verified again, and so are passed items unless their file is known to be unchanged.
 ///
-/// A round begins only if a failure blocked, so that saying it twice counts once. Without one and without a known
-/// change (`changed`) there was no fix, and nothing happens. A failure that no longer blocks in the new round
-/// keeps its finding: nobody is asked about it any more, and it stays on the list of what is waived.
-pub fn fixed(
+/// A round begins only if a failure blocked, so that reporting a fix twice counts once. Without one and without a
+/// known change (`changed`) there was no fix, and nothing happens. A failure that no longer blocks in the new round
+/// keeps its finding: it is not verified again, and stays on the list of waived items.
+pub(super) fn fixed(
     state: &mut State,
     policy: &GatePolicy,
     changed: bool,
@@ -165,7 +159,7 @@ pub fn fixed(
         return Ok(Fixed::default());
     }
     if next_round {
-        stopped(state, policy)?;
+        refuse_stopped(state, policy)?;
         state.iteration = state.iteration.saturating_add(1);
     }
     let threshold = policy.threshold(state.iteration);
@@ -178,19 +172,23 @@ pub fn fixed(
             (Status::Todo, false) => false,
         };
         if again {
-            reopen(item);
+            item.status = Status::Todo;
+            item.finding = None;
+            item.accepted = false;
+            item.acceptance_reason = None;
             reopened.push(item.id.clone());
         }
     }
     Ok(Fixed { next_round, reopened })
 }
 
-/// Why there is no further round, where there is none.
-fn stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
+/// Refuses a further round of a loop that has ended.
+fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     let gated = gate(state, policy);
-    let ceiling = Refused::Ceiling { round: state.iteration, ceiling: policy.ceiling_rounds };
     match (gated.end, gated.capped.first().and_then(|id| state.item(id))) {
-        (GateEnd::Ceiling, _) => Err(ceiling),
+        (GateEnd::Ceiling, _) => {
+            Err(Refused::Ceiling { round: state.iteration, ceiling: policy.ceiling_rounds })
+        }
         (GateEnd::ItemCap, Some(item)) => {
             Err(Refused::ItemCap { item: item.id.clone(), failures: item.fail_count })
         }
@@ -198,16 +196,9 @@ fn stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     }
 }
 
-fn reopen(item: &mut Item) {
-    item.status = Status::Todo;
-    item.finding = None;
-    item.accepted = false;
-    item.acceptance_reason = None;
-}
-
-/// Takes an item as it is, by a person's word.
-pub fn accept(state: &mut State, id: &str, reason: &str) -> Result<bool, Refused> {
-    state.find(id).map_err(Refused::UnknownItem)?;
+/// Accepts an item as it is, for a reason.
+pub(super) fn accept(state: &mut State, id: &str, reason: &str) -> Result<(), Refused> {
+    let item = state.find_mut(id)?;
     let reason = reason.trim();
     if reason.is_empty() {
         return Err(Refused::NoReason);
@@ -215,19 +206,16 @@ pub fn accept(state: &mut State, id: &str, reason: &str) -> Result<bool, Refused
     if reason.len() > FINDING_BYTES_MAX {
         return Err(Refused::FindingTooLong);
     }
-    let Some(item) = state.item_mut(id) else { return Ok(false) };
     if item.status == Status::Pass {
         return Err(Refused::AlreadyPassed(id.to_owned()));
     }
-    let before = item.clone();
     item.accepted = true;
     item.acceptance_reason = Some(reason.to_owned());
-    Ok(*item != before)
+    Ok(())
 }
 
-/// Puts other items in the place of those there are. The round stays: a loop does not begin again by asking
-/// something else.
-pub fn again(state: &mut State, items: Vec<Item>) {
+/// Replaces the items. The round stays: other items do not begin the loop again.
+pub(super) fn replace_items(state: &mut State, items: Vec<Item>) {
     state.items = items;
 }
 

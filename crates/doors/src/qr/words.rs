@@ -1,4 +1,4 @@
-//! The document's text forms. Callers read them as they are; nothing foreign can forge a line of them.
+//! The answers of the commands as text, in the document's forms. Untrusted text cannot forge a line of them.
 
 pub mod reconciliation;
 
@@ -13,12 +13,10 @@ use countersign_core::text;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// How much of a finding or a check stands in a list.
 const SHORT_CHARS: usize = 80;
-/// What stands for a finding nobody wrote.
 const NO_FINDING: &str = "(no finding was recorded)";
 
-/// A text on one short line: its first line, nothing in it that acts, at most 80 characters.
+/// The first line of a text, without control characters, at most 80 characters.
 pub fn short(text: &str) -> String {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = text::visible_line(first);
@@ -28,8 +26,8 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// A text of several lines, of which only the first stands at the margin.
-pub fn indented(text: &str) -> String {
+/// A text of several lines, all but the first indented.
+fn indented(text: &str) -> String {
     let lines = text.trim().lines().map(|line| match line.trim_end() {
         "" => Cow::Borrowed(""),
         line => text::visible(line),
@@ -41,7 +39,7 @@ fn finding(item: &Item) -> &str {
     item.finding.as_deref().filter(|finding| !finding.trim().is_empty()).unwrap_or(NO_FINDING)
 }
 
-/// After items were made.
+/// The answer to new items.
 pub fn decompose_complete(state: &State, here: &Here) -> String {
     let mut out = format!("DECOMPOSE COMPLETE\n\nItems created: {}\n", state.items.len());
     for item in &state.items {
@@ -50,7 +48,7 @@ pub fn decompose_complete(state: &State, here: &Here) -> String {
     out + &format!("\n{}\n", here.verify())
 }
 
-/// `7 total, 5 PASS, 2 FAIL`, and how many are open where any are.
+/// `7 total, 5 PASS, 2 FAIL`, and the number of open items unless that is 0.
 pub fn counts(state: &State) -> String {
     let (pass, fail) = (state.count(Status::Pass), state.count(Status::Fail));
     format!("{} total, {pass} PASS, {fail} FAIL{}", state.items.len(), open_count(state))
@@ -63,8 +61,8 @@ fn open_count(state: &State) -> String {
     }
 }
 
-/// `Status: PASS`, or FAIL with what keeps it from passing.
-pub fn status_line(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+/// `Status: PASS`, or FAIL with the reason.
+fn status_line(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::Pass => "Status: PASS".to_owned(),
         GateEnd::Fail => "Status: FAIL".to_owned(),
@@ -76,25 +74,25 @@ pub fn status_line(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> Str
     }
 }
 
-/// After items were verified.
+/// The answer after items were verified.
 pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    let mut out = format!(
-        "VERIFICATION COMPLETE\n\n{}\nItems: {}\n",
+    format!(
+        "VERIFICATION COMPLETE\n\n{}\nItems: {}\n{}{}\n{}\n",
         status_line(state, &gated, policy),
-        counts(state)
-    );
-    out.push_str(&failed_list(state, &gated));
-    out.push_str(&passed_over(state, &gated));
-    out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
+        counts(state),
+        failed_list(state, &gated),
+        passed_over(state, &gated),
+        here.after_gate(state, &gated, policy)
+    )
 }
 
 fn failed_list(state: &State, gated: &Gated<'_>) -> String {
     list("Failed items:", state, &gated.failed, |item| short(finding(item)))
 }
 
-/// What does not keep the gate from passing and is still said, always: what was waived, and what was accepted.
-pub fn passed_over(state: &State, gated: &Gated<'_>) -> String {
+/// The items that do not keep the gate from passing and are always listed: waived and accepted ones.
+fn passed_over(state: &State, gated: &Gated<'_>) -> String {
     let title = format!("Waived at round {}:", state.iteration);
     let mut out = list(&title, state, &gated.waived, |item| match item.status {
         Status::Fail => short(finding(item)),
@@ -114,7 +112,7 @@ fn list(title: &str, state: &State, ids: &[&str], words: impl Fn(&Item) -> Strin
     items.fold(format!("{title}\n"), |out, item| out + &format!("- {}: {}\n", item.id, words(item)))
 }
 
-/// The gate: one bit, what was passed over, and what to do.
+/// The answer of the gate: its status, waived and accepted items, and the next step.
 pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
     format!(
@@ -125,7 +123,7 @@ pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     )
 }
 
-/// The gate of a phase that has no file.
+/// The answer of the gate for a phase that has no file.
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     let dir = text::visible_line(&here.state_dir);
     let missing = match is_dir {
@@ -135,18 +133,18 @@ pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     format!("Status: FAIL ({missing})\n\n{next}\n")
 }
 
-/// The items a fixer is told about: what failed and blocks in this round.
+/// The failed items that block in this round.
 pub fn blocking_failures<'s>(state: &'s State, policy: &GatePolicy) -> Vec<&'s Item> {
     let by_id = state.by_id();
     gate(state, policy).failed.iter().filter_map(|id| by_id.get(id).copied()).collect()
 }
 
-/// What to do about an item, from its own words: for where nobody is asked.
+/// The fix of an item in the words of its finding, where no reviewer is asked.
 pub fn fix_of(item: &Item) -> String {
     format!("{}\nThen this must hold: {}", finding(item).trim(), item.check.trim())
 }
 
-/// Instructions for the blocking failures, each in the words of `fix`.
+/// The fixes of the blocking failures, each by `fix`.
 pub fn fix_guidance(
     state: &State,
     policy: &GatePolicy,
@@ -155,32 +153,26 @@ pub fn fix_guidance(
 ) -> String {
     let failed = blocking_failures(state, policy);
     let mut out = "FIX GUIDANCE\n\n".to_owned();
-    if failed.is_empty() {
-        let gated = gate(state, policy);
-        return out + "Nothing that blocks has failed.\n\n" + &here.after_gate(state, &gated, policy) + "\n";
+    for item in &failed {
+        let (title, fix) = (short(finding(item)), indented(&fix(item)));
+        out.push_str(&format!("Item {}: {title}\nScope: {}\nFix: {fix}\n\n", item.id, item.scope));
     }
-    for item in failed {
-        let title = short(finding(item));
-        out.push_str(&format!(
-            "Item {}: {title}\nScope: {}\nFix: {}\n\n",
-            item.id,
-            item.scope,
-            indented(&fix(item))
-        ));
-    }
-    out + &fixing_next(state, policy, here) + "\n"
+    out + &fixing_next(&failed, state, policy, here)
 }
 
-/// What a fixer does next: nothing more where the loop is over.
-fn fixing_next(state: &State, policy: &GatePolicy, here: &Here) -> String {
+/// The end of an answer to a fixer. Where the loop is over, the next step is not a fix.
+fn fixing_next(failed: &[&Item], state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    match gated.end {
+    let none = if failed.is_empty() { "Nothing that blocks has failed.\n\n" } else { "" };
+    let next = match gated.end {
         GateEnd::Ceiling | GateEnd::ItemCap => here.after_gate(state, &gated, policy),
+        _ if failed.is_empty() => here.after_gate(state, &gated, policy),
         _ => here.fixed(),
-    }
+    };
+    format!("{none}{next}\n")
 }
 
-/// What the executor of a phase that failed is told: the overview, and every blocking failure in full.
+/// The answer to the executor of a failed phase: the counts, and every blocking failure in full.
 pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let failed = blocking_failures(state, policy);
     let (pass, fail) = (state.count(Status::Pass), state.count(Status::Fail));
@@ -189,45 +181,38 @@ pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String
         out.push_str(&format!("Item {} failed: {}\n", item.id, indented(finding(item))));
         out.push_str(&format!("  Scope: {}\n  Check: {}\n", item.scope, short(&item.check)));
     }
-    if failed.is_empty() {
-        let gated = gate(state, policy);
-        return out + "Nothing that blocks has failed.\n\n" + &here.after_gate(state, &gated, policy) + "\n";
+    if !failed.is_empty() {
+        out.push('\n');
     }
-    format!("{out}\n{}\n", fixing_next(state, policy, here))
+    out + &fixing_next(&failed, state, policy, here)
 }
 
-/// After a ruling was recorded.
+/// The answer to a recorded ruling.
 pub fn recorded(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
-    let status = state.item(id).map_or(Status::Todo, |item| item.status);
-    let gated = gate(state, policy);
-    let next = match gated.open.as_slice() {
-        [] => here.gate(),
-        _ => here.verify(),
-    };
+    let status = state.item(id).map_or(Status::Todo, |item| item.status).name();
+    let next = if gate(state, policy).open.is_empty() { here.gate() } else { here.verify() };
     format!("Recorded: {id} {status}\nItems: {}\n\n{next}\n", counts(state))
 }
 
-/// After a fix.
+/// The answer to a fix.
 pub fn fixes_applied(state: &State, fixed: &Fixed, policy: &GatePolicy, here: &Here) -> String {
-    let nothing = !fixed.next_round && fixed.reopened.is_empty();
-    let mut out = match nothing {
-        true => "Nothing to fix: no item has failed since the last fix\n\n".to_owned(),
-        false => "Fixes applied\n\n".to_owned(),
+    let title = match !fixed.next_round && fixed.reopened.is_empty() {
+        true => "Nothing to fix: no item has failed since the last fix",
+        false => "Fixes applied",
     };
-    out.push_str(&format!("Round: {}\n", state.iteration));
     let reopened: Vec<&str> = fixed.reopened.iter().map(String::as_str).collect();
-    out.push_str(&list("To be verified again:", state, &reopened, |item| short(&item.check)));
-    let gated = gate(state, policy);
-    out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
+    let reopened = list("To be verified again:", state, &reopened, |item| short(&item.check));
+    let next = here.after_gate(state, &gate(state, policy), policy);
+    format!("{title}\n\nRound: {}\n{reopened}\n{next}\n", state.iteration)
 }
 
-/// After a person took an item as it is.
+/// The answer to an acceptance.
 pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
     format!("Accepted: {id}\n{}\n{}\n", passed_over(state, &gated), here.after_gate(state, &gated, policy))
 }
 
-/// The overview of a phase, worked out now, with what passed on whose word.
+/// The overview of a phase; `by_word` are the items that passed without a review, and who said so.
 pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&str, String)]) -> String {
     let gated = gate(state, policy);
     let mut out = format!(
@@ -235,7 +220,7 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
         state.phase,
         state.iteration,
         policy.ceiling_rounds,
-        LoopState::of(state, policy),
+        LoopState::of(state, policy).name(),
         status_line(state, &gated, policy),
         counts(state)
     );
@@ -249,25 +234,25 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
 }
 
-/// After the state directory was made.
+/// The answer to `init`.
 pub fn initialised(here: &Here, created: bool) -> String {
     let was = if created { "created" } else { "was there already" };
     let next = format!("NEXT: Begin with {}. Run: {}", here.phase, here.command("execute"));
     format!("State directory: {} ({was})\n\n{next}\n", text::visible_line(&here.state_dir))
 }
 
-/// After a phase began again.
+/// The answer to `reset`.
 pub fn reset(here: &Here, removed: bool) -> String {
     let was = if removed { "its state is removed" } else { "it had no state" };
     format!("Reset: {}, {was}\n\n{}\n", here.phase, here.decompose())
 }
 
-/// What the executor of a phase is told to do.
+/// The answer to the executor of a phase.
 pub fn execute(here: &Here) -> String {
     format!("Phase: {}\nTask: {}\n\n{}\n", here.phase, task(here.phase), here.execute())
 }
 
-/// The work of a phase.
+/// The task of a phase.
 pub fn task(phase: Phase) -> &'static str {
     match phase {
         Phase::PlanStructure => {

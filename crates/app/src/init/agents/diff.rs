@@ -1,4 +1,4 @@
-//! What a change does to a file, as people and programs know it: a unified diff.
+//! The change of a file as a unified diff.
 
 use similar::TextDiff;
 

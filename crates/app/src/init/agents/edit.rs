@@ -1,15 +1,15 @@
-//! One entry of a settings file, in whichever format the file has. Text in, text out.
+//! Edits one entry of a settings file, in the format of the file. Text in, text out.
 
-use super::{json_edit, toml_edit};
+use super::json_edit::{self, Content};
+use super::toml_edit;
 use countersign_engine::programs::FileFormat;
 use serde_json::Value;
 use std::ops::Range;
 
-/// The members of an entry, in the order in which people read them.
 pub type Members = Vec<(&'static str, Value)>;
 
-/// What stands at an entry's place.
-#[derive(Debug)]
+/// A value in a text, and its place.
+#[derive(Debug, PartialEq)]
 pub struct Standing {
     pub value: Value,
     pub span: Range<usize>,
@@ -25,20 +25,19 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The text is not what its file should hold.
+    /// The text is invalid.
     pub fn syntax(span: Range<usize>, message: impl Into<String>) -> Self {
         let hint = "correct the file, then run the command again; nothing was changed";
         Self { code: "syntax", span, message: message.into(), hint }
     }
 
-    /// The text is valid, and has something else where the entry belongs.
+    /// The text is valid and has another value in place of the entry.
     pub fn shape(span: Range<usize>, message: impl Into<String>) -> Self {
         let hint = "change it by hand as docs/agents.md shows; nothing was changed";
         Self { code: "shape", span, message: message.into(), hint }
     }
 }
 
-/// What stands at a path.
 pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
     match format {
         FileFormat::Json(dialect) => json_edit::look(text, dialect, path),
@@ -46,23 +45,22 @@ pub fn look(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<Stan
     }
 }
 
-/// The text of a new file with an entry and nothing else.
+/// The text of a new file with only this entry.
 pub fn create(format: FileFormat, path: &[&str], members: &Members) -> String {
     match format {
-        FileFormat::Json(_) => json_edit::create(path, members),
+        FileFormat::Json(_) => json_edit::create(path, Content::Members(members)),
         FileFormat::Toml => toml_edit::create(path, members),
     }
 }
 
-/// The text with an entry, where none stood.
 pub fn insert(format: FileFormat, text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
     match format {
-        FileFormat::Json(dialect) => json_edit::insert(text, dialect, path, members),
+        FileFormat::Json(dialect) => json_edit::insert(text, dialect, path, Content::Members(members)),
         FileFormat::Toml => toml_edit::insert(text, path, members),
     }
 }
 
-/// The text with another value for one member of an entry.
+/// The text with another value at a path.
 pub fn set(format: FileFormat, text: &str, path: &[&str], value: &Value) -> Result<String, Fault> {
     let Some(standing) = look(format, text, path)? else { return Ok(text.to_owned()) };
     let mut out = text.to_owned();
@@ -70,7 +68,7 @@ pub fn set(format: FileFormat, text: &str, path: &[&str], value: &Value) -> Resu
     Ok(out)
 }
 
-/// The text without an entry; nothing if the file was only made for it.
+/// The text without an entry; none if the file was only made for it.
 pub fn remove(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
     match format {
         FileFormat::Json(dialect) => json_edit::remove(text, dialect, path),
@@ -78,7 +76,6 @@ pub fn remove(format: FileFormat, text: &str, path: &[&str]) -> Result<Option<St
     }
 }
 
-/// A file with nothing in it.
 pub fn empty(format: FileFormat) -> &'static str {
     match format {
         FileFormat::Json(_) => "{}\n",
@@ -86,8 +83,7 @@ pub fn empty(format: FileFormat) -> &'static str {
     }
 }
 
-/// A value on one line, with the space after a comma that people write. What entries hold (texts, lists of
-/// them, truth) looks the same in JSON and TOML.
+/// A value on one line, with a space after commas. The values of entries look the same in JSON and TOML.
 pub fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
@@ -101,7 +97,6 @@ pub fn inline(value: &Value) -> String {
     }
 }
 
-/// The text without these ranges.
 pub fn cut(text: &str, mut ranges: Vec<Range<usize>>) -> String {
     ranges.sort_by_key(|range| range.start);
     let mut out = String::with_capacity(text.len());

@@ -1,12 +1,12 @@
-//! The hook of an agent, put into a settings file or taken out.
+//! The hook entry in an agent's settings: inserts and removes it.
 
-use super::edit::Fault;
-use super::json_list::{self, Element};
+use super::edit::{Fault, Standing};
+use super::json_list;
 use countersign_engine::programs::{Hook, PROGRAMS};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Whether settings in a folder name a hook of ours, also where they are broken.
+/// Whether settings in a folder name our hook, also where they are invalid.
 pub fn names_hook(folder: &Path) -> bool {
     let named = |hook: Hook| {
         let text = std::fs::read(folder.join(hook.file)).unwrap_or_default();
@@ -15,29 +15,27 @@ pub fn names_hook(folder: &Path) -> bool {
     PROGRAMS.hooks().any(named)
 }
 
-/// The command as we write it.
 fn command(hook: Hook) -> String {
     format!("countersign hook {}", hook.program.name)
 }
 
-/// The entry as we write it.
 fn entry(hook: Hook) -> Value {
     json!({ "hooks": [{ "type": "command", "command": command(hook), "timeout": hook.timeout }] })
 }
 
-/// Where our entry stands in a text.
-fn find(hook: Hook, text: &str) -> Result<Option<(usize, Element)>, Fault> {
+/// Our entry in a text, with its index.
+fn find(hook: Hook, text: &str) -> Result<Option<(usize, Standing)>, Fault> {
     let all = json_list::elements(text, hook.dialect, &hook.path)?;
     Ok(all.into_iter().enumerate().find(|(_, element)| commands(hook, &element.value).any(|ours| ours)))
 }
 
-/// For each hook of a group: whether it calls us.
+/// Whether it is ours, for each hook of a group.
 fn commands(hook: Hook, group: &Value) -> impl Iterator<Item = bool> {
     let hooks = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
     hooks.map(move |one| one.get("command").and_then(Value::as_str).is_some_and(|line| is_ours(hook, line)))
 }
 
-/// Whether a command line calls us, by name or from wherever we are.
+/// Whether a command line runs our hook, by name or by path.
 fn is_ours(hook: Hook, line: &str) -> bool {
     match line.split_whitespace().collect::<Vec<_>>()[..] {
         [program, "hook", name] => {
@@ -47,7 +45,7 @@ fn is_ours(hook: Hook, line: &str) -> bool {
     }
 }
 
-/// The text with the hook; nothing if it is there.
+/// The text with the hook; none if it has the hook already.
 pub fn with(hook: Hook, text: Option<&str>) -> Result<Option<String>, Fault> {
     let Some(text) = text else { return Ok(Some(json_list::create(&hook.path, &entry(hook)))) };
     match find(hook, text)? {
@@ -56,7 +54,7 @@ pub fn with(hook: Hook, text: Option<&str>) -> Result<Option<String>, Fault> {
     }
 }
 
-/// The text without the hook, nothing if the file was made for it; nothing at all if it is not there.
+/// The text without the hook (inner none: the file was only made for it); none if it has no hook.
 pub fn without(hook: Hook, text: Option<&str>) -> Result<Option<Option<String>>, Fault> {
     let Some(text) = text else { return Ok(None) };
     let Some((place, element)) = find(hook, text)? else { return Ok(None) };

@@ -1,8 +1,7 @@
-//! Putting one member of a nested object into JSON text and taking it out again, touching no other byte.
+//! Inserts one member of a nested object into JSON text and removes it again, without changing another byte.
 //!
-//! Taking out gives back what was there before putting in, without any memory of it, because the two cases
-//! that would look alike are written differently: a member goes *directly* behind the brace of an empty object
-//! that was there, while an object that we make has white space behind its brace.
+//! Removing restores the text before inserting, because the two ambiguous cases are written differently: a member goes
+//! *directly* behind the brace of an empty object that was there, while a new object has white space behind its brace.
 
 use super::edit::{Fault, Members, Standing, cut, inline};
 use super::json_scan::{Kind, Member, Node, end_of_line_comments, scan};
@@ -12,7 +11,6 @@ use std::ops::Range;
 pub const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
 const UNIT: &str = "  ";
 
-/// What stands at a path.
 pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Standing>, Fault> {
     let root = scan(text, dialect)?;
     let (trail, node) = walk(&root, path)?;
@@ -20,33 +18,20 @@ pub fn look(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Standi
     Ok(there.then(|| Standing { value: node.value(text), span: node.span.clone() }))
 }
 
-/// A new file.
-pub fn create(path: &[&str], members: &Members) -> String {
-    create_with(path, Content::Members(members))
-}
-
-/// The text with a member at a path; as it is if one stands there.
-pub fn insert(text: &str, dialect: Dialect, path: &[&str], members: &Members) -> Result<String, Fault> {
-    put(text, dialect, path, Content::Members(members))
-}
-
-/// What a new member holds.
 #[derive(Clone, Copy)]
 pub enum Content<'c> {
-    /// An object, laid out as its surroundings are.
+    /// An object, in the layout of the text around it.
     Members(&'c Members),
-    /// Something on one line.
     Line(&'c str),
 }
 
-/// A new file.
-pub fn create_with(path: &[&str], content: Content<'_>) -> String {
+pub fn create(path: &[&str], content: Content<'_>) -> String {
     let layout = Layout::Lines { eol: "\n", indent: UNIT.to_owned(), unit: UNIT.to_owned() };
     format!("{{\n{UNIT}{}\n}}\n", layout.member(path, content))
 }
 
-/// The text with a member at a path, whatever it holds; as it is if one stands there.
-pub fn put(text: &str, dialect: Dialect, path: &[&str], content: Content<'_>) -> Result<String, Fault> {
+/// The text with a member at a path; unchanged if there is one.
+pub fn insert(text: &str, dialect: Dialect, path: &[&str], content: Content<'_>) -> Result<String, Fault> {
     let root = scan(text, dialect)?;
     let (trail, node) = walk(&root, path)?;
     let missing = &path[trail.len()..];
@@ -69,8 +54,7 @@ pub fn put(text: &str, dialect: Dialect, path: &[&str], content: Content<'_>) ->
     })
 }
 
-/// The text without the member at a path, and without the objects that were only made for it; nothing if that
-/// is all there was.
+/// The text without the member at a path and the objects that were only made for it; none if nothing else is left.
 pub fn remove(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<String>, Fault> {
     let root = scan(text, dialect)?;
     let (mut trail, _) = walk(&root, path)?;
@@ -80,7 +64,7 @@ pub fn remove(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Stri
     while let Some((holder, member)) = trail.pop() {
         if !only_made_for(text, holder, member) {
             let out = cut(text, cuts(text, holder, member));
-            // A comment that ends with its line may now reach further than it did.
+            // A comment that ends with its line may now hide more than before.
             let same = scan(&out, dialect)
                 .is_ok_and(|now| now.value(&out) == without(&root, text, path, trail.len()));
             let words = "this cannot be taken out without touching what stands around it";
@@ -92,7 +76,7 @@ pub fn remove(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Stri
     Ok((!nothing_else).then(|| format!("{}{{}}{}", outside[0], outside[1])))
 }
 
-/// The value that is meant to be left: all but the member at this depth of the path.
+/// The expected value: without the member at this depth of the path.
 fn without(root: &Node, text: &str, path: &[&str], depth: usize) -> serde_json::Value {
     let mut value = root.value(text);
     let mut holder = Some(&mut value);
@@ -105,10 +89,10 @@ fn without(root: &Node, text: &str, path: &[&str], depth: usize) -> serde_json::
     value
 }
 
-/// An object, and the member of it that was taken.
+/// An object, and its member on the path.
 pub type Step<'n> = (&'n Node, &'n Member);
 
-/// Follows a path as far as it goes: the steps, and the last value.
+/// Follows a path as far as it exists: the steps, and the last value.
 pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Node), Fault> {
     let (mut trail, mut node) = (vec![], root);
     for name in path {
@@ -116,10 +100,8 @@ pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Nod
         let mut named = members.iter().filter(|member| member.name == *name);
         let Some(member) = named.next() else { break };
         if let Some(second) = named.next() {
-            return Err(Fault::shape(
-                second.key.clone(),
-                format!("`{name}` stands here for the second time"),
-            ));
+            let message = format!("`{name}` stands here for the second time");
+            return Err(Fault::shape(second.key.clone(), message));
         }
         trail.push((node, member));
         node = &member.value;
@@ -143,7 +125,7 @@ pub fn spliced(text: &str, pieces: &[(usize, &str)]) -> String {
     out
 }
 
-/// Whether an object has this member, white space behind its brace, and nothing else.
+/// Whether an object has only this member, and white space behind its brace.
 fn only_made_for(text: &str, holder: &Node, member: &Member) -> bool {
     let inside = holder.span.start + 1..holder.span.end - 1;
     let before = &text[inside.start..member.key.start];
@@ -152,7 +134,7 @@ fn only_made_for(text: &str, holder: &Node, member: &Member) -> bool {
     !before.is_empty() && white(before) && white(&after.replacen(',', "", 1))
 }
 
-/// What goes with a member: the white space that leads to it, and one comma.
+/// The ranges of a member: the white space before it, and one comma.
 fn cuts(text: &str, holder: &Node, member: &Member) -> Vec<Range<usize>> {
     let Kind::Object(members) = &holder.kind else { return vec![] };
     let place = members.iter().position(|other| other.key == member.key).unwrap_or_default();
@@ -173,7 +155,7 @@ fn cuts(text: &str, holder: &Node, member: &Member) -> Vec<Range<usize>> {
     }
 }
 
-/// Where the white space begins that belongs to a member: its own line break, or all that is on its line.
+/// The start of the white space before a member, from its own line break.
 fn lead(text: &str, member: &Member) -> usize {
     let before = &text[..member.key.start];
     let gap = &before[before.trim_end_matches(WHITE).len()..];
@@ -185,16 +167,20 @@ fn lead(text: &str, member: &Member) -> usize {
     before.len() - gap.len() + own
 }
 
-/// How new text is laid out.
 enum Layout<'t> {
     /// Each member on a line of its own.
-    Lines { eol: &'t str, indent: String, unit: String },
-    /// All on one line.
-    Line { gap: &'t str },
+    Lines {
+        eol: &'t str,
+        indent: String,
+        unit: String,
+    },
+    Line {
+        gap: &'t str,
+    },
 }
 
 impl<'t> Layout<'t> {
-    /// As a member that is there already. A comment that ends with its line asks for a new one.
+    /// The layout of an existing member. After a comment that ends with its line, a new line is needed.
     fn beside(text: &'t str, member: &Member, root: &Node, new_line: bool) -> Self {
         let lead = &text[lead(text, member)..member.key.start];
         let unit = match &root.kind {
@@ -202,11 +188,8 @@ impl<'t> Layout<'t> {
             _ => None,
         };
         let unit = unit.filter(|unit| !unit.is_empty()).unwrap_or(UNIT).to_owned();
-        let eol = if lead.starts_with('\r') || !lead.contains('\n') && text.contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        };
+        let crlf = lead.starts_with('\r') || !lead.contains('\n') && text.contains("\r\n");
+        let eol = if crlf { "\r\n" } else { "\n" };
         match indent(text, member) {
             Some(indent) => Self::Lines { eol, indent: indent.to_owned(), unit },
             None if new_line => Self::Lines { eol, indent: unit.clone(), unit },
@@ -215,7 +198,6 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// What stands before a member.
     fn gap(&self) -> String {
         match self {
             Self::Lines { eol, indent, .. } => format!("{eol}{indent}"),
@@ -252,7 +234,7 @@ fn quoted(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }
 
-/// The indentation of a member that begins its line.
+/// The indentation of a member at the start of its line.
 fn indent<'t>(text: &'t str, member: &Member) -> Option<&'t str> {
     let lead = &text[lead(text, member)..member.key.start];
     lead.rfind('\n').map(|at| &lead[at + 1..])

@@ -1,40 +1,31 @@
-//! Putting one element into a list of a JSON text and taking it out again, touching no other byte.
+//! Appends one element to a list of a JSON text and removes it again, without changing another byte.
 //!
-//! As with members of objects, what would look alike is written differently: an element goes *directly* behind the bracket
-//! of an empty list that was there, while a list that we make has a space behind its bracket.
+//! As with members of objects, the ambiguous cases are written differently: an element goes *directly* behind the
+//! bracket of an empty list that was there, while a new list has a space behind its bracket.
 
-use super::edit::{Fault, cut, inline};
-use super::json_edit::{Content, WHITE, create_with, put, remove, spliced, walk};
+use super::edit::{Fault, Standing, cut, inline};
+use super::json_edit::{self, Content, WHITE, insert, remove, spliced, walk};
 use super::json_scan::{Kind, Node, end_of_line_comments, scan};
 use countersign_engine::programs::Dialect;
 use serde_json::Value;
-use std::ops::Range;
 
-/// An element that stands in a list.
-#[derive(Debug, PartialEq)]
-pub struct Element {
-    pub value: Value,
-    pub span: Range<usize>,
-}
-
-/// Every element of the list at a path; none where there is no list.
-pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Element>, Fault> {
+/// The elements of the list at a path; none where there is no list.
+pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Standing>, Fault> {
     let root = scan(text, dialect)?;
-    let Some(items) = list(&root, path)? else { return Ok(vec![]) };
-    let element = |item: &Node| Element { value: item.value(text), span: item.span.clone() };
-    Ok(items.1.iter().map(element).collect())
+    let Some((_, items)) = list(&root, path)? else { return Ok(vec![]) };
+    let element = |item: &Node| Standing { value: item.value(text), span: item.span.clone() };
+    Ok(items.iter().map(element).collect())
 }
 
-/// A new file with nothing but the list.
+/// A new file with only the list.
 pub fn create(path: &[&str], element: &Value) -> String {
-    create_with(path, Content::Line(&own_list(element)))
+    json_edit::create(path, Content::Line(&own_list(element)))
 }
 
-/// The text with one element more.
 pub fn append(text: &str, dialect: Dialect, path: &[&str], element: &Value) -> Result<String, Fault> {
     let root = scan(text, dialect)?;
     let Some((list, items)) = list(&root, path)? else {
-        return put(text, dialect, path, Content::Line(&own_list(element)));
+        return insert(text, dialect, path, Content::Line(&own_list(element)));
     };
     let element = inline(element);
     let Some(last) = items.last() else {
@@ -44,7 +35,7 @@ pub fn append(text: &str, dialect: Dialect, path: &[&str], element: &Value) -> R
     let before = &text[..last.span.start];
     let lead = &before[before.trim_end_matches(WHITE).len()..];
     let at = end_of_line_comments(text, end);
-    // A comment that ends with its line asks for a new one.
+    // After a comment that ends with its line, a new line is needed.
     let gap = match lead {
         lead if lead.contains('\n') => lead,
         _ if text[end..at].contains("//") => "\n",
@@ -56,13 +47,12 @@ pub fn append(text: &str, dialect: Dialect, path: &[&str], element: &Value) -> R
     })
 }
 
-/// The text without the element at a place; nothing if the file was only made for it.
+/// The text without the element at an index; none if the file was only made for it.
 pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Result<Option<String>, Fault> {
     let root = scan(text, dialect)?;
-    let Some((list, items)) = list(&root, path)? else { return Ok(Some(text.to_owned())) };
-    let Some(item) = items.get(place) else { return Ok(Some(text.to_owned())) };
-    let is_alone = items.len() == 1;
-    if is_alone && text[list.span.start + 1..].starts_with(WHITE) {
+    let found = list(&root, path)?.and_then(|(list, items)| Some((list, items, items.get(place)?)));
+    let Some((list, items, item)) = found else { return Ok(Some(text.to_owned())) };
+    if items.len() == 1 && text[list.span.start + 1..].starts_with(WHITE) {
         return remove(text, dialect, path);
     }
     let range = match (place.checked_sub(1).and_then(|before| items.get(before)), items.get(place + 1)) {
@@ -71,26 +61,20 @@ pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Re
         (None, None) => item.span.clone(),
     };
     let out = cut(text, vec![range.clone()]);
-    // What stood between the elements, such as a comment, is not ours to take along.
+    // A comment between the elements must stay.
     let between = text[range.clone()].replacen(&text[item.span.clone()], "", 1);
     let clean = between.trim_matches(WHITE).trim_matches(',').trim_matches(WHITE).is_empty();
-    let left = scan(&out, dialect).ok().and_then(|root| list_len(&root, path));
-    match clean && left == Some(items.len() - 1) {
-        true => Ok(Some(out)),
-        false => {
-            let words = "this cannot be taken out without touching what stands around it";
-            Err(Fault::shape(item.span.clone(), words))
-        }
+    let left =
+        scan(&out, dialect).and_then(|root| Ok(self::list(&root, path)?.map(|(_, items)| items.len())));
+    if clean && left.is_ok_and(|left| left == Some(items.len() - 1)) {
+        return Ok(Some(out));
     }
+    let words = "this cannot be taken out without touching what stands around it";
+    Err(Fault::shape(item.span.clone(), words))
 }
 
-/// A list of our own.
 fn own_list(element: &Value) -> String {
     format!("[ {} ]", inline(element))
-}
-
-fn list_len(root: &Node, path: &[&str]) -> Option<usize> {
-    list(root, path).ok().flatten().map(|(_, items)| items.len())
 }
 
 fn list<'n>(root: &'n Node, path: &[&str]) -> Result<Option<(&'n Node, &'n [Node])>, Fault> {

@@ -1,4 +1,4 @@
-//! JSON text → where everything in it stands, by jsonc-parser. Nothing is interpreted more than an edit needs.
+//! The places of all values in a JSON text, by jsonc-parser.
 
 use super::edit::Fault;
 use countersign_engine::programs::Dialect;
@@ -11,7 +11,6 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value and where it stands.
 #[derive(Debug)]
 pub struct Node {
     pub span: Range<usize>,
@@ -25,19 +24,18 @@ pub enum Kind {
     Scalar,
 }
 
-/// One member of an object.
 #[derive(Debug)]
 pub struct Member {
-    /// Its name as it is meant.
+    /// Without escapes.
     pub name: String,
     pub key: Range<usize>,
     pub value: Node,
-    /// Where the comma after it is.
+    /// The place of the comma after it.
     pub comma: Option<usize>,
 }
 
 impl Node {
-    /// The value itself, for comparing. What serde_json does not represent is null.
+    /// The value, for comparing; null where serde_json cannot represent it.
     pub fn value(&self, text: &str) -> Value {
         match &self.kind {
             Kind::Scalar => serde_json::from_str(&text[self.span.clone()]).unwrap_or(Value::Null),
@@ -50,7 +48,6 @@ impl Node {
     }
 }
 
-/// Reads a whole text.
 pub fn scan(text: &str, dialect: Dialect) -> Result<Node, Fault> {
     let options = ParseOptions {
         allow_comments: dialect.comments,
@@ -73,7 +70,6 @@ pub fn scan(text: &str, dialect: Dialect) -> Result<Node, Fault> {
     }
 }
 
-/// What is wrong, in words that name what is expected.
 fn fault(text: &str, error: &ParseError) -> Fault {
     let range = error.range();
     let behind = |at: usize| text.len() - text[at..].trim_start().len();
@@ -101,7 +97,6 @@ fn fault(text: &str, error: &ParseError) -> Fault {
 const NO_TEXT: &str = "this text has an escape or a character that JSON does not allow";
 const NO_VALUE: &str = "this is no JSON value";
 
-/// The tokens of a text, by which values get their places.
 struct Placed<'t> {
     text: &'t str,
     tokens: &'t [TokenAndRange<'t>],
@@ -138,7 +133,7 @@ impl Placed<'_> {
         })
     }
 
-    /// The parser takes characters in texts that JSON does not allow.
+    /// The parser accepts characters in texts that JSON forbids.
     fn valid(&self, span: &Range<usize>, message: &str) -> Result<Kind, Fault> {
         match serde_json::from_str::<IgnoredAny>(&self.text[span.clone()]) {
             Ok(_) => Ok(Kind::Scalar),
@@ -147,7 +142,7 @@ impl Placed<'_> {
     }
 }
 
-/// Where the comments that follow on the same line end; `from` itself if there are none.
+/// The end of the comments that follow on the same line; `from` if there are none.
 pub fn end_of_line_comments(text: &str, from: usize) -> usize {
     let (mut at, mut end) = (from, from);
     loop {

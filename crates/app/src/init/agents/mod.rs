@@ -1,6 +1,7 @@
-//! Tells agents to start `countersign mcp` in a project, or to call `countersign hook` when they stop, and untells them.
+//! Writes entries into the settings of agent programs, which start `countersign mcp` or call `countersign hook`, and
+//! removes them.
 //!
-//! Everything is worked out before anything is written: what is wrong with one file leaves all as they are.
+//! All new texts are computed before any file is written: one invalid file leaves all unchanged.
 
 mod diff;
 mod edit;
@@ -15,7 +16,7 @@ mod toml_edit;
 pub use hooks::names_hook;
 
 use crate::Failure;
-use crate::project::{current_folder, environment};
+use crate::project::{current_folder, environment, root_at};
 use countersign_engine::config::{self, Diagnostic, Environment, Flags, Place, Problems, Source};
 use countersign_engine::installed;
 use countersign_engine::programs::{Hook, PROGRAMS, Program, Programs, ServerEntry, listed};
@@ -24,46 +25,45 @@ use edit::{Fault, Standing};
 use file::Settings;
 use std::path::{Path, PathBuf};
 
-/// Every agent that is installed.
 const ALL: &str = "all";
 
-/// What is to be done with the settings of agents.
+/// What to do with the settings of agents.
 #[derive(Clone, Debug, Default)]
 pub struct Tell {
-    /// The agents, by name; `all` are those that are installed.
+    /// The agents by name; `all` for the installed ones.
     pub agents: Vec<String>,
     /// The hook instead of the server.
     pub hook: bool,
-    /// Take the entry out again.
+    /// Remove the entry.
     pub remove: bool,
     /// Replace the arguments of an entry that has others.
     pub force: bool,
     /// Write nothing.
     pub dry_run: bool,
-    /// Who is asked to review by the server.
+    /// The reviewer that the server asks.
     pub external_runner: Option<String>,
 }
 
-/// What became of one entry.
+/// The result for one entry.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// The agent.
     pub agent: &'static str,
-    /// What the entry is for.
+    /// `mcp` or `hook`.
     pub entry: &'static str,
-    /// What a person does next.
+    /// The next step of the user.
     pub next: &'static str,
-    /// The file it is in.
+    /// Its file.
     pub file: PathBuf,
-    /// Whether the entry is to be taken out.
+    /// Whether the entry is removed.
     pub remove: bool,
-    /// Whether the file changes for it.
+    /// Whether the file changes.
     pub changes: bool,
-    /// What changes, as a unified diff.
+    /// The change as a unified diff.
     pub diff: String,
 }
 
-/// Writes the entries, takes them out, or works out what that would change.
+/// Writes or removes the entries, or only computes the changes.
 pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
     let chosen = chosen(PROGRAMS, &tell.agents, tell.remove)?;
     let hookless = |program: &&&Program| tell.hook && program.hook.is_none();
@@ -83,33 +83,27 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
     Ok(told)
 }
 
-/// Every entry of these agents.
 fn plan(chosen: &[&'static Program], tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Vec<Told>, Failure> {
-    let (mut told, mut problems) = (vec![], vec![]);
-    for program in chosen {
-        let planned = match tell.hook {
-            true => program.hook.map(|hook| plan_hook(hook, tell, drafts)),
-            false => program.server.as_ref().map(|entry| plan_server(program.name, entry, tell, drafts)),
-        };
-        match planned {
-            Some(Ok(one)) => told.push(one),
-            Some(Err(problem)) => problems.push(problem),
-            None => {}
-        }
-    }
+    let planned = chosen.iter().filter_map(|program| match tell.hook {
+        true => program.hook.map(|hook| plan_hook(hook, tell, drafts)),
+        false => program.server.as_ref().map(|entry| plan_server(program.name, entry, tell, drafts)),
+    });
+    let (told, problems): (Vec<_>, Vec<_>) = planned.partition(Result::is_ok);
     match problems.is_empty() {
-        true => Ok(told),
-        false => Err(Failure::from(Problems { listed: problems, left_out: 0 })),
+        true => Ok(told.into_iter().flatten().collect()),
+        false => {
+            let listed = problems.into_iter().filter_map(Result::err).collect();
+            Err(Failure::from(Problems { listed, left_out: 0 }))
+        }
     }
 }
 
-/// The agents that were named, each once.
 fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'static Program>, Failure> {
     let mut chosen = vec![];
     for name in named {
         match programs.agents().find(|program| program.name == name) {
             Some(program) => chosen.push(program),
-            // An entry can be taken out whether or not its agent is still there.
+            // An entry can be removed also where its agent is not installed.
             None if name == ALL => {
                 chosen.extend(programs.agents().filter(|one| remove || on_path(one.name).is_some()))
             }
@@ -127,21 +121,18 @@ fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'st
     }
 }
 
-/// Where a program is.
+/// The path of an installed program.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     installed::find(name, Path::new("/"), std::env::var_os("PATH").as_deref())
 }
 
-/// The project's root; whether its configuration is valid does not matter here.
+/// The project's root, also where its configuration is invalid.
 fn root() -> Result<Root, Failure> {
     let environment = Environment { config: None, reviewer: None, ..environment() };
     let found = config::gather(&current_folder()?, &Flags::default(), &environment)?.root;
-    Root::new(&found).map_err(|error| {
-        Failure::usage(format!("the project root `{}` cannot be used: {error}", found.display()))
-    })
+    root_at(&found)
 }
 
-/// The entry of a server: where it is, and what has to change.
 fn plan_server(
     agent: &'static str,
     entry: &ServerEntry,
@@ -159,7 +150,6 @@ fn plan_server(
     Ok(draft.told(after, Told { entry: "mcp", next: entry.next, ..Told::of(agent, tell) }))
 }
 
-/// The entry of a hook: the same in a list.
 fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, Diagnostic> {
     let place = drafts.open(hook.file)?;
     let draft = &mut drafts.files[place];
@@ -169,7 +159,7 @@ fn plan_hook(hook: Hook, tell: &Tell, drafts: &mut Drafts<'_>) -> Result<Told, D
         false => hooks::with(hook, text).map(|text| text.map(Some)),
     };
     let after = after.map_err(|fault| placed(&draft.settings, text.unwrap_or_default(), fault))?;
-    // We never make a link, so a linked file is somebody's whatever is in it.
+    // Countersign never makes a link, so a linked file is the user's and stays.
     let after = after.map(|text| text.or_else(|| draft.settings.linked.then(|| "{}\n".to_owned())));
     Ok(draft.told(after, Told { entry: "hook", next: hook.next, ..Told::of(hook.program.name, tell) }))
 }
@@ -181,7 +171,7 @@ impl Told {
     }
 }
 
-/// The text with the entry; nothing if it is there as it should be.
+/// The text with the entry; none if the entry is right already.
 fn with(
     entry: &ServerEntry,
     tell: &Tell,
@@ -211,12 +201,12 @@ fn with(
     edit::set(format, text, &[path, &[name]].concat(), &value).map(Some)
 }
 
-/// The text without the entry; nothing if the file was made for it.
+/// The text without the entry; none if the file was only made for it.
 fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Option<String>, Fault> {
     ours(entry, &standing)?;
     let left = edit::remove(entry.format, draft.now.as_deref().unwrap_or_default(), entry.path)?;
     let left = left.filter(|text| entry.new_file != Some(text));
-    // We never make a link, so a linked file is somebody's whatever is in it.
+    // Countersign never makes a link, so a linked file is the user's and stays.
     Ok(left.or_else(|| draft.settings.linked.then(|| edit::empty(entry.format).to_owned())))
 }
 
@@ -236,14 +226,14 @@ fn placed(settings: &Settings, text: &str, fault: Fault) -> Diagnostic {
     Diagnostic::new(fault.code, place, fault.message).with_hint(fault.hint)
 }
 
-/// A file, and what it is to hold.
+/// A file, and its new text.
 struct Draft {
     settings: Settings,
     now: Option<String>,
 }
 
 impl Draft {
-    /// Takes a new text, where there is one, and says what it changes.
+    /// Sets a new text, if there is one, and completes the result.
     fn told(&mut self, after: Option<Option<String>>, told: Told) -> Told {
         let changes = after.is_some();
         let before = self.now.clone();
@@ -255,14 +245,14 @@ impl Draft {
     }
 }
 
-/// Every file that was looked at. Two entries in one file are two edits of one draft.
+/// All files. Two entries in one file are two edits of one draft.
 struct Drafts<'r> {
     root: &'r Root,
     files: Vec<Draft>,
 }
 
 impl Drafts<'_> {
-    /// The file an entry is in, else the one it belongs in, and what stands there now.
+    /// The file that has the entry, else the one that should have it, and the current value.
     fn find(&mut self, entry: &ServerEntry) -> Result<(&mut Draft, Option<Standing>), Diagnostic> {
         let mut belongs = None;
         for name in entry.files {

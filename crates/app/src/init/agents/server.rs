@@ -1,20 +1,18 @@
-//! In which words agents are told to start the server, and whether an entry is ours.
+//! The MCP server entry in an agent's settings: its members, and whether an entry is ours.
 
 use super::edit::Members;
 use countersign_engine::programs::ServerForm;
 use serde_json::{Value, json};
 
-/// The name of this program, as agents find it on the PATH.
+/// As agents find it on the PATH.
 const PROGRAM: &str = "countersign";
 const SERVE: &str = "mcp";
 
-/// The arguments after the program: serving, and who is asked to review.
 pub fn arguments(external_runner: Option<&str>) -> Vec<String> {
     let runner = external_runner.map(|name| ["--external-runner".to_owned(), name.to_owned()]);
     std::iter::once(SERVE.to_owned()).chain(runner.into_iter().flatten()).collect()
 }
 
-/// The entry as we write it.
 pub fn members(form: ServerForm, arguments: &[String]) -> Members {
     let (name, command) = changing(form, arguments);
     match form {
@@ -23,20 +21,16 @@ pub fn members(form: ServerForm, arguments: &[String]) -> Members {
     }
 }
 
-/// The one member that differs between entries of ours.
+/// The member that has the arguments.
 pub fn changing(form: ServerForm, arguments: &[String]) -> (&'static str, Value) {
     match form {
         ServerForm::CommandAndArgs => ("args", json!(arguments)),
-        ServerForm::LocalCommand => {
-            let words: Vec<&str> =
-                std::iter::once(PROGRAM).chain(arguments.iter().map(String::as_str)).collect();
-            ("command", json!(words))
-        }
+        ServerForm::LocalCommand => ("command", [&[PROGRAM.to_owned()], arguments].concat().into()),
     }
 }
 
-/// The arguments of an entry that starts our server; none if it does something else. What people set
-/// beside the command, such as a timeout, is theirs and makes no difference.
+/// The arguments of an entry that starts our server; none for another entry. Other members, such as a timeout, are the
+/// user's and make no difference.
 pub fn ours(form: ServerForm, entry: &Value) -> Option<Vec<String>> {
     let texts = |list: &Value| -> Option<Vec<String>> {
         list.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()

@@ -1,26 +1,24 @@
-//! Putting one table into TOML text and taking it out again, touching no other byte.
+//! Inserts one table into TOML text and removes it again, without changing another byte.
 //!
-//! The parser says where everything stands, and the text is cut and joined here: writing a document back from
-//! its parsed form would change line breaks and the end of the file.
+//! The parser gives the places, and the text is cut and joined here: writing a document back from its parsed form would
+//! change line breaks and the end of the file.
 
 use super::edit::{Fault, Members, Standing, cut, inline};
 use ::toml_edit::{Document, Item, Table, Value as TomlValue};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// What stands at a path.
 pub fn look(text: &str, path: &[&str]) -> Result<Option<Standing>, Fault> {
     let document = parse(text)?;
     let Some(item) = find(&document, path)? else { return Ok(None) };
     Ok(Some(Standing { value: value(item), span: item.span().unwrap_or_default() }))
 }
 
-/// A new file.
 pub fn create(path: &[&str], members: &Members) -> String {
     format!("{}\n", block(path, members, "\n"))
 }
 
-/// The text with a table of its own at the end; as it is if something stands at the path.
+/// The text with a new table at the end; unchanged if there is a value at the path.
 pub fn insert(text: &str, path: &[&str], members: &Members) -> Result<String, Fault> {
     let document = parse(text)?;
     if find(&document, path)?.is_some() {
@@ -43,18 +41,15 @@ pub fn insert(text: &str, path: &[&str], members: &Members) -> Result<String, Fa
     }
 }
 
-/// The text without a table and those below it; nothing if the file was only made for it.
+/// The text without a table and those below it; none if the file was only made for it.
 pub fn remove(text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
     let document = parse(text)?;
     let Some(item) = find(&document, path)? else { return Ok(Some(text.to_owned())) };
     let mut blocks = vec![];
     let table = item.as_table().filter(|table| !table.is_implicit() && !table.is_dotted());
     let Some(table) = table else {
-        let span = item.span().unwrap_or_default();
-        return Err(Fault::shape(
-            span,
-            "this is not a table under a header of its own, as it is written here",
-        ));
+        let message = "this is not a table under a header of its own, as it is written here";
+        return Err(Fault::shape(item.span().unwrap_or_default(), message));
     };
     headed_blocks(text, table, &mut blocks);
     let from_the_start = blocks.iter().any(|block| block.start == 0);
@@ -89,7 +84,7 @@ fn block(path: &[&str], members: &Members, eol: &str) -> String {
     format!("[{}]{}", path.join("."), members.iter().map(pair).collect::<String>())
 }
 
-/// A table from the beginning of its header's line to the end of its last value's, and those below it.
+/// The ranges of a table, from the line of its header to the line of its last value, and of those below it.
 fn headed_blocks(text: &str, table: &Table, blocks: &mut Vec<Range<usize>>) {
     if let Some(header) = table.span().filter(|_| !table.is_implicit()) {
         let end = last_value(table).unwrap_or(header.end).max(header.end);
@@ -115,7 +110,7 @@ fn last_value(table: &Table) -> Option<usize> {
     table.iter().filter_map(|(_, item)| end(item)).max()
 }
 
-/// The block with the empty line before it, and with the line break that a file without a final one got.
+/// The block with the empty line before it, and with the line break that was added to a file without a final one.
 fn with_line_breaks(text: &str, block: Range<usize>) -> Range<usize> {
     let line_break = |before: &str| match before.strip_suffix('\n') {
         Some(rest) => before.len() - rest.strip_suffix('\r').unwrap_or(rest).len(),
@@ -132,7 +127,7 @@ fn with_line_breaks(text: &str, block: Range<usize>) -> Range<usize> {
     start..block.end
 }
 
-/// The same value as JSON has it; what JSON has not is given as text.
+/// The value as JSON; a value that JSON does not have is a text.
 fn value(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,

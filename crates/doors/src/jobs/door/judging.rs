@@ -1,4 +1,5 @@
-//! A step that was handed in: judged, overridden or reviewed by its author, and what follows from that.
+//! `finished_step` after its arguments are checked: the step is judged, overridden or self-reviewed, and the workflow
+//! advances.
 
 use super::*;
 
@@ -11,11 +12,11 @@ impl Jobs {
     ) -> Result<Answered, Refusal> {
         let prepared = match self.engine.planner().prepare(self.request(work)).await {
             Ok(prepared) => prepared,
-            // Every review is for an output that is optional and was not handed in.
+            // Every review is for an optional output that was not handed in.
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
                 let names: Vec<_> =
                     work.step.reviews.iter().map(|one| one.run_each.text().to_owned()).collect();
-                let feedback = words::not_applicable(&names);
+                let feedback = feedback::not_applicable(&names);
                 return self.advance(work, Gate::NotApplicable(names), feedback, None).await;
             }
             Err(error) => return Err(error.into()),
@@ -35,8 +36,8 @@ impl Jobs {
         }
     }
 
-    /// The end of a round, in the words of this door.
-    pub(super) async fn conclude(
+    /// The answer to the end of a round.
+    async fn conclude(
         &self,
         work: &Work<'_>,
         ticket: Ticket,
@@ -46,59 +47,56 @@ impl Jobs {
         let review = &stored.review;
         match ticket.outcome(stored) {
             Outcome::Passed | Outcome::Overridden | Outcome::Skipped => {
-                let feedback = words::passed(review, &not_applicable);
+                let feedback = feedback::passed(review, &not_applicable);
                 let gate = Gate::Review { review: review.id.clone(), not_applicable };
                 self.advance(work, gate, feedback, Some(ticket)).await
             }
             Outcome::NeedsWork => {
                 let round = review.round();
                 let failed = round.map(|round| answer::failed_reviews(review, round, work.step));
-                let feedback = words::needs_work(review, work.step, &not_applicable);
+                let feedback = feedback::needs_work(review, work.step, &not_applicable);
                 Ok(self.needs_work(work, feedback, failed.unwrap_or_default(), Some(ticket)))
             }
             Outcome::AwaitingPerson => {
                 let file = self.write_instructions(work, stored).await?;
-                let feedback = words::self_review(&file.display().to_string());
+                let feedback = feedback::self_review(&file.display().to_string());
                 Ok(self.needs_work(work, feedback, vec![], None))
             }
             Outcome::Stopped(Stop::Withdrawn) => {
                 Err(Refusal::NoVerdict("the review was withdrawn meanwhile: call again".to_owned()))
             }
-            Outcome::BudgetReached => Err(Refusal::NoVerdict(words::budget_reached(review, work.step))),
-            Outcome::Stopped(why) => Err(Refusal::Blocked(words::blocked(review, work.step, why))),
-            _ => Err(Refusal::NoVerdict(words::no_verdict(review, work.step))),
+            Outcome::BudgetReached => Err(Refusal::NoVerdict(feedback::budget_reached(review, work.step))),
+            Outcome::Stopped(why) => Err(Refusal::Blocked(feedback::blocked(review, work.step, why))),
+            _ => Err(Refusal::NoVerdict(feedback::no_verdict(review, work.step))),
         }
     }
 
-    pub(super) async fn self_reviewed(
+    async fn self_reviewed(
         &self,
         step: &Step,
         prepared: Prepared,
         results: SelfReviewResults,
     ) -> Result<Ticket, Refusal> {
         let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
-        let Some(latest) = latest else {
-            return Err(NotTaken(
-                "no self-review was asked for yet: call finished_step without self_review first".to_owned(),
+        let latest = latest.ok_or_else(|| {
+            Refusal::not_taken(
+                "no self-review was asked for yet: call finished_step without self_review first",
             )
-            .into());
-        };
+        })?;
         match self.engine.self_reviewed_as(&latest.review.id, prepared, results).await {
-            Err(EngineError::Refused(Refused::WrongToken)) => {
-                Err(NotTaken(words::WRONG_TOKEN.to_owned()).into())
-            }
+            Err(EngineError::Refused(Refused::WrongToken)) => Err(Refusal::not_taken(feedback::WRONG_TOKEN)),
             Err(EngineError::Refused(Refused::Settled(Outcome::Stopped(why)))) if why != Stop::Withdrawn => {
-                Err(Refusal::Blocked(words::blocked(&latest.review, step, why)))
+                Err(Refusal::Blocked(feedback::blocked(&latest.review, step, why)))
             }
             Err(EngineError::Refused(Refused::Settled(_) | Refused::NotNow(_))) => {
-                Err(NotTaken(words::TOKEN_IS_USED.to_owned()).into())
+                Err(Refusal::not_taken(feedback::TOKEN_IS_USED))
             }
             taken => Ok(taken?),
         }
     }
 
-    /// An agent lets its own work pass: recorded as such, where the policy allows it at all.
-    pub(super) async fn overridden(
+    /// An override by the agent, where the policy allows it. It is recorded as one.
+    async fn overridden(
         &self,
         work: &Work<'_>,
         prepared: Prepared,
@@ -107,36 +105,31 @@ impl Jobs {
     ) -> Result<Answered, Refusal> {
         let latest = self.engine.ledger().latest_for(&prepared.request.subject).await?;
         let latest = latest.as_ref().map(|stored| &stored.review);
-        if let Some((review, Outcome::Stopped(why))) =
-            latest.and_then(|review| Some((review, review.standing()?)))
-            && why != Stop::Withdrawn
-        {
-            return Err(Refusal::Blocked(words::blocked(review, work.step, why)));
-        }
+        refuse_stopped(latest, work.step)?;
         let open = latest.filter(|review| !matches!(review.standing(), Some(Outcome::Stopped(_))));
         let policy = open.map_or(&self.options.policy, |review| &review.policy);
         if policy.overrides != Overrides::Allow {
-            return Err(NotTaken(words::OVERRIDES_NOT_ALLOWED.to_owned()).into());
+            return Err(Refusal::not_taken(feedback::OVERRIDES_NOT_ALLOWED));
         }
         let ticket = self.engine.submit(prepared).await?;
         let by = Actor::new(AGENT, ActorKind::Agent, Channel::Mcp);
         let stored = match self.engine.decide(&ticket.review, Verb::Approve, by, reason).await {
             Ok(stored) => stored,
-            // What has passed needs nobody to override it.
+            // A review that passed needs no override.
             Err(EngineError::Refused(Refused::Settled(
                 Outcome::Passed | Outcome::Overridden | Outcome::Skipped,
             ))) => self.engine.get(&ticket.review).await?,
             Err(error) => return Err(error.into()),
         };
-        // Other work may have been handed in just now, and what was decided is about that then.
+        // The decision may be about other work that was handed in just now.
         if !matches!(ticket.outcome(&stored), Outcome::Passed | Outcome::Overridden | Outcome::Skipped) {
-            return Err(NotTaken("other files were handed in meanwhile: call again".to_owned()).into());
+            return Err(Refusal::not_taken("other files were handed in meanwhile: call again"));
         }
         let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
-        self.advance(work, gate, Some(words::OVERRIDDEN.to_owned()), Some(ticket)).await
+        self.advance(work, gate, Some(feedback::OVERRIDDEN.to_owned()), Some(ticket)).await
     }
 
-    /// Records that a step has passed, unless somebody did so already, and says what follows.
+    /// Records that a step has passed, unless that is recorded already, and answers with the next step.
     pub(super) async fn advance(
         &self,
         work: &Work<'_>,
@@ -151,12 +144,10 @@ impl Jobs {
                 Ok(session.finish(number, step, outputs, arguments, gate.clone()).into_iter().collect())
             })
             .await?;
-        let frame = session.frame(number).ok_or_else(|| NotTaken("the workflow is gone".to_owned()))?;
+        let frame = session.frame(number).ok_or_else(|| Refusal::not_taken("the workflow is gone"))?;
         if frame.aborted.is_some() || !frame.done.contains_key(step) {
-            return Err(NotTaken(
-                "the workflow was changed meanwhile: look where it is with go_to_step".to_owned(),
-            )
-            .into());
+            let words = "the workflow was changed meanwhile: look where it is with go_to_step";
+            return Err(Refusal::not_taken(words));
         }
         let answer = answer::after(work.session_id, &session, frame, feedback);
         let passed = Some((number, step.to_owned()));
@@ -169,40 +160,38 @@ impl Jobs {
         &self,
         session_id: String,
         session: &Session,
-        frame: u32,
-        step: String,
+        About { frame, step, .. }: About,
     ) -> Result<Answered, Refusal> {
-        let found = session.frame(frame).ok_or_else(|| NotTaken("the workflow is gone".to_owned()))?;
-        let answer = answer::after(&session_id, session, found, Some(words::again(&step)));
+        let found = session.frame(frame).ok_or_else(|| Refusal::not_taken("the workflow is gone"))?;
+        let answer = answer::after(&session_id, session, found, Some(feedback::again(&step)));
         let delivery = Delivery { session_id, passed: Some((frame, step)), ticket: None };
         Ok(Answered { answer, delivery: Some(delivery) })
     }
 
-    pub(super) fn needs_work(
+    fn needs_work(
         &self,
         work: &Work<'_>,
         feedback: String,
         failed: Vec<answer::FailedReview>,
         ticket: Option<Ticket>,
     ) -> Answered {
-        let stack = answer::stack(work.session, &work.frame.agent);
         let answer = Finished {
             status: "needs_work",
             feedback: Some(feedback),
             failed_reviews: Some(failed),
-            stack,
+            stack: answer::stack(work.session, &work.frame.agent),
             ..Finished::default()
         };
         let delivery = Delivery { session_id: work.session_id.to_owned(), passed: None, ticket };
         Answered { answer, delivery: Some(delivery) }
     }
 
-    pub(super) fn still_running(&self, work: &Work<'_>) -> Answered {
-        let answered = self.needs_work(work, words::RUNNING.to_owned(), vec![], None);
+    fn still_running(&self, work: &Work<'_>) -> Answered {
+        let answered = self.needs_work(work, feedback::RUNNING.to_owned(), vec![], None);
         Answered { delivery: None, ..answered }
     }
 
-    pub(super) fn request(&self, work: &Work<'_>) -> Request {
+    fn request(&self, work: &Work<'_>) -> Request {
         let names: Vec<_> = work.step.outputs.iter().map(|output| output.name.as_str()).collect();
         let index = |name: &str| names.iter().position(|known| *known == name).unwrap_or_default();
         let files = work.outputs.iter().flat_map(|(name, files)| {
@@ -221,23 +210,19 @@ impl Jobs {
         }
     }
 
-    /// The reviews of a step that have nothing to look at, by what they are for.
-    pub(super) fn not_applicable(&self, work: &Work<'_>, prepared: &Prepared) -> Vec<String> {
+    /// The reviews of a step without a file, by their outputs.
+    fn not_applicable(&self, work: &Work<'_>, prepared: &Prepared) -> Vec<String> {
         let rules = work.step.rules().into_iter().zip(&work.step.reviews);
         let absent = rules.filter(|(rule, _)| prepared.plan.not_applicable.contains(&rule.name));
         absent.map(|(_, review)| review.run_each.text().to_owned()).collect()
     }
 
-    /// Writes the instructions of a self-review where agents look for them.
-    pub(super) async fn write_instructions(
-        &self,
-        work: &Work<'_>,
-        stored: &Stored,
-    ) -> Result<PathBuf, Refusal> {
+    /// Writes the instructions of a self-review.
+    async fn write_instructions(&self, work: &Work<'_>, stored: &Stored) -> Result<PathBuf, Refusal> {
         let document = self.engine.self_review_document(&stored.review, work.notes.as_deref());
         let (mut document, token) =
-            document.ok_or_else(|| NotTaken("no self-review is waited for".to_owned()))?;
-        document.handing_in = Some(words::handing_in(&stored.review, &token));
+            document.ok_or_else(|| Refusal::not_taken("no self-review is waited for"))?;
+        document.handing_in = Some(feedback::handing_in(&stored.review, &token));
         let text = self_review_instructions(&document);
         let failed = |error| EngineError::Io {
             what: format!("could not write the instructions of step '{}'", work.step.id),
@@ -245,21 +230,16 @@ impl Jobs {
         };
         let folder = instructions::folder(&self.root).map_err(failed)?;
         let (session, step, review) = (work.session_id, &work.step.id, &stored.review.id);
-        let mut path = folder.join(instructions::name(session, step));
+        let mut path = folder.join(instructions::name(session, step, None));
         if self.is_still_read(&path, work, review).await? {
-            path = folder.join(instructions::other_name(session, step, review));
+            path = folder.join(instructions::name(session, step, Some(review)));
         }
         instructions::write(&path, &text, review).map_err(failed)?;
         Ok(path)
     }
 
-    /// Whether the instructions at a place are for somebody else who is to read them yet.
-    pub(super) async fn is_still_read(
-        &self,
-        path: &Path,
-        work: &Work<'_>,
-        own: &ReviewId,
-    ) -> Result<bool, Refusal> {
+    /// Whether the instructions in a file are for another review that waits for its self-review.
+    async fn is_still_read(&self, path: &Path, work: &Work<'_>, own: &ReviewId) -> Result<bool, Refusal> {
         let Some(other) = instructions::review_at(path).filter(|other| other != own) else {
             return Ok(false);
         };

@@ -1,4 +1,4 @@
-//! Which job and which session is meant, and what is recorded in it.
+//! Finds the job and the session of a call, and records events in the session.
 
 use super::*;
 
@@ -7,8 +7,7 @@ impl Jobs {
         let listing = self.memory.library.look();
         let Some(job) = listing.jobs.iter().find(|job| job.name == job_name) else {
             let broken = listing.errors.iter().find(|error| error.job_name == job_name);
-            let shown =
-                countersign_core::text::visible_line(countersign_core::text::cut(job_name, 200)).into_owned();
+            let shown = hand_in::shown(job_name);
             let words = match broken {
                 Some(broken) => format!("job '{shown}' cannot be read:\n{}", broken.problems),
                 None => {
@@ -16,22 +15,23 @@ impl Jobs {
                     format!("there is no job '{shown}'; jobs: {}", listed(&known))
                 }
             };
-            return Err(NotTaken(words).into());
+            return Err(Refusal::not_taken(words));
         };
         let named = job.workflows.iter().find(|workflow| workflow.name == workflow_name);
         let workflow = match (named, job.workflows.as_slice()) {
             (Some(workflow), _) | (None, [workflow]) => workflow.name.clone(),
             (None, several) => {
                 let known: Vec<_> = several.iter().map(|workflow| workflow.name.as_str()).collect();
-                let words =
-                    format!("job '{job_name}' has no such workflow; its workflows: {}", listed(&known));
-                return Err(NotTaken(words).into());
+                return Err(Refusal::not_taken(format!(
+                    "job '{job_name}' has no such workflow; its workflows: {}",
+                    listed(&known)
+                )));
             }
         };
         Ok((Box::new((**job).clone()), workflow))
     }
 
-    /// The session that is meant, and its state. Without a name it is the latest that `could` be.
+    /// The session of a call, and its state. Without an id it is the latest that `could` be.
     pub(super) async fn session(
         &self,
         given: Option<&str>,
@@ -43,12 +43,13 @@ impl Jobs {
         };
         let session = fold(&self.engine.ledger().notes(&stream(&id)).await?)?;
         if session.n == 0 {
-            return Err(NotTaken(format!("there is no session '{id}': call start_workflow first")).into());
+            let words = format!("there is no session '{id}': call start_workflow first");
+            return Err(Refusal::not_taken(words));
         }
         Ok((id, session))
     }
 
-    pub(super) async fn meant(&self, could: Could<'_>) -> Result<String, Refusal> {
+    async fn meant(&self, could: Could<'_>) -> Result<String, Refusal> {
         let begun = if self.options.one_client { self.begun().clone() } else { vec![] };
         for id in begun.iter().rev() {
             if could(&fold(&self.engine.ledger().notes(&stream(id)).await?)?) {
@@ -67,19 +68,15 @@ impl Jobs {
         }
         match active.as_slice() {
             [only] => Ok(only.clone()),
-            [] => Err(NotTaken("no workflow is under way: call start_workflow first".to_owned()).into()),
-            several => {
-                let several: Vec<_> = several.iter().map(String::as_str).collect();
-                Err(NotTaken(format!(
-                    "several sessions are under way: name one with session_id ({})",
-                    listed(&several)
-                ))
-                .into())
-            }
+            [] => Err(Refusal::not_taken("no workflow is under way: call start_workflow first")),
+            several => Err(Refusal::not_taken(format!(
+                "several sessions are under way: name one with session_id ({})",
+                several.join(", ")
+            ))),
         }
     }
 
-    /// Appends what `decide` makes of the session as it is now. Nobody else can write in between.
+    /// Appends the events that `decide` makes of the session, in one transaction.
     pub(super) async fn record(
         &self,
         session_id: &str,
@@ -109,7 +106,7 @@ impl Jobs {
         begun.drain(..before);
     }
 
-    pub(super) fn begun(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+    fn begun(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
         self.memory.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

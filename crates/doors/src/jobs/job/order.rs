@@ -1,18 +1,18 @@
-//! Which step needs which: only steps that exist, and never in a circle.
+//! Checks the dependencies of steps: they exist, and there is no cycle.
 
 use super::written::WrittenStep;
 use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, Sink, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A circle of more steps than this is not listed in full.
+/// A longer cycle is not listed in full.
 const MAX_NAMED: usize = 12;
 
-/// The steps there are, also those that are wrong in themselves.
+/// The ids of all steps, also of invalid ones.
 pub(super) struct Known<'w> {
     ids: Vec<&'w str>,
     by_id: HashMap<&'w str, usize>,
-    /// Whether the id of every step is known; if not, it may be the one that is missed.
+    /// Whether every step has an id; if not, an unknown id is not reported.
     all: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'w> Known<'w> {
         known
     }
 
-    /// Which step an id means; reported where it means none.
+    /// The index of a step; an unknown id is reported.
     pub fn find(&self, sink: &mut Sink, id: &str, span: &Range<usize>) -> Option<usize> {
         let found = self.by_id.get(id).copied();
         if found.is_none() && self.all {
@@ -44,7 +44,7 @@ impl<'w> Known<'w> {
     }
 }
 
-/// Reports double ids, steps that do not exist, and circles.
+/// Reports duplicate ids, unknown steps and cycles.
 pub(super) fn check(sink: &mut Sink, steps: &[At<WrittenStep>], known: &Known<'_>) {
     let named = |at: &At<WrittenStep>| {
         let id = at.value.as_ref()?.id.as_ref()?;
@@ -58,7 +58,7 @@ pub(super) fn check(sink: &mut Sink, steps: &[At<WrittenStep>], known: &Known<'_
     }
 }
 
-/// A step that another one needs, and where that is written.
+/// A dependency on a step, and its place.
 struct Need {
     step: usize,
     span: Range<usize>,
@@ -80,7 +80,7 @@ fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> 
     needs
 }
 
-/// Steps that need each other, one more of them than are named, and where the need that closes the circle is written.
+/// Steps that depend on each other (at most one more than are listed), and the place of the last dependency.
 struct Circle {
     steps: Vec<usize>,
     span: Range<usize>,
@@ -93,8 +93,7 @@ enum Visit {
     Done,
 }
 
-/// One circle for each need that closes one, as many as are listed. Not by recursion: a file may have thousands
-/// of steps.
+/// One cycle for each dependency that closes one, up to a bound. Without recursion: a file may have thousands of steps.
 fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
     let mut found = Vec::new();
     let mut visits = vec![Visit::Not; needs.len()];
@@ -103,7 +102,7 @@ fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
             continue;
         }
         visits[start] = Visit::Under;
-        // A step, and how many of its needs were followed.
+        // A step, and how many of its dependencies were followed.
         let mut path = vec![(start, 0)];
         while let Some((step, followed)) = path.last_mut() {
             let Some(need) = needs[*step].get(*followed) else {

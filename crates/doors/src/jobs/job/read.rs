@@ -1,20 +1,17 @@
-//! From the bytes of a `job.yml` to a job, or to everything that is wrong with it.
+//! Reads a `job.yml`: a job, or all mistakes in it.
 
-use super::order;
-use super::step;
-use super::workflow;
 use super::written::WrittenJob;
-use super::{Job, warnings::Warning};
+use super::{Job, order, step, warnings::Warning, workflow};
 use countersign_engine::yaml::{self, At, Diagnostic, Document, FileBytes, Place, Problems, Sink, quoted};
 use std::ops::Range;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
-/// Reads a text file of the job, by its path from the job's folder. What is wrong with one is said so that it
-/// can follow its name: "does not exist".
-pub type Files<'f> = &'f dyn Fn(&Path) -> Result<String, String>;
+/// Reads a text file of the job, by its path from the job's folder. An error follows the name: "does not exist".
+pub(super) type Files<'f> = &'f dyn Fn(&Path) -> Result<String, String>;
 
-/// All instructions of a job together may be this large.
-pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024 * 1024;
+/// For all instructions of a job together.
+const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024 * 1024;
 
 const MAX_SUMMARY_CHARS: usize = 200;
 /// Ids become parts of file names.
@@ -24,23 +21,16 @@ const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
     `common_job_info_provided_to_all_steps_at_runtime` and `steps`";
 
 /// A job that could be read.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Reading {
-    /// The job.
-    pub job: Job,
-    /// What is allowed and will not work well.
+    pub job: Arc<Job>,
     pub warnings: Vec<Diagnostic>,
-    /// Where its name is written.
+    /// Where the job's name is written.
     pub name: Place,
 }
 
-/// Reads a job: the job and what is doubtful about it, or all that is wrong.
-pub fn read(file: &FileBytes, files: Files<'_>) -> Result<(Job, Vec<Diagnostic>), Problems> {
-    read_placed(file, files).map(|Reading { job, warnings, .. }| (job, warnings))
-}
-
-/// The same with the place of the job's name, for those who compare it with others.
-pub fn read_placed(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
+/// Reads a job, or all mistakes in it.
+pub fn read(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
     let Document { sink, start, is_empty, value } =
         yaml::read::<WrittenJob>(file).map_err(|problem| Problems::from(hinted(problem)))?;
     let mut reader = Reader { sink, files, warnings: Vec::new(), read_bytes: 0 };
@@ -55,8 +45,8 @@ pub fn read_placed(file: &FileBytes, files: Files<'_>) -> Result<Reading, Proble
     warnings.sort_by_key(|warning| warning.place.span().start);
     warnings.dedup();
     match job {
-        Some((job, name)) => Ok(Reading { job, warnings, name: sink.place(&name) }),
-        // Whatever is left out is reported above; if not, that is no job either.
+        Some((job, name)) => Ok(Reading { job: Arc::new(job), warnings, name: sink.place(&name) }),
+        // A missing field is reported above. This arm fails closed where it is not.
         None => Err(Diagnostic::new("unreadable", sink.place(&start), "the job cannot be understood").into()),
     }
 }
@@ -101,11 +91,7 @@ fn job(reader: &mut Reader<'_>, written: &WrittenJob, start: &Range<usize>) -> O
     Some((job, span))
 }
 
-fn version(
-    reader: &mut Reader<'_>,
-    field: Option<&At<String>>,
-    owner: (&str, &Range<usize>),
-) -> Option<String> {
+fn version(reader: &mut Reader<'_>, field: Option<&At<String>>, owner: Owner<'_>) -> Option<String> {
     let (version, span) = reader.sink.required(field, "version", owner)?;
     let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if version.split('.').count() == 3 && version.split('.').all(number) {
@@ -116,7 +102,10 @@ fn version(
     None
 }
 
-/// What is needed while a file is read, and what was found out so far.
+/// The object that has a key, for messages: its name and its place.
+type Owner<'o> = (&'o str, &'o Range<usize>);
+
+/// The state while a file is read.
 pub(super) struct Reader<'f> {
     pub sink: Sink,
     files: Files<'f>,
@@ -130,13 +119,8 @@ impl Reader<'_> {
         self.warnings.push(Diagnostic::new(code, self.sink.place(span), message).with_hint(hint));
     }
 
-    /// Text that must be there.
-    pub fn text(
-        &mut self,
-        field: Option<&At<String>>,
-        key: &str,
-        owner: (&str, &Range<usize>),
-    ) -> Option<String> {
+    /// A required text that is not empty.
+    pub fn text(&mut self, field: Option<&At<String>>, key: &str, owner: Owner<'_>) -> Option<String> {
         let (text, span) = self.sink.required(field, key, owner)?;
         if text.trim().is_empty() {
             self.sink.report("empty", span, format!("`{key}` is empty"));
@@ -145,13 +129,12 @@ impl Reader<'_> {
         Some(text.clone())
     }
 
-    /// Text that may be left out, but not empty.
+    /// An optional text that is not empty.
     pub fn optional_text(&mut self, field: Option<&At<String>>, key: &str) -> Option<String> {
         self.text(Some(field?), key, ("", &(0..0)))
     }
 
-    /// A line on what something is for.
-    pub fn summary(&mut self, field: Option<&At<String>>, owner: (&str, &Range<usize>)) -> Option<String> {
+    pub fn summary(&mut self, field: Option<&At<String>>, owner: Owner<'_>) -> Option<String> {
         let text = self.text(field, "summary", owner)?;
         let chars = text.chars().count();
         if chars > MAX_SUMMARY_CHARS {
@@ -163,12 +146,12 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// A name that also programs and file names can hold, and where it is.
+    /// A name that can be part of a file name, and its place.
     pub fn id(
         &mut self,
         field: Option<&At<String>>,
         key: &str,
-        owner: (&str, &Range<usize>),
+        owner: Owner<'_>,
     ) -> Option<(String, Range<usize>)> {
         let (id, span) = self.sink.required(field, key, owner)?;
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -183,7 +166,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The text of a file of the job; `what` is what it is, such as "the instructions file".
+    /// The text of a file of the job; `what` names its kind in messages.
     pub fn file(&mut self, at: &At<String>, what: &str) -> Option<String> {
         let path = at.value.as_ref()?;
         let read = match stays_inside(Path::new(path)) {
@@ -194,18 +177,14 @@ impl Reader<'_> {
             }
             true => (self.files)(Path::new(path)),
         };
-        match read {
-            Ok(text) => {
-                self.read_bytes = self.read_bytes.saturating_add(text.len());
-                Some(text)
-            }
-            Err(why) => {
-                let hint = "paths begin in the folder of job.yml and stay in it";
-                let message = format!("{what} {} {why}", quoted(path));
-                self.sink.report_with_hint("bad-file", &at.span, message, hint);
-                None
-            }
-        }
+        let report = |why: String| {
+            let hint = "paths begin in the folder of job.yml and stay in it";
+            let message = format!("{what} {} {why}", quoted(path));
+            self.sink.report_with_hint("bad-file", &at.span, message, hint);
+        };
+        let text = read.map_err(report).ok()?;
+        self.read_bytes = self.read_bytes.saturating_add(text.len());
+        Some(text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! One step: what it hands in, what is asked about that, what it needs.
+//! Reads one step of a job: its outputs, reviews, inputs and hooks.
 
 use super::read::Reader;
 use super::warnings;
@@ -8,7 +8,7 @@ use countersign_core::criterion::fold_name;
 use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
 use std::ops::Range;
 
-/// The step, if it could be understood; everything else is reported.
+/// The step, if it is valid; mistakes are reported.
 pub(super) fn step(reader: &mut Reader<'_>, at: &At<WrittenStep>) -> Option<Step> {
     let written = at.value.as_ref()?;
     let owner = ("this step", &at.span);
@@ -40,16 +40,11 @@ fn outputs(
     written: Option<&At<InOrder<WrittenOutput>>>,
     step: &Range<usize>,
 ) -> Option<Vec<StepOutput>> {
-    let Some(at) = written else {
-        reader.sink.report_with_hint(
-            "missing-key",
-            step,
-            "this step has no `outputs`",
-            "for none, write `outputs: {}`",
-        );
-        return None;
-    };
-    let InOrder(entries) = at.value.as_ref()?;
+    if written.is_none() {
+        let (message, hint) = ("this step has no `outputs`", "for none, write `outputs: {}`");
+        reader.sink.report_with_hint("missing-key", step, message, hint);
+    }
+    let InOrder(entries) = written?.value.as_ref()?;
     let read: Vec<_> = entries.iter().map(|(name, output)| self::output(reader, name, output)).collect();
     read.into_iter().collect()
 }
@@ -70,12 +65,18 @@ fn reviews(
     outputs: Option<&[StepOutput]>,
     step: &Range<usize>,
 ) -> Option<Vec<StepReview>> {
-    let Some(at) = &written.reviews else {
+    if written.reviews.is_none() {
         let message = "this step has no `reviews`, so nobody judges it";
         reader.sink.report_with_hint("missing-key", step, message, "if that is meant, write `reviews: []`");
-        return None;
-    };
-    let read: Vec<_> = at.value.as_ref()?.iter().map(|at| review(reader, at, written, outputs)).collect();
+    }
+    let read: Vec<_> = written
+        .reviews
+        .as_ref()?
+        .value
+        .as_ref()?
+        .iter()
+        .map(|at| review(reader, at, written, outputs))
+        .collect();
     read.into_iter().collect()
 }
 
@@ -98,7 +99,7 @@ fn review(
     Some(StepReview { run_each, criteria: criteria?, guidance })
 }
 
-/// What a review looks at. One that names no output would silently never be asked.
+/// What a review looks at. A review of an unknown output would silently never be asked.
 fn run_each(
     reader: &mut Reader<'_>,
     written: &WrittenReview,
@@ -110,7 +111,7 @@ fn run_each(
     if name == "step" {
         return Some(RunEach::Step);
     }
-    // An output that is wrong in itself is there all the same.
+    // An invalid output counts too: its mistake is reported already.
     let InOrder(entries) = step.outputs.as_ref()?.value.as_ref()?;
     let names: Vec<&str> = entries.iter().filter_map(|(key, _)| key.value.as_deref()).collect();
     if names.contains(&name.as_str()) {

@@ -1,4 +1,4 @@
-//! What is allowed and will not work well: a reviewer sees files, questions and guidance, and nothing else.
+//! Warnings about valid jobs that will not work well: a reviewer sees only files, questions and guidance.
 
 use countersign_core::submission::OutputKind;
 use countersign_core::text::counted;
@@ -6,11 +6,11 @@ use countersign_core::text::counted;
 /// Fewer words than this are a label, not a question.
 const MIN_WORDS: usize = 4;
 
-/// Words that make no difference to what is meant.
+/// Words that do not change the meaning.
 const FILLERS: [&str; 12] =
     ["a", "an", "and", "been", "explicitly", "had", "has", "have", "is", "our", "the", "was"];
 
-/// What only somebody who was there can know, without the words that make no difference.
+/// Phrases, without fillers, about facts that only the conversation shows.
 const NEEDS_THE_CONVERSATION: [&str; 29] = [
     "accepted by user",
     "agreed by user",
@@ -43,7 +43,6 @@ const NEEDS_THE_CONVERSATION: [&str; 29] = [
     "user's satisfaction",
 ];
 
-/// What to do about a criterion.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Warning {
     pub code: &'static str,
@@ -51,7 +50,6 @@ pub(super) struct Warning {
     pub hint: &'static str,
 }
 
-/// What is doubtful about a criterion.
 pub(super) fn criterion(name: &str, question: &str) -> Vec<Warning> {
     let mut found = Vec::new();
     if let Some(words) = about_the_conversation(name).or_else(|| about_the_conversation(question)) {
@@ -72,7 +70,7 @@ pub(super) fn criterion(name: &str, question: &str) -> Vec<Warning> {
     found
 }
 
-/// What is doubtful about a review: `kind` is that of the output it looks at, where it looks at one.
+/// A warning about a review; `kind` is that of the output it looks at, unless it looks at all.
 pub(super) fn review(kind: Option<OutputKind>, guidance: Option<&str>) -> Option<Warning> {
     let one_by_one = kind == Some(OutputKind::Files);
     (one_by_one && guidance.is_none()).then(|| Warning {

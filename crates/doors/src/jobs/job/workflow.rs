@@ -1,4 +1,4 @@
-//! Workflows: ways through the steps of a job.
+//! Reads the workflows of a job: lists of its steps.
 
 use super::order::Known;
 use super::read::Reader;
@@ -8,7 +8,7 @@ use countersign_engine::yaml::{At, Diagnostic, Given, Named, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The workflows that could be understood; everything else is reported.
+/// The valid workflows; mistakes are reported.
 pub(super) fn workflows(
     reader: &mut Reader<'_>,
     written: &Given<Vec<At<WrittenWorkflow>>>,
@@ -26,7 +26,7 @@ pub(super) fn workflows(
     good
 }
 
-/// The workflow of a job that has none: every step, in the order of the file.
+/// The workflow of a job that defines none: all steps, in the order of the file.
 pub(super) fn of_all_steps(job: &Job) -> Workflow {
     Workflow {
         name: job.name.clone(),
@@ -79,7 +79,7 @@ fn entries(reader: &mut Reader<'_>, written: &[At<WrittenEntry>], known: &Known<
     entries
 }
 
-/// Reports a step that does not exist, or that the workflow has been through already.
+/// Reports an unknown step, or one that the workflow has already.
 fn check<'w>(
     reader: &mut Reader<'_>,
     id: &'w str,

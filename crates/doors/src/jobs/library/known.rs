@@ -1,43 +1,33 @@
-//! A job as it was when its files were read last.
+//! A job as it was read last, and the stamps of its files.
 
 use super::FILE_NAME;
 use crate::jobs::folder;
-use crate::jobs::job::{Job, Reading, read_placed};
-use countersign_engine::yaml::{Diagnostic, Place, Problems, read_file};
+use crate::jobs::job::{self, Reading};
+use countersign_engine::yaml::{Problems, read_file};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Clocks of file systems are coarse: a file that was written just before it was read may be written again
-/// without looking any different.
+/// Clocks of file systems are coarse: a file that was written just before it was read may be written again with the
+/// same stamp.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 
 const NOT_READ: &str = "a job is a text file of this name, in a folder of its own";
 
-/// What was read, and from what.
 #[derive(Debug)]
 pub(super) struct Known {
-    pub reading: Result<KnownJob, Problems>,
+    pub reading: Result<Reading, Problems>,
     files: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether a change of one of the files would show.
     settled: bool,
 }
 
-/// A job that can be used.
-#[derive(Debug)]
-pub(super) struct KnownJob {
-    pub job: Arc<Job>,
-    pub warnings: Vec<Diagnostic>,
-    pub name: Place,
-}
-
 impl Known {
-    /// The job in a folder: as known, if nothing changed. None if there is no job in it.
+    /// The job in a folder: `known` if nothing changed. None if the folder has no job.
     pub fn renew(known: Option<Self>, dir: &Path) -> Option<Self> {
         match known {
             Some(known) if known.is_current() => Some(known),
@@ -52,12 +42,12 @@ impl Known {
     fn read(dir: &Path) -> Option<Self> {
         let path = dir.join(FILE_NAME);
         let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
-        // A broken link is a mistake to report, and so is what may not be looked at.
+        // A broken link is a mistake to report, and so is a file without permission.
         if fs::symlink_metadata(&path).is_err_and(|error| absent.contains(&error.kind())) {
             return None;
         }
         let now = SystemTime::now();
-        // Stamped before it is read: a change in between shows the next time.
+        // Stamped before it is read: a change in between shows at the next look.
         let files = RefCell::new(BTreeMap::from([(path.clone(), Stamp::of(&path))]));
         let text = |relative: &Path| {
             let path = dir.join(relative);
@@ -67,27 +57,25 @@ impl Known {
         };
         let reading = read_file(&path)
             .map_err(|problem| Problems::from(problem.with_hint(NOT_READ)))
-            .and_then(|file| read_placed(&file, &text));
+            .and_then(|file| job::read(&file, &text));
         let files = files.into_inner();
         let settled = files.values().flatten().all(|stamp| stamp.settled(now));
-        let known = |Reading { job, warnings, name }| KnownJob { job: Arc::new(job), warnings, name };
-        Some(Self { reading: reading.map(known), files, settled })
+        Some(Self { reading, files, settled })
     }
 }
 
-/// By what a changed file is told from an unchanged one without reading it.
+/// Metadata that differs when a file changed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,
     inode: u64,
     bytes: u64,
     modified: Option<SystemTime>,
-    /// When anything about it changed, in seconds and nanoseconds; unlike `modified`, nobody can set it.
+    /// The change time in seconds and nanoseconds; unlike `modified`, programs cannot set it.
     changed: (i64, i64),
 }
 
 impl Stamp {
-    /// The stamp of a file; none if there is none.
     fn of(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         Some(Self {

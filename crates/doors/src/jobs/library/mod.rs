@@ -1,4 +1,4 @@
-//! The jobs of a project: found, read once, and read again only when one of their files changed.
+//! The jobs of a project. A job is read again only when one of its files changed.
 
 mod known;
 #[cfg(test)]
@@ -14,55 +14,54 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a project keeps its jobs, each in a folder of its own.
+/// The folder with one folder for each job.
 pub const JOBS_FOLDER: &str = ".deepwork/jobs";
-/// The variable that names more such folders, as a list with colons.
+/// The variable with more such folders, separated by colons.
 pub const FOLDERS_VARIABLE: &str = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS";
-/// The file in the folder of a job.
-pub const FILE_NAME: &str = "job.yml";
+const FILE_NAME: &str = "job.yml";
 
-/// The folders of a list with colons, without empty ones.
+/// The folders of such a variable.
 pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// The jobs of a project. May be asked by several threads at once.
+/// The jobs of a project, for several threads.
 #[derive(Debug)]
 pub struct Library {
     folders: Vec<PathBuf>,
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
-/// What there is.
+/// All jobs at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// The jobs, by name.
+    /// The valid jobs, by name.
     pub jobs: Vec<Arc<Job>>,
-    /// Jobs that cannot be used, by name.
+    /// The invalid jobs, by name.
     pub errors: Vec<Unreadable>,
-    /// What is allowed and will not work well.
+    /// Warnings about valid jobs.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A job that cannot be used.
+/// An invalid job.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
-    /// The name of its folder: the one in its file may be what is wrong.
+    /// The name of its folder: the name in the file may be the mistake.
     pub job_name: String,
     /// Its folder.
     pub job_dir: PathBuf,
-    /// All that is wrong with it.
+    /// All mistakes.
     pub problems: Problems,
 }
 
 impl Library {
-    /// The jobs of the project with this root, then those of more folders. Nothing is read yet.
+    /// The jobs of the project with this root, then those of more folders.
     pub fn new(root: &Path, more_folders: Vec<PathBuf>) -> Self {
         let folders = std::iter::once(root.join(JOBS_FOLDER)).chain(more_folders).collect();
         Self { folders, known: Mutex::default() }
     }
 
-    /// What there is now. Where two folders have the same name, the first is the job.
+    /// Reads all jobs. Where two folders have the same name, the first counts.
     pub fn look(&self) -> Listing {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut current = HashMap::with_capacity(known.len());
@@ -72,7 +71,7 @@ impl Library {
             let names = match names_in(folder) {
                 Ok(names) => names,
                 Err(error) => {
-                    // A project need not have jobs; a folder that somebody named should be there.
+                    // A project need not have jobs; a folder that was named must exist.
                     listing.no_folder(folder, &error, place > 0);
                     continue;
                 }
@@ -89,11 +88,13 @@ impl Library {
             }
         }
         *known = current;
-        listing.sorted()
+        listing.jobs.sort_by(|a, b| a.name.cmp(&b.name));
+        listing.errors.sort_by(|a, b| a.job_name.cmp(&b.job_name));
+        listing
     }
 }
 
-/// The names of what is in a folder, hidden things left out.
+/// The names in a folder, without hidden ones.
 fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -117,18 +118,19 @@ impl Listing {
                     return;
                 }
                 Some(first) => {
-                    let message = format!(
-                        "the job in {} is called {} already",
-                        first.dir.display(),
-                        quoted(&first.name)
-                    );
+                    let (dir, name) = (first.dir.display(), quoted(&first.name));
+                    let message = format!("the job in {dir} is called {name} already");
                     Diagnostic::new("duplicate-name", read.name.clone(), message)
                         .with_hint("give one of the two another name")
                         .into()
                 }
             },
         };
-        let job_name = folder.to_string_lossy().into_owned();
+        self.unreadable(folder, dir, problems);
+    }
+
+    fn unreadable(&mut self, name: &OsStr, dir: &Path, problems: Problems) {
+        let job_name = name.to_string_lossy().into_owned();
         self.errors.push(Unreadable { job_name, job_dir: dir.to_owned(), problems });
     }
 
@@ -137,26 +139,15 @@ impl Listing {
             (ErrorKind::NotFound, false) => {}
             (ErrorKind::NotFound, true) => {
                 let place = Place::start_of(&Source::new(folder, ""));
-                let warning =
-                    Diagnostic::new("no-folder", place, format!("{FOLDERS_VARIABLE} names no folder"));
-                self.warnings.push(warning);
+                let message = format!("{FOLDERS_VARIABLE} names no folder");
+                self.warnings.push(Diagnostic::new("no-folder", place, message));
             }
             _ => {
                 let name = folder.file_name().unwrap_or(folder.as_os_str());
-                let problem = unreadable(folder, &error.to_string())
-                    .with_hint("jobs are in a folder, each in one of its own");
-                self.errors.push(Unreadable {
-                    job_name: name.to_string_lossy().into_owned(),
-                    job_dir: folder.to_owned(),
-                    problems: problem.into(),
-                });
+                let hint = "jobs are in a folder, each in one of its own";
+                let problem = unreadable(folder, &error.to_string()).with_hint(hint);
+                self.unreadable(name, folder, problem.into());
             }
         }
-    }
-
-    fn sorted(mut self) -> Self {
-        self.jobs.sort_by(|a, b| a.name.cmp(&b.name));
-        self.errors.sort_by(|a, b| a.job_name.cmp(&b.job_name));
-        self
     }
 }

@@ -1,4 +1,4 @@
-//! The files a phase looks at: read, and remembered for the commands after the first.
+//! The artifacts of a phase: reading them, and remembering them in the ledger for later commands.
 
 use super::AskError;
 use crate::qr::door::Qr;
@@ -7,31 +7,29 @@ use countersign_core::digest::Digest;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::LedgerError;
 use countersign_engine::workspace::Root;
+use countersign_engine::yaml::read_at_most;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How large an artifact may be.
-pub const ARTIFACT_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// How many artifacts a phase may have.
-pub const ARTIFACTS_MAX: usize = 500;
-/// Plans that are looked at where nobody names anything, in the state directory.
+const ARTIFACT_BYTES_MAX: usize = 8 * 1024 * 1024;
+const ARTIFACTS_MAX: usize = 500;
+/// The default artifacts, in the state directory.
 const PLANS: [&str; 2] = ["plan.json", "plan.md"];
-/// The kind of the note that remembers artifacts.
+/// The prefix of the names of files outside the project.
+pub(super) const OUTSIDE: &str = "outside/";
 const KIND: &str = "qr_artifacts";
 
-/// What is kept in mind about the artifacts of a phase.
+/// The artifacts of a phase, as the ledger keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// Where they are.
+    /// Their paths.
     pub paths: Vec<PathBuf>,
-    /// What they were when all that blocks was verified last; none where that was never so.
+    /// Their digest when all blocking items were verified last.
     #[serde(default)]
     pub verified: Option<Digest>,
 }
 
-/// Reads artifacts. Everything that is wrong with any of them is said.
+/// Reads artifacts; the error has all problems.
 pub fn read(root: &Root, paths: &[PathBuf]) -> Result<Vec<Artifact>, AskError> {
     if paths.len() > ARTIFACTS_MAX {
         return Err(AskError::material(format!("there are more than {ARTIFACTS_MAX} artifacts")));
@@ -52,32 +50,26 @@ pub fn read(root: &Root, paths: &[PathBuf]) -> Result<Vec<Artifact>, AskError> {
 }
 
 fn read_one(path: &Path) -> Result<String, String> {
-    // Opening a pipe would wait for somebody to write to it.
-    if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    let mut bytes = vec![];
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    file.take(ARTIFACT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > ARTIFACT_BYTES_MAX {
+    let bytes = read_at_most(path, ARTIFACT_BYTES_MAX).map_err(|error| error.to_string())?;
+    if bytes.len() > ARTIFACT_BYTES_MAX {
         return Err(format!("it has more than {ARTIFACT_BYTES_MAX} bytes"));
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// What an artifact is called: its path in the project, or a name of its own where it is outside.
+/// The name of an artifact: its path in the project, or a name of its own for a file outside.
 fn name(root: &Root, from: &Path, known: &[Artifact]) -> String {
     if let Ok(path) = root.relative(root.path(), from) {
         return path;
     }
     let file = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let names =
-        std::iter::once(format!("outside/{file}")).chain((2..).map(|n| format!("outside/{n}/{file}")));
+    let mut names =
+        std::iter::once(format!("{OUTSIDE}{file}")).chain((2..).map(|n| format!("{OUTSIDE}{n}/{file}")));
     let is_free = |name: &String| known.iter().all(|artifact| artifact.path != *name);
-    names.into_iter().find(is_free).unwrap_or(file)
+    names.find(is_free).unwrap_or(file)
 }
 
-/// Keeps in mind which files a phase looks at, and what was verified.
+/// Remembers the artifacts of a phase.
 pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerError> {
     let stream = stream(qr);
     let mut transaction = qr.ledger.transaction().await?;
@@ -87,7 +79,7 @@ pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerErro
     transaction.commit().await
 }
 
-/// What is kept in mind: the files that were named last, else the plan in the state directory.
+/// The artifacts that were named last, else the plans in the state directory.
 pub async fn remembered(qr: &Qr) -> Result<Remembered, LedgerError> {
     let notes = qr.ledger.notes(&stream(qr)).await?;
     let last = notes.last().and_then(|note| serde_json::from_str::<Remembered>(&note.body).ok());

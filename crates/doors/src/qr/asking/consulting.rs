@@ -1,18 +1,18 @@
-//! Consultations of this door: items, and instructions for fixers.
+//! The consultations that give items, and fixes of failed items.
 
 use super::{AskError, Asking};
 use crate::qr::item::Item;
 use crate::qr::material::Shows;
+use crate::qr::prompts::shown;
 use crate::qr::state::State;
 use crate::qr::words::blocking_failures;
 use crate::qr::{given, prompts, replies};
-use countersign_core::prompt::{Body, Shown};
 use countersign_engine::engine::Consultation;
 use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
 
 impl Asking<'_> {
-    /// The question that items come from.
+    /// The question for items.
     pub fn decomposition(&self) -> Result<Consultation, AskError> {
         let phase = self.qr.phase;
         let artifacts = &self.materials.artifacts;
@@ -28,23 +28,21 @@ impl Asking<'_> {
         })
     }
 
-    /// Items, from a reviewer: checked like those that callers hand in, and each about something that is there.
+    /// Items from a reviewer, and the reviewer. They are checked like those of callers, and each scope must show something.
     pub async fn decompose(&self, cancel: &CancellationToken) -> Result<(Vec<Item>, String), AskError> {
         let accept = |value: &serde_json::Value| {
             let only = serde_json::json!({ "items": value["items"] });
             let items = given::items(&only, self.qr.phase)?;
             let all: Vec<&Item> = items.iter().collect();
-            match self.materials.nowhere(&all, &|path| self.exists(path)).into_iter().next() {
-                Some(nowhere) => Err(nowhere),
-                None => Ok(items),
-            }
+            let nowhere = self.materials.nowhere(&all, &|path| self.exists(path)).into_iter().next();
+            nowhere.map_or(Ok(items), Err)
         };
         let consulted = self.engine.consult(&self.decomposition()?, accept, cancel).await?;
         let items = consulted.result.map_err(AskError::NoAnswer)?;
         Ok((items, consulted.reviewer.unwrap_or_default()))
     }
 
-    /// The question that instructions come from.
+    /// The question for fixes.
     pub fn fixing(&self, state: &State) -> Consultation {
         let failed = blocking_failures(state, &self.qr.policy);
         let mut files = vec![prompts::failed_items(&failed)];
@@ -58,7 +56,7 @@ impl Asking<'_> {
         }
     }
 
-    /// What failures are about, as far as that can be looked at: a finding can be mended without.
+    /// The material of failed items, as far as it exists: a finding can be fixed without.
     fn shown_of(&self, items: &[&Item]) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for item in items {
@@ -71,12 +69,9 @@ impl Asking<'_> {
                     texts.insert(part.name(), part.text.clone());
                 }
                 Ok(Shows::File(path)) => {
-                    let real = self.engine.planner().root.join(path);
-                    if let Ok(mut read) = super::read(&self.engine.planner().root, &[real])
-                        && let Some(artifact) = read.pop()
-                    {
-                        texts.insert(artifact.path, artifact.text);
-                    }
+                    let root = &self.engine.planner().root;
+                    let read = super::read(root, &[root.join(path)]).unwrap_or_default();
+                    texts.extend(read.into_iter().map(|artifact| (artifact.path, artifact.text)));
                 }
                 Err(_) => {}
             }
@@ -84,7 +79,7 @@ impl Asking<'_> {
         texts
     }
 
-    /// Instructions for everything that failed and blocks, by item.
+    /// The fixes of all blocking failures, by item.
     pub async fn fixes(
         &self,
         state: &State,
@@ -98,8 +93,4 @@ impl Asking<'_> {
         let consulted = self.engine.consult(&self.fixing(state), accept, cancel).await?;
         consulted.result.map_err(AskError::NoAnswer)
     }
-}
-
-pub(super) fn shown(name: &str, text: &str) -> Shown {
-    Shown { path: name.to_owned(), output: prompts::OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
 }

@@ -1,10 +1,10 @@
-//! Reconciling: is what was planned there, milestone by milestone, with evidence on the disk.
+//! Reconciling: whether each milestone of the plan is implemented, with evidence on the disk.
 
-use super::consulting::shown;
 use super::{AskError, Asking};
+use crate::qr::material::Materials;
 use crate::qr::modules::{Module, When};
 use crate::qr::plan::{Kind, Part};
-use crate::qr::prompts;
+use crate::qr::prompts::{self, shown};
 use crate::qr::replies::{self, Reconciled, Satisfied};
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Consultation;
@@ -13,20 +13,20 @@ use countersign_engine::workspace::Root;
 use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
-/// How many files a plan may name that are looked at.
+/// More files that a milestone names are not read.
 const NAMED_FILES_MAX: usize = 50;
 
-/// How a milestone stands.
+/// The result for a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Milestone {
     /// Its id.
     pub id: String,
-    /// What was found out, or why nothing was.
+    /// Its status with its criteria, or why there is no reply.
     pub found: Result<(Satisfied, Vec<Reconciled>), Failed>,
 }
 
 impl Milestone {
-    /// How a command ends that asked about it alone.
+    /// The outcome of a command about this milestone alone.
     pub fn outcome(&self) -> Outcome {
         match &self.found {
             Ok((Satisfied::Yes, _)) => Outcome::Passed,
@@ -38,8 +38,9 @@ impl Milestone {
 
 impl Asking<'_> {
     /// The questions about all milestones of the plan.
-    pub fn reconciliation(&self, plan: &[Part]) -> Result<Vec<(String, Consultation)>, AskError> {
-        let milestones: Vec<&Part> = plan.iter().filter(|part| part.kind == Kind::Milestone).collect();
+    pub fn reconciliation(&self, plan: &Materials) -> Result<Vec<(String, Consultation)>, AskError> {
+        let milestones: Vec<&Part> =
+            plan.plan.parts.iter().filter(|part| part.kind == Kind::Milestone).collect();
         if milestones.is_empty() {
             return Err(AskError::material(
                 "the plan has no milestones: headings like `## Milestone M1: …`, or `milestones` in a plan.json",
@@ -61,7 +62,7 @@ impl Asking<'_> {
         milestones.iter().map(question).collect()
     }
 
-    /// What is there: the files somebody named, else those the milestone names.
+    /// The implementation: the named files, else those the milestone names.
     fn built(&self, milestone: &Part) -> Result<Vec<(String, String)>, AskError> {
         let root = &self.engine.planner().root;
         let named = &self.materials.artifacts;
@@ -81,7 +82,7 @@ impl Asking<'_> {
     /// Asks about each milestone, one after the other.
     pub async fn reconcile(
         &self,
-        plan: &[Part],
+        plan: &Materials,
         cancel: &CancellationToken,
     ) -> Result<Vec<Milestone>, AskError> {
         let root = &self.engine.planner().root;
@@ -97,19 +98,17 @@ impl Asking<'_> {
     }
 }
 
-/// Whether a file of the project has a line.
 fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
     let path = root.relative(root.path(), path.as_ref()).map_err(|problem| problem.to_string())?;
-    let read = super::read(root, &[root.join(&path)]);
-    let text =
-        read.ok().and_then(|mut read| read.pop()).ok_or_else(|| format!("there is no file `{path}`"))?.text;
-    match text.lines().count() {
+    let read = super::read(root, &[root.join(&path)]).unwrap_or_default();
+    let file = read.first().ok_or_else(|| format!("there is no file `{path}`"))?;
+    match file.text.lines().count() {
         lines if line as usize <= lines => Ok(()),
         lines => Err(format!("`{path}` has {lines} lines")),
     }
 }
 
-/// What in a text may be a path of a file.
+/// The words of a text that may be paths.
 fn paths_in(text: &str) -> BTreeSet<String> {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words = text.split(|c: char| !inner(c));

@@ -1,76 +1,74 @@
-//! Verifying: each item is a review of its own. What is about everything goes one after the other, the rest at
-//! once; every ruling is in the file before the next one is waited for.
+//! Verifying: each item is a review of its own. Items about everything go one after the other, the rest in parallel.
+//! Each ruling is in the file before the next one is awaited.
 
+use super::artifacts::OUTSIDE;
 use super::{AskError, Asking, read};
 use crate::qr::door::QrError;
 use crate::qr::item::{Item, Status};
-use crate::qr::material::{Materials, Shows};
+use crate::qr::material::{Artifact, Materials, Shows};
 use crate::qr::modules::Module;
 use crate::qr::prompts;
-use crate::qr::scope::Scope;
 use crate::qr::state::State;
 use crate::qr::transition::{FINDING_BYTES_MAX, Refused, Ruling};
 use countersign_core::criterion::Severity;
 use countersign_core::digest::Digest;
-use countersign_core::ids::Subject;
 use countersign_core::judge::Finding;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::{Attempts, Blocking, Policy};
 use countersign_core::review::{Actor, ActorKind, By, Channel, Review};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_core::text;
-use countersign_engine::engine::{Engine, EngineError, Prepared, Preview, Request};
-use std::collections::{BTreeMap, VecDeque};
+use countersign_engine::engine::{Engine, EngineError, Preview, Request};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// How many reviews are under way at once; the reviewers' own slots are fewer.
-const AT_ONCE_MAX: usize = 64;
-/// What stands for the words of a reviewer who said nothing.
+/// The reviewers' own slots are fewer.
+const PARALLEL_MAX: usize = 64;
 const NO_WORDS: &str = "It failed, and the reviewer did not say why.";
 
-/// An item nobody ruled on.
+/// An item without a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unruled {
     /// The item.
     pub id: String,
     /// How its review ended.
     pub outcome: Outcome,
-    /// In words.
+    /// The reason.
     pub detail: String,
 }
 
-/// What came of verifying.
+/// The result of verifying.
 #[derive(Clone, Debug)]
 pub struct Verified {
     /// The state after it.
     pub state: State,
-    /// How many items were to be verified.
+    /// How many items were verified.
     pub items: usize,
-    /// Those nobody ruled on; they are as they were.
+    /// The items without a ruling; they are unchanged.
     pub unruled: Vec<Unruled>,
 }
 
-/// An item, and what is handed in about it.
+/// An item, and the request for its review.
 #[derive(Clone)]
 struct Job {
     item: Item,
     request: Request,
-    /// Texts that no review looks at again by itself.
+    /// Texts outside the project, which the engine does not read again.
     given: BTreeMap<String, String>,
 }
 
-/// What somebody ruled.
+/// The ruling of a review.
 struct Ruled {
     ruling: Ruling,
     by: Actor,
-    /// The file that was judged, for whoever asks later whether a fix touched it.
+    /// The digest of the judged file: later it tells whether a fix changed it.
     digest: Option<Digest>,
 }
 
 impl Asking<'_> {
-    /// Verifies items: those that are named, or all that are open or failed and block in this round.
+    /// Verifies the named items, or all open and failed ones that block in this round.
     pub async fn verify(&self, ids: &[String], cancel: &CancellationToken) -> Result<Verified, AskError> {
         let state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
         let items = self.wanted(&state, ids)?;
@@ -84,7 +82,7 @@ impl Asking<'_> {
             self.take(&mut verified, &job, ended).await?;
         }
         self.verify_at_once(&engine, parts, &mut verified, cancel).await?;
-        // Others may have ruled meanwhile.
+        // Other processes may have recorded rulings meanwhile.
         verified.state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
         Ok(verified)
     }
@@ -96,11 +94,11 @@ impl Asking<'_> {
         verified: &mut Verified,
         cancel: &CancellationToken,
     ) -> Result<(), AskError> {
-        let mut waiting: VecDeque<Job> = jobs.into();
+        let mut waiting = jobs.into_iter();
         let mut running = JoinSet::new();
         loop {
-            while running.len() < AT_ONCE_MAX
-                && let Some(job) = waiting.pop_front()
+            while running.len() < PARALLEL_MAX
+                && let Some(job) = waiting.next()
             {
                 let (engine, cancel) = (engine.clone(), cancel.clone());
                 running.spawn(async move {
@@ -115,43 +113,43 @@ impl Asking<'_> {
         }
     }
 
-    /// Puts what was ruled into the file.
+    /// Records a ruling in the file.
     async fn take(
         &self,
         verified: &mut Verified,
         job: &Job,
         ended: Result<Result<Ruled, Unruled>, EngineError>,
     ) -> Result<(), AskError> {
-        let ruled = match ended? {
-            Ok(_) if !self.is_still(job) => {
-                let detail = "what it is about changed while it was verified".to_owned();
-                let outcome = Outcome::NoVerdict(NoVerdict::Stale);
-                verified.unruled.push(Unruled { id: job.item.id.clone(), outcome, detail });
-                return Ok(());
-            }
-            Ok(ruled) => ruled,
-            Err(unruled) => {
-                verified.unruled.push(unruled);
-                return Ok(());
-            }
+        let stale = |detail: String| Unruled {
+            id: job.item.id.clone(),
+            outcome: Outcome::NoVerdict(NoVerdict::Stale),
+            detail,
         };
-        let recorded = self.qr.record(&job.item.id, &ruled.ruling, ruled.digest, (true, &ruled.by)).await;
-        match recorded {
-            // Somebody else was faster, or has put other items in their place: the file says what holds.
-            Ok(_) | Err(QrError::Refused(Refused::AlreadyPassed(_) | Refused::AlreadyAccepted(_))) => Ok(()),
-            Err(QrError::Refused(Refused::UnknownItem(detail))) => {
-                let outcome = Outcome::NoVerdict(NoVerdict::Stale);
-                verified.unruled.push(Unruled { id: job.item.id.clone(), outcome, detail });
-                Ok(())
+        let unruled = match ended? {
+            Ok(_) if !self.is_still(job) => {
+                stale("what it is about changed while it was verified".to_owned())
             }
-            Err(error) => Err(error.into()),
-        }
+            Ok(Ruled { ruling, by, digest }) => {
+                match self.qr.record(&job.item.id, &ruling, digest, (true, &by)).await {
+                    // Another process was faster, or has replaced the items: the file counts.
+                    Err(QrError::Refused(Refused::AlreadyPassed(_) | Refused::AlreadyAccepted(_)))
+                    | Ok(_) => {
+                        return Ok(());
+                    }
+                    Err(QrError::Refused(Refused::UnknownItem(detail))) => stale(detail),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(unruled) => unruled,
+        };
+        verified.unruled.push(unruled);
+        Ok(())
     }
 
-    /// A question as a verifier gets it, for those who think themselves.
+    /// The question of an item as a verifier gets it.
     pub async fn verifier_prompt(&self, id: &str) -> Result<Preview, AskError> {
         let state = self.qr.dir.require(self.qr.phase).map_err(QrError::from)?.state;
-        let item = state.find(id).map_err(Refused::UnknownItem).map_err(QrError::from)?;
+        let item = state.find(id).map_err(QrError::from)?;
         let jobs = self.jobs(&[item])?;
         let engine = self.engine_for(&jobs);
         let [job] = jobs.as_slice() else {
@@ -173,7 +171,7 @@ impl Asking<'_> {
         }
         let mut items: Vec<&Item> = vec![];
         for id in ids {
-            let item = state.find(id).map_err(Refused::UnknownItem).map_err(QrError::from)?;
+            let item = state.find(id).map_err(QrError::from)?;
             if is_open(item) && items.iter().all(|known| known.id != *id) {
                 items.push(item);
             }
@@ -181,7 +179,7 @@ impl Asking<'_> {
         Ok(items)
     }
 
-    /// What is handed in about items. Nobody is asked about any while one of them is about nothing.
+    /// The requests for items. No reviewer is asked about any of them while a scope shows nothing.
     fn jobs(&self, items: &[&Item]) -> Result<Vec<Job>, AskError> {
         let nowhere = self.materials.nowhere(items, &|path| self.exists(path));
         if !nowhere.is_empty() {
@@ -195,10 +193,8 @@ impl Asking<'_> {
         let shows =
             self.materials.shows(&item.scope, &|path| self.exists(path)).map_err(AskError::material)?;
         let (files, given) = self.looked_at(shows);
-        let dir = self.qr.dir.path().canonicalize().unwrap_or_else(|_| self.qr.dir.path().to_owned());
-        let parts = [&*dir.to_string_lossy(), self.qr.phase.name(), item.id.as_str()];
         let request = Request {
-            subject: Subject::new(crate::qr::DOOR, parts),
+            subject: self.qr.subject([&item.id]),
             rules: vec![prompts::verify(self.qr.phase, item, shows, modules)],
             policy: policy(self.policy),
             outputs: vec![Output { name: prompts::OUTPUT.to_owned(), kind: OutputKind::Files }],
@@ -210,37 +206,31 @@ impl Asking<'_> {
         Ok(Job { item: item.clone(), request, given })
     }
 
-    /// The files of a question, and the texts of those that are none of the project.
+    /// The files of a question, and the texts of those outside the project.
     fn looked_at(&self, shows: Shows<'_>) -> (Vec<String>, BTreeMap<String, String>) {
-        let outside = |path: &str| path.starts_with(OUTSIDE);
+        let outside = |artifact: &&Artifact| artifact.path.starts_with(OUTSIDE);
         let artifacts = self.materials.artifacts.iter();
         match shows {
             Shows::Part(part) => (vec![part.name()], BTreeMap::from([(part.name(), part.text.clone())])),
             Shows::Everything => {
                 let files = artifacts.clone().map(|artifact| artifact.path.clone()).collect();
-                let given = artifacts.filter(|artifact| outside(&artifact.path));
+                let given = artifacts.filter(outside);
                 (files, given.map(|artifact| (artifact.path.clone(), artifact.text.clone())).collect())
             }
             Shows::File(path) => {
-                let mut given = artifacts.filter(|artifact| artifact.is_called(path));
-                match given.find(|artifact| outside(&artifact.path)) {
-                    Some(artifact) => {
-                        let name = artifact.path.clone();
-                        (vec![name.clone()], BTreeMap::from([(name, artifact.text.clone())]))
-                    }
-                    None => (vec![self.project_path(path)], BTreeMap::new()),
+                if let Some(artifact) = artifacts.filter(|artifact| artifact.is_called(path)).find(outside) {
+                    let name = artifact.path.clone();
+                    return (vec![name.clone()], BTreeMap::from([(name, artifact.text.clone())]));
                 }
+                let root = &self.engine.planner().root;
+                let path = root.relative(root.path(), path.as_ref()).unwrap_or_else(|_| path.to_owned());
+                (vec![path], BTreeMap::new())
             }
         }
     }
 
-    fn project_path(&self, path: &str) -> String {
-        let root = &self.engine.planner().root;
-        root.relative(root.path(), path.as_ref()).unwrap_or_else(|_| path.to_owned())
-    }
-
-    /// The engine with everything these reviews look at. What is given is in the question, however many files that
-    /// are: nobody could read it elsewhere.
+    /// The engine with all texts outside the project. Every file is in the question, however many there are: a
+    /// reviewer could not read those texts elsewhere.
     fn engine_for(&self, jobs: &[Job]) -> Engine {
         let given = jobs.iter().flat_map(|job| job.given.clone()).collect();
         let mut planner = self.engine.planner().clone();
@@ -249,7 +239,7 @@ impl Asking<'_> {
         self.engine.replanned(planner)
     }
 
-    /// Whether texts that were given are still what their files say. Files of the project the engine looks at again.
+    /// Whether the texts outside the project are unchanged. The engine itself checks files of the project.
     fn is_still(&self, job: &Job) -> bool {
         if job.given.is_empty() {
             return true;
@@ -261,18 +251,13 @@ impl Asking<'_> {
             return true;
         }
         let Ok(now) = Materials::new(now) else { return false };
-        let scope: &Scope = &job.item.scope;
         let asking = Asking { materials: &now, ..*self };
-        let shows = now.shows(scope, &|path| self.exists(path));
+        let shows = now.shows(&job.item.scope, &|path| self.exists(path));
         shows.is_ok_and(|shows| asking.looked_at(shows).1 == job.given)
     }
 }
 
-/// What the names of artifacts begin with that are none of the project.
-const OUTSIDE: &str = "outside/";
-
-/// One round, whatever comes of it: rounds and attempts are the file's. Everything blocks here, so that a failure
-/// is one; what it weighs is the gate's business.
+/// One round: the state file counts rounds and attempts. Everything blocks here; the gate weighs severities.
 fn policy(of_project: &Policy) -> Policy {
     Policy {
         attempts: Attempts::Once,
@@ -294,7 +279,11 @@ async fn judge(
         return Ok(Err(unruled(Outcome::NoVerdict(NoVerdict::TooLong), detail)));
     }
     let prepared = engine.planner().prepare(job.request.clone()).await?;
-    let digest = judged(&job.item.scope, &prepared);
+    // The digest of the file exactly as it is handed in: the disk may have another content before or after.
+    let digest = match (job.item.scope.file(), prepared.submission.files.as_slice()) {
+        (Some(_), [only]) => Some(only.digest.clone()),
+        _ => None,
+    };
     let ticket = match engine.submit(prepared).await {
         Ok(ticket) => ticket,
         Err(error @ EngineError::Refused(_)) => return Ok(Err(unruled(error.outcome(), error.to_string()))),
@@ -302,48 +291,35 @@ async fn judge(
     };
     let stored = engine.wait(&ticket, cancel).await?;
     engine.delivered(&ticket).await?;
-    Ok(match ticket.outcome(&stored) {
-        Outcome::Passed => Ok(Ruled { ruling: Ruling::Pass, by: by(&stored.review), digest }),
-        Outcome::NeedsWork => {
-            Ok(Ruled { ruling: Ruling::Fail(finding(&stored.review)), by: by(&stored.review), digest })
-        }
-        outcome => Err(unruled(outcome, why(&stored.review))),
-    })
-}
-
-/// The digest of the file an item is about, exactly as it is handed in. Looking at the disk for it would find what
-/// is there before or after.
-fn judged(scope: &Scope, prepared: &Prepared) -> Option<Digest> {
-    match (scope.file(), prepared.submission.files.as_slice()) {
-        (Some(_), [only]) => Some(only.digest.clone()),
-        _ => None,
-    }
-}
-
-/// What the reviewer says is wrong.
-fn finding(review: &Review) -> String {
-    let said: Vec<String> = review.findings().iter().map(Finding::words).collect();
-    let said = said.join("\n");
-    let said = match said.trim() {
-        "" => NO_WORDS,
-        said => said,
+    let ruling = match ticket.outcome(&stored) {
+        Outcome::Passed => Ruling::Pass,
+        Outcome::NeedsWork => Ruling::Fail(finding(&stored.review)),
+        outcome => return Ok(Err(unruled(outcome, failures(&stored.review)))),
     };
-    text::cut(said, FINDING_BYTES_MAX).to_owned()
+    Ok(Ok(Ruled { ruling, by: ruled_by(&stored.review), digest }))
 }
 
-/// Who ruled: the reviewer, also where the ruling stood from before.
-fn by(review: &Review) -> Actor {
+/// The findings of a review as one text.
+fn finding(review: &Review) -> String {
+    let words = review.findings().iter().map(Finding::words).collect::<Vec<_>>().join("\n");
+    let words = if words.trim().is_empty() { NO_WORDS } else { words.trim() };
+    text::cut(words, FINDING_BYTES_MAX).to_owned()
+}
+
+/// The reviewer that ruled, also where an earlier ruling was reused.
+fn ruled_by(review: &Review) -> Actor {
     let given = review.round().and_then(|round| round.answers.values().next());
     let name = match given.map(|given| &given.by) {
-        Some(By::Call { reviewer, .. }) => reviewer.clone(),
-        Some(By::Reused { reviewer, .. } | By::Disputed { reviewer, .. }) => reviewer.clone(),
-        _ => "reviewer".to_owned(),
+        Some(By::Call { reviewer, .. } | By::Reused { reviewer, .. } | By::Disputed { reviewer, .. }) => {
+            reviewer
+        }
+        _ => "reviewer",
     };
     Actor::new(format!("{name} ({})", review.id), ActorKind::Program, Channel::Gate)
 }
 
-/// Why nobody ruled.
-fn why(review: &Review) -> String {
+/// Why reviewers gave no ruling.
+fn failures(review: &Review) -> String {
     let Some(round) = review.round() else { return String::new() };
     let failures = round.assignments.iter().flat_map(|assignment| round.failures_of(assignment));
     let words: Vec<String> =

@@ -1,5 +1,5 @@
-//! The modules: what a phase looks at, as data. Six come with the program; a project overrides them by name, or
-//! adds its own.
+//! The modules: what a phase looks at, as data. Six are built in; a project overrides them by name or adds its own.
+//! How their files are read is in `written`.
 
 mod written;
 
@@ -10,12 +10,10 @@ use countersign_engine::yaml::{Diagnostic, FileBytes, Problems, quoted, read_fil
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Where a project keeps its own.
+/// The folder of a project's own modules.
 pub const FOLDER: &str = ".countersign/qr/modules";
-/// How many files a project may have there.
-pub const FILES_MAX: usize = 200;
+const FILES_MAX: usize = 200;
 
-/// Those that come with the program.
 const BUILT_IN: [(&str, &str); 6] = [
     ("plan_completeness.yml", include_str!("plan_completeness.yml")),
     ("plan_code.yml", include_str!("plan_code.yml")),
@@ -25,76 +23,53 @@ const BUILT_IN: [(&str, &str); 6] = [
     ("reconciliation.yml", include_str!("reconciliation.yml")),
 ];
 
-/// When a module is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
-    /// In a phase.
     Phase(Phase),
-    /// After all of them.
     Reconciliation,
 }
 
 /// A check that items are made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// What is to be verified.
     pub check: String,
-    /// How much it weighs.
     pub severity: Severity,
-    /// Whether each part of the plan of this kind gets an item of its own.
+    /// The kind of plan parts of which each gets an item of its own.
     pub each: Option<plan::Kind>,
 }
 
-/// What one module looks at.
+/// One module. One of a project replaces the built-in one with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Its name; a project's own takes the place of a built-in one with the same name.
     pub name: String,
-    /// When it is used.
     pub when: When,
-    /// What it looks at, for whoever decomposes and verifies.
+    /// The instructions for decomposing and verifying.
     pub looks_at: String,
-    /// Its checks.
     pub checks: Vec<Template>,
 }
 
 /// All modules of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Modules(pub Vec<Module>);
+pub struct Modules(Vec<Module>);
 
 impl Modules {
-    /// Those that come with the program.
-    pub fn built_in() -> Result<Self, Problems> {
-        Self::over(&[])
-    }
-
-    /// Those of a project: its own in `folder`, over those that come with the program.
+    /// The modules of a project: its own in `folder`, over the built-in ones.
     pub fn of(folder: &Path) -> Result<Self, Problems> {
-        let mut files = vec![];
-        let mut unread = vec![];
-        for path in paths(folder)? {
-            match read_file(&path) {
-                Ok(file) => files.push(file),
-                Err(problem) => unread.push(Problems::from(problem)),
-            }
-        }
-        match Problems::together(unread) {
+        let (files, unread): (Vec<_>, Vec<_>) =
+            paths(folder)?.iter().map(|path| read_file(path)).partition(Result::is_ok);
+        match Problems::together(unread.into_iter().filter_map(Result::err).map(Problems::from)) {
             Some(problems) => Err(problems),
-            None => Self::over(&files),
+            None => Self::over(&files.into_iter().flatten().collect::<Vec<_>>()),
         }
     }
 
-    /// A project's files over those that come with the program. Everything wrong with any is reported.
-    pub fn over(files: &[FileBytes]) -> Result<Self, Problems> {
-        let mut modules: Vec<Module> = vec![];
+    /// A project's files over the built-in ones. Everything wrong with any is reported.
+    fn over(files: &[FileBytes]) -> Result<Self, Problems> {
+        let built_in = BUILT_IN.iter().map(|(name, text)| {
+            written::read(&FileBytes { path: name.into(), bytes: text.as_bytes().to_vec() })
+        });
+        let mut modules = built_in.map(|read| Ok(read?.0)).collect::<Result<Vec<Module>, Problems>>()?;
         let mut problems = vec![];
-        for (name, text) in BUILT_IN {
-            let file = FileBytes { path: name.into(), bytes: text.as_bytes().to_vec() };
-            match written::read(&file) {
-                Ok((module, _)) => modules.push(module),
-                Err(wrong) => problems.push(wrong),
-            }
-        }
         let mut own: Vec<(String, PathBuf)> = vec![];
         for file in files {
             let (module, place) = match written::read(file) {
@@ -121,13 +96,12 @@ impl Modules {
         }
     }
 
-    /// The modules that are used then.
-    pub fn used(&self, when: When) -> impl Iterator<Item = &Module> {
+    pub(super) fn used(&self, when: When) -> impl Iterator<Item = &Module> {
         self.0.iter().filter(move |module| module.when == when)
     }
 }
 
-/// The files of a folder, in order; none where there is no folder.
+/// The module files of a folder, in order; none where there is no folder.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! A module as people write it → a module, or everything wrong with it.
+//! Reads the file of a module: a module, or everything wrong with it.
 
 use super::{Module, Template, When};
 use crate::qr::{Phase, plan, severity};
@@ -9,13 +9,10 @@ use countersign_engine::yaml::{
 use serde::Deserialize;
 use std::ops::Range;
 
-/// How long a check may be.
 const CHECK_CHARS_MAX: usize = 2000;
-/// How long the words about what is looked at may be.
 const LOOKS_AT_CHARS_MAX: usize = 20_000;
-/// How many checks a module may have.
 const CHECKS_MAX: usize = 200;
-/// The word for what comes after all phases.
+/// The `phase` of modules that are used after all phases.
 const RECONCILIATION: &str = "reconciliation";
 const HINT: &str = "docs/qr.md describes every key of a module";
 
@@ -38,7 +35,7 @@ struct WrittenTemplate {
     each: Given<String>,
 }
 
-/// Reads a module, with the place of its name.
+/// Reads a module, and the place of its name.
 pub fn read(file: &FileBytes) -> Result<(Module, Place), Problems> {
     let Document { mut sink, start, is_empty, value } =
         yaml::read::<WrittenModule>(file).map_err(|problem| Problems::from(hinted(problem)))?;
@@ -51,7 +48,7 @@ pub fn read(file: &FileBytes) -> Result<(Module, Place), Problems> {
     }
     match module {
         Some((module, name)) => Ok((module, sink.place(&name))),
-        // Whatever is left out is reported above; if not, that is no module either.
+        // A missing field is reported above. This arm fails closed where it is not.
         None => {
             Err(Diagnostic::new("unreadable", sink.place(&start), "the module cannot be understood").into())
         }
@@ -103,13 +100,7 @@ fn template(sink: &mut Sink, at: &At<WrittenTemplate>) -> Option<Template> {
 
 fn severity_of(sink: &mut Sink, given: &Given<String>) -> Option<Severity> {
     let Some(At { span, value }) = &given.0 else { return Some(severity::DEFAULT) };
-    let word = value.as_ref()?;
-    let severity = severity::named(word);
-    if severity.is_none() {
-        let message = format!("{} is no severity: MUST, SHOULD or MAY", quoted(word));
-        sink.report("bad-severity", span, message);
-    }
-    severity
+    severity::parse(value.as_ref()?).map_err(|message| sink.report("bad-severity", span, message)).ok()
 }
 
 fn each(sink: &mut Sink, given: &Given<String>) -> Option<Option<plan::Kind>> {
@@ -124,7 +115,7 @@ fn each(sink: &mut Sink, given: &Given<String>) -> Option<Option<plan::Kind>> {
     kind.map(Some)
 }
 
-/// A text that must be there and say something, in bounds.
+/// A required text that is not empty and within bounds.
 fn text(
     sink: &mut Sink,
     field: Option<&At<String>>,

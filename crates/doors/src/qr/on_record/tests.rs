@@ -6,7 +6,8 @@ use countersign_core::review::{ActorKind, Channel};
 use std::path::Path;
 
 fn note(n: u64, note: &Note, file: Option<&Digest>) -> ledger::Note {
-    ledger::Note { n, at_ms: 0, kind: note.kind().to_owned(), body: note.body(file) }
+    let (kind, body) = note.row(file);
+    ledger::Note { n, at_ms: 0, kind, body }
 }
 
 fn state(items: &str) -> State {

@@ -1,22 +1,21 @@
-//! A plan as JSON, as the planner skill writes it: lists of milestones, code intents and code changes, at any
-//! depth.
+//! A plan as JSON, as the planner skill writes it: lists of parts at any depth.
 
 use super::{Kind, Part, is_id};
 use countersign_core::strict_json;
 use serde_json::{Map, Value};
 
-/// Keys under which an object has its id.
 const IDS: [&str; 4] = ["id", "milestone_id", "intent_id", "change_id"];
 
-/// The parts of a text.
 pub fn parts(file: &str, text: &str) -> Result<Vec<Part>, String> {
     let value = strict_json::parse(text).map_err(|error| format!("`{file}` is not JSON: {error}"))?;
     let mut parts = vec![];
     walk(file, &value, &mut parts);
-    // The order of the file, which a map forgets.
+    // Maps do not keep the order of the file.
     parts.sort_by_key(|part| text.find(&format!("\"{}\"", part.id)).unwrap_or(usize::MAX));
     for part in &mut parts {
-        part.lines = line_of(text, &part.id).map(|line| (line, line));
+        let at = text.find(&format!("\"{}\"", part.id));
+        let line = at.and_then(|at| u32::try_from(text[..at].matches('\n').count() + 1).ok());
+        part.lines = line.map(|line| (line, line));
     }
     Ok(parts)
 }
@@ -47,24 +46,16 @@ fn kind(key: &str) -> Option<Kind> {
 
 /// A list of objects with ids, or objects under their ids.
 fn list(file: &str, kind: Kind, value: &Value, parts: &mut Vec<Part>) {
-    let mut add = |id: Option<String>, object: &Map<String, Value>| {
-        let Some(id) = id.filter(|id| is_id(id)) else { return };
-        let text = serde_json::to_string_pretty(object).unwrap_or_default();
-        parts.push(Part { kind, id, file: file.to_owned(), lines: None, text });
+    let entries: Vec<(Option<&String>, &Value)> = match value {
+        Value::Array(entries) => entries.iter().map(|entry| (None, entry)).collect(),
+        Value::Object(entries) => entries.iter().map(|(key, entry)| (Some(key), entry)).collect(),
+        _ => vec![],
     };
-    match value {
-        Value::Array(entries) => {
-            entries.iter().filter_map(Value::as_object).for_each(|object| add(own_id(object), object));
-        }
-        Value::Object(entries) => {
-            for (key, entry) in entries {
-                if let Some(object) = entry.as_object() {
-                    add(own_id(object).or(Some(key.clone())), object);
-                }
-            }
-        }
-        _ => {}
-    }
+    parts.extend(entries.into_iter().filter_map(|(key, entry)| {
+        let id = own_id(entry.as_object()?).or(key.cloned()).filter(|id| is_id(id))?;
+        let text = serde_json::to_string_pretty(entry).unwrap_or_default();
+        Some(Part { kind, id, file: file.to_owned(), lines: None, text })
+    }));
 }
 
 fn own_id(object: &Map<String, Value>) -> Option<String> {
@@ -73,10 +64,4 @@ fn own_id(object: &Map<String, Value>) -> Option<String> {
         Value::Number(number) => Some(format!("M{number}")),
         _ => None,
     })
-}
-
-/// The line on which an id is first written.
-fn line_of(text: &str, id: &str) -> Option<u32> {
-    let at = text.find(&format!("\"{id}\""))?;
-    u32::try_from(text[..at].matches('\n').count() + 1).ok()
 }

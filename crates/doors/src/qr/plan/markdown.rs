@@ -1,21 +1,20 @@
-//! A plan in Markdown: parts are sections under headings, or entries of lists, that begin with an id.
+//! A plan in Markdown: a part is a section or a list entry that begins with an id.
 
 use super::{Kind, Part, is_id};
 use countersign_core::markdown::{self, Line, entry, heading};
 
-/// Where something begins that may be a part.
+/// A heading or a list entry, which may begin a part.
 struct Start {
-    /// Its line, from 0.
+    /// From 0.
     line: usize,
-    /// How deep: the signs of a heading, or 7 and the indent of an entry.
+    /// The level of a heading, or [`ENTRY_DEPTH`] and the indent of an entry.
     depth: usize,
     part: Option<(Kind, String)>,
 }
 
-/// An entry of a list is inside of every section.
+/// A list entry is inside of every section.
 const ENTRY_DEPTH: usize = 7;
 
-/// The parts of a text.
 pub fn parts(file: &str, text: &str) -> Vec<Part> {
     let lines: Vec<&str> = text.lines().collect();
     let starts = starts(text);
@@ -48,8 +47,8 @@ fn starts(text: &str) -> Vec<Start> {
     markdown::lines(text).filter(|line| !line.is_code).filter_map(start).collect()
 }
 
-/// What a title names: `Milestone M1: …`, `Milestone 1`, `M-001 …`, `CI-1: …`, `CC-M-001-002 …`. An entry of a
-/// list mentions milestones far more often than it is one.
+/// The part that a title names: `Milestone M1: …`, `Milestone 1`, `M-001 …`, `CI-1: …`, `CC-M-001-002 …`. List entries
+/// mention milestones far more often than they define one, so only headings do.
 fn named_part(title: &str, is_heading: bool) -> Option<(Kind, String)> {
     let mut words = title.split_whitespace().map(|word| {
         word.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | '[' | ']' | '(' | ')' | ':' | ',' | '#'))
@@ -69,7 +68,7 @@ fn named_part(title: &str, is_heading: bool) -> Option<(Kind, String)> {
     is_id(id).then(|| (kind, id.to_owned()))
 }
 
-/// Up to the colon or the dot that ends an id.
+/// The word up to the colon or the dot that ends an id.
 fn bare(word: &str) -> &str {
     word.split(':').next().unwrap_or(word).trim_end_matches(['.', '-', '*', '_', '`'])
 }

@@ -1,8 +1,8 @@
-//! Plan files, understood well enough to know their parts: milestones, code intents and code changes.
+//! The parts of plan files: milestones, code intents and code changes.
 //!
-//! Plans are written by people and by programs, in Markdown or as JSON, and nobody checks their form. So reading
-//! is liberal: whatever is no part of a plan is left alone. Resolving a name is not: one that means nothing, or
-//! two things, is an error that says what there is. Pure.
+//! Plans come from people and programs, in Markdown or as JSON, and no schema checks them. So reading is liberal: text
+//! that is no part of a plan is ignored. Resolving a name is strict: an unknown or ambiguous name is an error that
+//! lists the parts. Pure.
 
 mod json;
 mod markdown;
@@ -10,25 +10,19 @@ mod markdown;
 use countersign_engine::yaml::{listed, quoted};
 use std::fmt;
 
-/// How many parts of a plan are known.
-pub const PARTS_MAX: usize = 10_000;
+const PARTS_MAX: usize = 10_000;
 
-/// What a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A milestone.
     Milestone,
-    /// What a change of code is meant to do.
     CodeIntent,
-    /// A change of code.
     CodeChange,
 }
 
 impl Kind {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Milestone, Self::CodeIntent, Self::CodeChange];
 
-    /// Its name in scopes.
+    /// The name that scopes use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Milestone => "milestone",
@@ -37,7 +31,6 @@ impl Kind {
         }
     }
 
-    /// The kind that scopes call by this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -49,35 +42,29 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One part of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
     pub kind: Kind,
-    /// Its id: letters, digits, `.`, `_` and `-`.
+    /// Letters, digits, `.`, `_` and `-`.
     pub id: String,
-    /// The file it stands in.
     pub file: String,
-    /// Its first and last line, where that is known.
+    /// The first and the last line, where they are known.
     pub lines: Option<(u32, u32)>,
-    /// Its text.
     pub text: String,
 }
 
 impl Part {
-    /// Whether this is what somebody means by a name. A milestone that only has a number goes by `M` and the
-    /// number, and by the number.
+    /// Whether this part has a name. A milestone that only has a number is named by the number, with or without `M`.
     fn is_called(&self, name: &str) -> bool {
         let number = self.id.strip_prefix('M').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         self.id.eq_ignore_ascii_case(name) || self.kind == Kind::Milestone && number == Some(name)
     }
 
-    /// What it is called where it is shown alone.
+    /// The file name under which the part is shown alone.
     pub fn name(&self) -> String {
         format!("{} ({} {})", self.file, self.kind, self.id)
     }
 
-    /// Where it stands, for messages.
     fn place(&self) -> String {
         match self.lines {
             Some((first, _)) => format!("{}:{first}", self.file),
@@ -86,16 +73,14 @@ impl Part {
     }
 }
 
-/// The parts of all plans that are looked at.
+/// The parts of all plans, in the order of their files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The parts, in the order of their files.
     pub parts: Vec<Part>,
 }
 
 impl Plan {
-    /// Adds the parts of a file: of a JSON object, or of Markdown. A file without any is no plan, and that is
-    /// all right.
+    /// Adds the parts of a JSON or Markdown file. A file without parts is no plan and no error.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), String> {
         let is_json = file.to_ascii_lowercase().ends_with(".json");
         let parts = if is_json { json::parts(file, text)? } else { markdown::parts(file, text) };
@@ -107,23 +92,22 @@ impl Plan {
         Ok(())
     }
 
-    /// The parts of a kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Part> {
+    fn of(&self, kind: Kind) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(move |part| part.kind == kind)
     }
 
-    /// The part that is meant, or what is wrong with the name and what there is.
+    /// The part with this name, or a message about the name.
     pub fn find(&self, kind: Kind, name: &str) -> Result<&Part, String> {
         let meant: Vec<&Part> = self.of(kind).filter(|part| part.is_called(name)).collect();
         let words = match meant.as_slice() {
             [only] => return Ok(only),
+            [] if self.of(kind).next().is_none() => {
+                format!("the plan has no {kind} {}, nor any other", quoted(name))
+            }
+            // Ids are all alike, so none of them is suggested.
             [] => {
-                let known: Vec<&str> = self.of(kind).map(|part| part.id.as_str()).collect();
-                match known.as_slice() {
-                    [] => format!("the plan has no {kind} {}, nor any other", quoted(name)),
-                    // Ids are all alike, so none of them is the likely one.
-                    known => format!("the plan has no {kind} {}: there are: {}", quoted(name), listed(known)),
-                }
+                let known = listed(self.of(kind).map(|part| part.id.as_str()));
+                format!("the plan has no {kind} {}: there are: {known}", quoted(name))
             }
             [first, second, ..] => format!(
                 "the plan has {kind} {} twice, in {} and in {}",
@@ -136,7 +120,6 @@ impl Plan {
     }
 }
 
-/// Whether a text can be an id.
 fn is_id(text: &str) -> bool {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=100).contains(&text.len()) && text.chars().all(good) && text.contains(|c: char| c.is_ascii_digit())

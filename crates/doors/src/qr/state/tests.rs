@@ -1,6 +1,7 @@
 //! Every form of a state file: read, written, read again.
 
 use super::*;
+use crate::qr::scope::Scope;
 use crate::qr::severity;
 use countersign_core::criterion::Severity;
 use proptest::prelude::*;
@@ -72,8 +73,8 @@ fn qr_5_severity_and_iteration_are_written_only_where_they_say_something() {
     let mut state = State::new(
         Phase::ImplCode,
         vec![
-            Item::new("impl-001", crate::qr::Scope::whole(), "a", Severity::Should),
-            Item::new("impl-002", crate::qr::Scope::whole(), "b", Severity::Must),
+            Item::new("impl-001", Scope::whole(), "a", Severity::Should),
+            Item::new("impl-002", Scope::whole(), "b", Severity::Must),
         ],
     );
     let keys = |state: &State| -> Vec<Vec<String>> {

@@ -1,7 +1,8 @@
 //! What may happen to items, and what may not.
 
 use super::*;
-use crate::qr::{LoopState, Phase, Scope};
+use crate::qr::scope::Scope;
+use crate::qr::{LoopState, Phase};
 use countersign_core::criterion::Severity;
 use proptest::prelude::*;
 
@@ -180,7 +181,7 @@ fn qr_13_loop_states_follow_from_items_and_round() {
     ] {
         let mut state = one(status);
         state.iteration = round;
-        assert_eq!(LoopState::of(&state, &policy), expected, "{status} {round}");
+        assert_eq!(LoopState::of(&state, &policy), expected, "{status:?} {round}");
     }
 }
 
@@ -188,7 +189,7 @@ fn qr_13_loop_states_follow_from_items_and_round() {
 fn asking_something_else_keeps_the_round() {
     let mut state = one(Status::Fail);
     state.iteration = 4;
-    again(&mut state, vec![item("b", Severity::May, Status::Todo)]);
+    replace_items(&mut state, vec![item("b", Severity::May, Status::Todo)]);
     assert_eq!((state.iteration, state.items.len()), (4, 1));
 }
 

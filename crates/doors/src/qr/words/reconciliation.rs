@@ -1,4 +1,4 @@
-//! The text form of a reconciliation.
+//! The answer of a reconciliation as text.
 
 use crate::qr::Here;
 use crate::qr::asking::Milestone;
@@ -6,7 +6,7 @@ use crate::qr::replies::{Reconciled, Satisfied};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 
-/// What to do after a reconciliation.
+/// The next step after a reconciliation.
 pub fn next(here: &Here, outcome: Outcome, again: &str) -> String {
     match outcome {
         Outcome::Passed => "NEXT: Nothing is left to do. Every milestone is satisfied.".to_owned(),
@@ -17,12 +17,12 @@ pub fn next(here: &Here, outcome: Outcome, again: &str) -> String {
     }
 }
 
-/// What was planned and is there, milestone by milestone.
+/// The status of each milestone, with its criteria.
 pub fn complete(milestones: &[Milestone], outcome: Outcome, next: &str) -> String {
     let status = if outcome == Outcome::Passed { "PASS" } else { "FAIL" };
     let count = |wanted: Satisfied| {
         let is = |milestone: &&Milestone| matches!(&milestone.found, Ok((found, _)) if *found == wanted);
-        format!("{} {wanted}", milestones.iter().filter(is).count())
+        format!("{} {}", milestones.iter().filter(is).count(), wanted.word())
     };
     let counts = [Satisfied::Yes, Satisfied::Partially, Satisfied::No].map(count).join(", ");
     let mut out = format!(
@@ -32,7 +32,7 @@ pub fn complete(milestones: &[Milestone], outcome: Outcome, next: &str) -> Strin
     for Milestone { id, found } in milestones {
         match found {
             Ok((satisfied, criteria)) => {
-                out.push_str(&format!("{id}: {satisfied}\n"));
+                out.push_str(&format!("{id}: {}\n", satisfied.word()));
                 criteria.iter().for_each(|criterion| out.push_str(&criterion_line(criterion)));
             }
             Err(failed) => {

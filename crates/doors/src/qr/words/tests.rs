@@ -1,7 +1,7 @@
 //! The document's examples, and texts that try to be more than texts.
 
 use super::*;
-use crate::qr::Scope;
+use crate::qr::scope::Scope;
 use countersign_core::criterion::Severity;
 
 fn here() -> Here {

@@ -13,7 +13,7 @@ fn members() -> Members {
 }
 
 fn put(text: &str) -> String {
-    insert(text, LOOSE, &PATH, &members()).unwrap()
+    insert(text, LOOSE, &PATH, Content::Members(&members())).unwrap()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_member_is_written_as_its_neighbours_are() {
 
 #[test]
 fn a_file_that_is_only_ours_is_nothing_without_us() {
-    let made = create(&PATH, &members());
+    let made = create(&PATH, Content::Members(&members()));
     assert_eq!(made.lines().collect::<Vec<_>>()[..3], ["{", "  \"servers\": {", "    \"ours\": {"]);
     assert_eq!(remove(&made, STRICT, &PATH), Ok(None));
     assert_eq!(remove(&format!("// mine\n{made}"), LOOSE, &PATH), Ok(Some("// mine\n{}\n".to_owned())));
@@ -112,7 +112,7 @@ fn what_cannot_be_edited_is_named_with_its_place() {
     for (dialect, text, message, at) in table {
         let fault = look(text, dialect, &PATH).unwrap_err();
         assert_eq!((fault.message.as_str(), fault.span.start), (message, at), "{text}");
-        assert_eq!(insert(text, dialect, &PATH, &members()).unwrap_err(), fault);
+        assert_eq!(insert(text, dialect, &PATH, Content::Members(&members())).unwrap_err(), fault);
         assert_eq!(remove(text, dialect, &PATH).unwrap_err(), fault);
     }
 }
@@ -172,8 +172,8 @@ proptest! {
     fn putting_in_and_taking_out_leaves_every_byte((dialect, text) in file()) {
         // A name that stands twice, or holds something else, is refused before anything is edited.
         prop_assume!(matches!(look(&text, dialect, &PATH), Ok(None)));
-        let put = insert(&text, dialect, &PATH, &members()).unwrap();
-        prop_assert_eq!(insert(&put, dialect, &PATH, &members()).unwrap(), &put[..]);
+        let put = insert(&text, dialect, &PATH, Content::Members(&members())).unwrap();
+        prop_assert_eq!(insert(&put, dialect, &PATH, Content::Members(&members())).unwrap(), &put[..]);
 
         let mut expected = scan(&text, dialect).unwrap().value(&text);
         expected["servers"]["ours"] = json!({"command": "c", "args": ["a", "b"]});

@@ -3,10 +3,11 @@
 mod arbitrary;
 mod mistakes;
 
-use super::{Job, RunEach, Step, StepOutput, StepReview, Workflow, read};
+use super::{Job, Reading, RunEach, Step, StepOutput, StepReview, Workflow, read};
 use countersign_core::submission::OutputKind;
 use countersign_engine::yaml::{Diagnostic, FileBytes, Problems};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A good job. The tests change a line and look what is said about it.
 const GOOD: &str = "\
@@ -60,7 +61,8 @@ fn files(path: &Path) -> Result<String, String> {
 }
 
 fn read_text(text: impl Into<Vec<u8>>) -> Result<(Job, Vec<Diagnostic>), Problems> {
-    read(&FileBytes { path: "jobs/guide/job.yml".into(), bytes: text.into() }, &files)
+    let reading = read(&FileBytes { path: "jobs/guide/job.yml".into(), bytes: text.into() }, &files)?;
+    Ok((Arc::unwrap_or_clone(reading.job), reading.warnings))
 }
 
 fn text(text: &str) -> String {
@@ -194,7 +196,8 @@ fn jobs_12_warnings_have_places_and_are_no_failures() {
 fn the_example_is_good() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/jobs/guide");
     let file = countersign_engine::yaml::read_file(&folder.join("job.yml")).unwrap();
-    let (job, warnings) = read(&file, &|path| crate::jobs::folder::text(&folder, path)).unwrap();
+    let Reading { job, warnings, .. } =
+        read(&file, &|path| crate::jobs::folder::text(&folder, path)).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(job.workflows[0].entries, [["outline"], ["pages"]]);
     assert!(job.steps.iter().all(|step| step.instructions.starts_with("# ")));

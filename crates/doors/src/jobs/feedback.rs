@@ -1,4 +1,4 @@
-//! What the door says to agents.
+//! The texts of the door for agents.
 
 use super::answer::unit;
 use super::job::Step;
@@ -15,19 +15,19 @@ pub const IMPORTANT_NOTE: &str = "Do what step_instructions say, write the expec
      finished_step with their paths. The step is judged by its reviews before the next one begins; what fails comes \
      back as needs_work, with findings to be fixed.";
 
-/// The same where nobody judges.
+/// The same without the gate.
 pub const NOTE_WITHOUT_GATE: &str = "Do what step_instructions say, write the expected outputs as files inside the project, then call \
      finished_step with their paths. This server was started with --no-quality-gate: steps are not judged, and that is \
      recorded for each of them.";
 
-/// With a step that nobody judged.
+/// With a step that was not judged.
 pub const NOT_JUDGED: &str = "Not judged: the server was started with --no-quality-gate. This is recorded.";
 
-/// While reviewers are still at work.
+/// While the review runs.
 pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
      again with the same arguments to wait for them. Nothing is counted and nobody is asked twice.";
 
-/// Where agents may not override.
+/// Where the policy forbids overrides by agents.
 pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overrides to people: fix the findings and call finished_step \
      without quality_review_override_reason, or tell your user that the review waits for a person";
 
@@ -35,27 +35,27 @@ pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overr
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
-/// A self-review with the token of another.
+/// A self-review with a wrong token.
 pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it is in the instructions file that the last answer to \
      finished_step for this step named";
 
-/// A self-review that comes too late, or twice.
+/// A self-review that comes late or twice.
 pub const TOKEN_IS_USED: &str = "no self-review is waited for with this token, because results were taken for it already: call \
      finished_step without self_review, and follow the instructions it then gives, which have a new token";
 
-/// What to call to start a workflow.
+/// How to start a workflow.
 pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
 }
 
-/// Reviews that had nothing to look at.
+/// Reviews without a file.
 pub fn not_applicable(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!("Not applicable, because the optional output was not handed in: {}.", names.join(", "))
     })
 }
 
-/// What there is to say about a step that passed.
+/// Remarks on a step that passed.
 pub fn passed(review: &Review, names: &[String]) -> Option<String> {
     let waived: Vec<_> = review.waived().iter().map(Finding::words).collect();
     let advice = (!waived.is_empty())
@@ -64,7 +64,7 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// The recorded answer of a step that was handed in before.
+/// A repeated answer.
 pub fn again(step: &str) -> String {
     format!(
         "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
@@ -77,10 +77,8 @@ pub fn needs_work(review: &Review, step: &Step, not_applicable_names: &[String])
     let mut out = findings(review);
     let open = unanswered(review, step);
     if !open.is_empty() {
-        out.push_str(&format!(
-            "\nNo verdict yet on: {}. They are asked again with the next call.\n",
-            open.join("; ")
-        ));
+        let open = open.join("; ");
+        out.push_str(&format!("\nNo verdict yet on: {open}. They are asked again with the next call.\n"));
     }
     if let Some(words) = not_applicable(not_applicable_names) {
         out.push_str(&format!("\n{words}\n"));
@@ -103,7 +101,7 @@ fn findings(review: &Review) -> String {
             Target::Output(name) => format!("output '{name}'"),
             _ => "all outputs together".to_owned(),
         });
-        // A name with line breaks in it must not look like another finding.
+        // A name with line breaks must not look like another finding.
         let place = visible_line(&place);
         let criterion = finding.criterion.as_deref().unwrap_or("the whole");
         out.push_str(&format!("- {place}: {criterion}: {}\n", words.trim()));
@@ -125,7 +123,7 @@ fn unanswered(review: &Review, step: &Step) -> Vec<String> {
     round.judgement.unanswered.iter().filter_map(|one| words(one.assignment)).collect()
 }
 
-/// Nobody ruled on something, and nothing failed.
+/// No verdict on a part, and no failure.
 pub fn no_verdict(review: &Review, step: &Step) -> String {
     let open = unanswered(review, step);
     let about =
@@ -137,7 +135,7 @@ pub fn no_verdict(review: &Review, step: &Step) -> String {
     )
 }
 
-/// A budget does not cover what is still to be asked.
+/// The budget does not cover the open questions.
 pub fn budget_reached(review: &Review, step: &Step) -> String {
     format!(
         "BUDGET REACHED: {}. The step stays as it is and what was judged is kept, but calling again does not help: a person \
@@ -147,7 +145,7 @@ pub fn budget_reached(review: &Review, step: &Step) -> String {
     )
 }
 
-/// The step is blocked until a person lets it go on.
+/// The step waits for a person.
 pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =
         if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
@@ -160,7 +158,7 @@ pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     )
 }
 
-/// The five things to do for a self-review.
+/// The steps of a self-review.
 pub fn self_review(file: &str) -> String {
     format!(
         "This step is judged by a review of your own. Start a subagent that did not do the work (or, if you cannot, do it \
@@ -175,7 +173,7 @@ pub fn self_review(file: &str) -> String {
     )
 }
 
-/// How the results of a self-review come back: what the instructions file says at its end.
+/// The end of the instructions file: how the results are handed in.
 pub fn handing_in(review: &Review, token: &Token) -> String {
     let Some(round) = review.round() else { return String::new() };
     let mut results = vec![];
