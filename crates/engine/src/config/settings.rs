@@ -7,7 +7,8 @@ use super::written::WrittenBlocking;
 use crate::yaml::{At, Count, Given, Place};
 use countersign_core::cost::{Budget, dollars};
 use countersign_core::policy::{Attempts, Blocking, GatePolicy, OnNoVerdict, Policy};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
@@ -87,6 +88,10 @@ impl fmt::Display for Origin {
     }
 }
 
+fn as_text<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(origin)
+}
+
 impl Origin {
     pub(super) fn file(owner: Owner, place: &Place) -> Self {
         let (file, line) = (place.file().to_owned(), place.line());
@@ -97,14 +102,16 @@ impl Origin {
     }
 }
 
-/// One setting as it is in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// Its keys, joined by dots.
+    /// Its name: its keys, joined by dots.
     pub name: &'static str,
-    /// Its value, as it would be written.
+    /// Its value, as text.
     pub value: String,
-    /// Where the value came from.
+    /// Where it comes from.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub origin: Origin,
 }
 

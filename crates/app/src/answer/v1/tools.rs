@@ -1,5 +1,6 @@
-//! What the general tools of the MCP server answer.
+//! The answers of the general tools of the MCP server.
 
+use super::envelope::outcome_and_reason;
 use super::{OutcomeName, Row, State, Verdict, Version};
 use crate::resident::{Followed, counted};
 use countersign_core::ids::{ReviewId, Subject};
@@ -79,16 +80,10 @@ impl Waited {
     /// A review that was followed, and its verdict.
     pub fn of(followed: &Followed, verdict: Verdict) -> Self {
         let standing = followed.stored().review.standing();
-        Self {
-            schema: Version::One,
-            state: followed.into(),
-            passed: standing.is_some_and(|outcome| outcome.exit_code() == 0),
-            outcome: standing.map(OutcomeName),
-            reason: standing.and_then(Outcome::reason),
-            exit_code: standing.map(Outcome::exit_code),
-            progress: followed.stored().into(),
-            verdict,
-        }
+        let (outcome, reason) = outcome_and_reason(standing);
+        let exit_code = standing.map(Outcome::exit_code);
+        let (schema, state, progress) = (Version::One, followed.into(), followed.stored().into());
+        Self { schema, state, passed: exit_code == Some(0), outcome, reason, exit_code, progress, verdict }
     }
 }
 
