@@ -1,4 +1,4 @@
-//! The settings in force and where they come from.
+//! The settings in force with their origins, and the schema of the configuration.
 
 use crate::answer::v1::{Answer, Config, ConfigSchema};
 use crate::project::Project;

@@ -26,14 +26,14 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What the newest round of a review cost.
+    /// The cost of the newest round of a review.
     pub async fn of(ledger: &Ledger, review: &Review) -> Result<Self, LedgerError> {
         let round = review.round().map_or(0, |round| round.n);
         let calls = ledger.calls(&review.id).await?;
         Ok(Self::sum(calls.iter().filter(|call| call.round == round)))
     }
 
-    /// What some questions cost together.
+    /// The sum over questions; the free checks are left out.
     pub fn sum<'c>(calls: impl Iterator<Item = &'c Call>) -> Self {
         let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
             (sum, None) => sum,

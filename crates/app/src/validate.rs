@@ -10,8 +10,7 @@ use countersign_engine::workspace;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Checks everything that can be checked without asking, or only these state files. What is wrong is reported for all
-/// files together.
+/// Checks everything that needs no reviewer, or only these state files. Errors of all files are reported together.
 pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<Valid>, Failure> {
     if !named.is_empty() {
         return only(named);
@@ -27,7 +26,7 @@ pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<Valid
     Ok(answer(together(configuration, problems)?, doors))
 }
 
-/// Checks the files that are named, and nothing else.
+/// Checks the named files alone.
 fn only(files: &[PathBuf]) -> Result<Answer<Valid>, Failure> {
     let mut states = qr::check_files(files);
     match states.problems.take() {
@@ -47,15 +46,15 @@ fn answer(mut valid: Valid, doors: Vec<Checked>) -> Answer<Valid> {
     Answer::passed(valid).warned(warnings)
 }
 
-/// Rules that are for something, and recorded rulings that can be read.
+/// Checks that every rule matches a file, and that the reviewers can be set up.
 pub fn check(project: &Project) -> Result<Valid, Failure> {
     let valid = check_rules(project)?;
-    // Found here, not in the middle of a review.
+    // An error must show here, not during a review.
     project.planner(None)?;
     Ok(valid)
 }
 
-/// The same without a look at what the reviewers need.
+/// The same without the reviewers.
 pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     let config = &project.config;
     let file = config.require_file().map_err(|problem| Failure::at(vec![problem]))?.clone();
@@ -67,7 +66,7 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     Ok(Valid { file, rules, criteria, reviewers, left_out, ..Valid::default() })
 }
 
-/// The configuration; only a project with jobs, tasks or state files can do without.
+/// The configuration; only a project with jobs, tasks or state files may have none.
 fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
     if project.config.file.is_some() || !without {
         return check(project);
@@ -76,7 +75,7 @@ fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
     Ok(Valid { reviewers: project.config.reviewers.len(), ..Valid::default() })
 }
 
-/// The configuration, if nothing is wrong with it nor with any other file.
+/// The configuration, if neither it nor any other file has errors.
 fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> Result<Valid, Failure> {
     match (configuration, others) {
         (Ok(valid), None) => Ok(valid),

@@ -1,4 +1,4 @@
-//! Failures as clients see them: a tool error with everything a program or a model needs to go on.
+//! A failure as a tool error: structured for programs, and as text for models.
 
 use countersign_app::Failure;
 use countersign_app::answer::v1::{Mistake, Problem};

@@ -1,4 +1,4 @@
-//! How far a call is, for clients that want to know: they keep a call open for as long as they hear of it.
+//! Progress notifications: clients keep a call open for as long as they get some.
 
 use super::tools::Call;
 use countersign_app::Failure;
@@ -14,53 +14,53 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a client hears that a review is still under way, whatever happens.
+/// How often a client is told that a review is still under way.
 const BEAT: Duration = Duration::from_secs(5);
 
 /// Tells a client how far its call is.
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
-    told: Mutex<Told>,
+    last: Mutex<LastSent>,
 }
 
-/// What it was told last. The number must grow with every notification, so between two answers it grows by ever
-/// less than one.
+/// What the client was told last. The number must grow with every notification, so between two answers it grows by
+/// ever less than one.
 #[derive(Default)]
-struct Told {
+struct LastSent {
     done: usize,
     beats: u32,
 }
 
 impl Progress {
-    /// Tells this client, if it gave a token.
+    /// Sends to this client if it gave a token.
     pub fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
-        Self { to: token.map(|token| (peer, token)), told: Mutex::default() }
+        Self { to: token.map(|token| (peer, token)), last: Mutex::default() }
     }
 
-    /// So many of so many are done, and what happens now.
+    /// Sends a notification: `done` of `total`, and what happens now.
     pub async fn tell(&self, done: usize, total: usize, message: &str) {
         let Some((peer, token)) = &self.to else { return };
         let value = {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            if done > told.done {
-                *told = Told { done, beats: 0 };
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if done > last.done {
+                *last = LastSent { done, beats: 0 };
             } else {
-                told.beats += 1;
+                last.beats += 1;
             }
-            told.done as f64 + f64::from(told.beats) / f64::from(told.beats + 1)
+            last.done as f64 + f64::from(last.beats) / f64::from(last.beats + 1)
         };
-        // It has grown beyond the total only where the total was not known yet.
+        // It exceeds the total only where the total was not known yet.
         let mut progress =
             ProgressNotificationParam::new(token.clone(), value).with_message(visible_line(message));
         if total > 0 {
             progress = progress.with_total((total as f64).max(value.ceil()));
         }
-        // A client that is gone is noticed elsewhere.
+        // The transport notices a client that is gone.
         let _ = peer.notify_progress(progress).await;
     }
 }
 
-/// Follows a review until it stands, or for so long, and tells the client of it. A cancelled call is an error.
+/// Follows a review until it stands, at most for `longest`, and notifies the client. A cancelled call is an error.
 pub async fn follow(
     call: &Call,
     ledger: &Ledger,
@@ -71,7 +71,7 @@ pub async fn follow(
     let mut news = News::new(call).await;
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
-    // Whoever waits hears at once that there is something to wait for.
+    // The first notification is sent at once.
     let mut next_beat = Instant::now();
     loop {
         let before = Instant::now();
@@ -111,10 +111,10 @@ pub async fn follow(
     }
 }
 
-/// What happens in this process, in words.
+/// The happenings of a review in this process, in words.
 struct News {
     happenings: Option<tokio::sync::broadcast::Receiver<Happening>>,
-    /// The assignments that are out.
+    /// The assignments that were asked and not answered yet.
     asked: BTreeSet<usize>,
     done: usize,
 }
@@ -124,7 +124,7 @@ impl News {
         Self { happenings: call.server.happenings().await, asked: BTreeSet::new(), done: 0 }
     }
 
-    /// The next thing that happens here; never where reviews are performed by others only.
+    /// The next happening; never returns where only other processes perform reviews.
     async fn next(&mut self) -> Happening {
         use tokio::sync::broadcast::error::RecvError;
         loop {

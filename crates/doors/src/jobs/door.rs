@@ -26,6 +26,8 @@ use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfRev
 use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
 use countersign_engine::workspace::Root;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -153,18 +155,19 @@ impl From<LedgerError> for Refusal {
     }
 }
 
-/// A call of `start_workflow`.
-#[derive(Clone, Debug, Default)]
+/// A call of `start_workflow`: the arguments of the tool, with their descriptions for agents.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StartCall {
-    /// What is to be reached.
+    /// What the user wants to reach.
     pub goal: String,
-    /// The job.
+    /// The job, as get_workflows names it.
     pub job_name: String,
-    /// The workflow.
+    /// The workflow, as get_workflows names it.
     pub workflow_name: String,
-    /// The session; a new one without it.
+    /// A session of yours to go on with; without it a new one begins.
     pub session_id: Option<String>,
-    /// The sub-agent whose stack this is for.
+    /// For subagents: a name of your own, the same in every call.
     pub agent_id: Option<String>,
 }
 

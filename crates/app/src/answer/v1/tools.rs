@@ -2,6 +2,7 @@
 
 use super::envelope::outcome_and_reason;
 use super::{OutcomeName, Row, State, Verdict, Version};
+use crate::handing_in::HandedIn;
 use crate::resident::{Followed, counted};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
@@ -36,6 +37,28 @@ pub struct Submitted {
     pub warnings: Vec<String>,
     /// What to do now.
     pub next: Vec<String>,
+}
+
+impl Submitted {
+    /// Work that was handed in.
+    pub fn of(HandedIn { stored, round, attached, warnings, .. }: HandedIn) -> Self {
+        let (review, standing) = (&stored.review, stored.review.standing());
+        let (outcome, reason) = outcome_and_reason(standing);
+        Self {
+            schema: Version::One,
+            review: review.id.clone(),
+            subject: review.subject.clone(),
+            round,
+            attached,
+            state: if standing.is_some() { State::Done } else { State::Running },
+            outcome,
+            reason,
+            progress: (&stored).into(),
+            attempts_left: review.policy.attempts_left(review.attempts),
+            warnings,
+            next: vec![format!("call review_wait with review {}", review.id)],
+        }
+    }
 }
 
 /// How many questions are answered, of how many.

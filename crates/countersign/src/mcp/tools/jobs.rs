@@ -22,7 +22,6 @@ use std::time::Duration;
 
 const CHANGES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 
-/// The table.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "get_workflows",
@@ -47,7 +46,7 @@ project, then call finished_step. `step_reviews` are the criteria the outputs wi
 workflow_name. Keep `begin_step.session_id` and pass it to every later call. Starting while another workflow is under way puts \
 the new one on top (`stack`); the one below goes on when it is finished or aborted. A subagent that works beside you passes an \
 `agent_id` of its own to every call and so has a stack of its own.",
-        input: schema::<StartWorkflow>,
+        input: schema::<StartCall>,
         output: answer_schema::<Started>,
         hints: CHANGES,
         run: |call| -> Running { Box::pin(start_workflow(call)) },
@@ -115,21 +114,6 @@ struct Nothing {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct StartWorkflow {
-    /// What the user wants to reach.
-    goal: String,
-    /// The job, as get_workflows names it.
-    job_name: String,
-    /// The workflow, as get_workflows names it.
-    workflow_name: String,
-    /// A session of yours to go on with; without it a new one begins.
-    session_id: Option<String>,
-    /// For subagents: a name of your own, the same in every call.
-    agent_id: Option<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct FinishedStep {
     /// Every output of the step by name: a path, or a list of paths where its type is `files`.
     #[schemars(with = "BTreeMap<String, Paths>")]
@@ -151,7 +135,7 @@ struct FinishedStep {
 /// A path, or several.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "it describes what is read as it comes, so that what is wrong can be named")]
+#[expect(dead_code, reason = "it is the schema of a value that is parsed later, so that errors can name it")]
 enum Paths {
     One(String),
     Several(Vec<String>),
@@ -161,7 +145,8 @@ enum Paths {
 #[serde(deny_unknown_fields)]
 struct SelfReview {
     /// The token from the instructions file.
-    token: String,
+    #[schemars(with = "String")]
+    token: Token,
     /// A result for every criterion.
     results: Vec<ResultOfOne>,
 }
@@ -210,11 +195,8 @@ async fn get_workflows(mut call: Call) -> Result<Reply, Failure> {
 }
 
 async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
-    let StartWorkflow { goal, job_name, workflow_name, session_id, agent_id } = call.arguments()?;
-    let jobs = open(&call).await?;
-    let started =
-        jobs.start_workflow(StartCall { goal, job_name, workflow_name, session_id, agent_id }).await;
-    Reply::new(&started?)
+    let given: StartCall = call.arguments()?;
+    Reply::new(&open(&call).await?.start_workflow(given).await?)
 }
 
 async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
@@ -229,11 +211,11 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
         self_review: given.self_review.map(results),
         agent_id: given.agent_id,
     };
-    let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options().wait_seconds) };
+    let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options.wait_seconds) };
     let answered = jobs.finished_step(handed_in, &waiting).await?;
     let reply = Reply::new(&answered.answer)?;
     Ok(reply.delivered(async move {
-        // Not noted means that the same call gets the same answer once more, which does no harm.
+        // Without this record the same call gets the same answer once more, which does no harm.
         if let Err(error) = jobs.delivered(&answered).await {
             eprintln!("countersign mcp: {}", visible_line(&error.to_string()));
         }
@@ -243,44 +225,39 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
 async fn abort_workflow(mut call: Call) -> Result<Reply, Failure> {
     let AbortWorkflow { explanation, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
-    let aborted = jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&aborted?)
+    Reply::new(&jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await?)
 }
 
 async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
     let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
-    let went = jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&went?)
+    Reply::new(&jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await?)
 }
 
-fn results(given: SelfReview) -> SelfReviewResults {
-    let row = |one: ResultOfOne| Row {
-        rule: one.rule,
-        file: one.file,
-        criterion: one.criterion,
-        passed: one.passed,
-        feedback: one.feedback,
+fn results(SelfReview { token, results }: SelfReview) -> SelfReviewResults {
+    let row = |ResultOfOne { rule, file, criterion, passed, feedback }| Row {
+        rule,
+        file,
+        criterion,
+        passed,
+        feedback,
         findings: vec![],
     };
-    SelfReviewResults {
-        token: Token::from_text(given.token),
-        results: given.results.into_iter().map(row).collect(),
-    }
+    SelfReviewResults { token, results: results.into_iter().map(row).collect() }
 }
 
 /// The project as the workflows of this server see it, with the client as the author of the work.
 fn project(call: &Call) -> Result<Project, Failure> {
-    Ok(call.by_client(call.server.options().judging.project(&call.server)?))
+    Ok(call.by_client(call.server.options.judging.project(&call.server)?))
 }
 
 async fn open(call: &Call) -> Result<Jobs, Failure> {
     let (project, server) = (project(call)?, &call.server);
     let engine = server.engine(&project).await?;
-    Ok(server.options().judging.open(&project, engine, server.jobs(&project), server.has_one_client()))
+    Ok(server.options.judging.open(&project, engine, server.jobs(&project), server.one_client))
 }
 
-/// Waits for reviewers as long as clients do, and tells them how far it is.
+/// Waits for reviewers as long as the options say, and sends progress notifications.
 struct Patient<'c> {
     call: &'c Call,
     longest: Duration,

@@ -1,38 +1,32 @@
-//! The tools: tables of names, descriptions, schemas and functions. How another table is added is in
-//! [`super`]'s documentation.
+//! The tables of tools, and the types of a call and its answer. How to add a tool: see [`super`].
 
 pub mod jobs;
 pub mod review;
-mod review_submit;
 
 pub use countersign_app::given::{answer_schema, schema};
 
 use super::progress::Progress;
 use super::server::Server;
-use countersign_app::Failure;
 use countersign_app::answer::v1::Problem;
-use countersign_app::author;
-use countersign_app::given;
 use countersign_app::project::Project;
+use countersign_app::{Failure, author, given};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
-/// Every table there is.
+/// Every table.
 pub const TABLES: &[&[Tool]] = &[jobs::TOOLS, review::TOOLS];
 
-/// A tool.
 pub struct Tool {
     pub name: &'static str,
-    /// For people.
     pub title: &'static str,
-    /// Everything an agent needs to know.
+    /// For agents.
     pub description: &'static str,
-    /// The JSON schema of the arguments; see [`schema`].
+    /// The JSON schema of the arguments.
     pub input: fn() -> Map<String, Value>,
-    /// The JSON schema of the answer; see [`schema`].
+    /// The JSON schema of the answer.
     pub output: fn() -> Map<String, Value>,
     pub hints: Hints,
     pub run: fn(Call) -> Running,
@@ -51,26 +45,22 @@ pub struct Hints {
 /// A tool at work.
 pub type Running = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
-/// What runs once an answer was written.
+/// Runs once an answer was written.
 pub type Afterwards = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// One call of a tool.
 pub struct Call {
-    /// What all calls share.
     pub server: Server,
     /// The client's own name, as it gave it.
     pub client: String,
-    /// Tells the client how far it is, where it wants to know.
     pub progress: Progress,
     /// Ends when the client cancels, hangs up, or the server stops.
     pub cancel: CancellationToken,
-    arguments: Map<String, Value>,
+    pub arguments: Map<String, Value>,
 }
 
-/// The answer of a tool.
 pub struct Reply {
     pub json: Value,
-    /// Runs once the answer was written.
     pub afterwards: Option<Afterwards>,
 }
 
@@ -81,23 +71,13 @@ impl Reply {
         Ok(Self { json, afterwards: None })
     }
 
-    /// The same, with what is to be done once it was written and nobody had cancelled.
+    /// The same, with a future to run once it was written and the call was not cancelled.
     pub fn delivered(self, afterwards: impl Future<Output = ()> + Send + 'static) -> Self {
         Self { afterwards: Some(Box::pin(afterwards)), ..self }
     }
 }
 
 impl Call {
-    pub fn new(
-        server: Server,
-        client: String,
-        progress: Progress,
-        cancel: CancellationToken,
-        arguments: Map<String, Value>,
-    ) -> Self {
-        Self { server, client, progress, cancel, arguments }
-    }
-
     /// The project, with the configuration as it is now, and the client as the author of the work.
     pub fn project(&self) -> Result<Project, Failure> {
         Ok(self.by_client(self.server.project()?))
@@ -114,9 +94,14 @@ impl Call {
     }
 }
 
+/// The tools of all tables.
+pub fn all() -> impl Iterator<Item = &'static Tool> {
+    TABLES.iter().copied().flatten()
+}
+
 /// The tool of a name.
 pub fn find(name: &str) -> Option<&'static Tool> {
-    TABLES.iter().copied().flatten().find(|tool| tool.name == name)
+    all().find(|tool| tool.name == name)
 }
 
 /// The schema of an answer that may also be an error.
@@ -142,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_tool_has_a_name_of_its_own_and_says_what_it_is() {
-        let all: Vec<&Tool> = TABLES.iter().copied().flatten().collect();
+        let all: Vec<&Tool> = all().collect();
         for (n, tool) in all.iter().enumerate() {
             assert!(all[..n].iter().all(|other| other.name != tool.name), "{}", tool.name);
             assert!(tool.description.len() > 100, "{}", tool.name);
