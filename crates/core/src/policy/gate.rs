@@ -3,6 +3,8 @@
 use super::{Blocking, threshold};
 use crate::criterion::Severity;
 use crate::outcome::{NoVerdict, Outcome, Stop};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The last round there is unless a setting says otherwise.
 pub const DEFAULT_CEILING_ROUNDS: u32 = 5;
@@ -66,7 +68,9 @@ impl GatePolicy {
 }
 
 /// How the gate stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum GateEnd {
     /// Everything that blocks passed or was accepted.
     Pass,

@@ -101,18 +101,12 @@ impl Pager {
 
     /// Handles a key. True where it leaves the pager.
     fn key(&mut self, key: Key) -> bool {
-        let page = self.height.saturating_sub(1).max(1);
-        self.top = match key {
+        let by = match key {
             Key::Char('q') | Key::Esc => return true,
-            Key::Up | Key::Char('k') => self.top.saturating_sub(1),
-            Key::Down | Key::Char('j') | Key::Enter => self.top + 1,
-            Key::PageUp | Key::Char('b') => self.top.saturating_sub(page),
-            Key::PageDown | Key::Char(' ') => self.top + page,
-            Key::Home | Key::Char('g') => 0,
-            Key::End | Key::Char('G') => self.last_top(),
-            _ => self.top,
-        }
-        .min(self.last_top());
+            Key::Enter => 1,
+            key => key.scrolls(self.height).unwrap_or(0),
+        };
+        self.top = self.top.saturating_add_signed(by).min(self.last_top());
         false
     }
 

@@ -1,20 +1,21 @@
 //! The handler that the SDK calls for each request. It answers from the tables of tools.
 
-use super::failure::tool_error;
 use super::progress::Progress;
 use super::server::Server;
 use super::tools::{self, Afterwards, Call, Reply, Tool};
 use countersign_app::Failure;
+use countersign_app::answer::v1::{Mistake, Problem};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, RequestId,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, RequestId, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ files in with review_submit, wait for the verdict with review_wait, fix what the
 subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you handed \
 in: do not edit those files while a review runs.";
 
-/// One client's view of the server.
+/// The connection of one client.
 #[derive(Clone)]
 pub struct Handler {
     server: Server,
@@ -59,7 +60,6 @@ impl Receipts {
 }
 
 impl Handler {
-    /// A client that is connected until `gone`.
     pub fn new(server: Server, gone: CancellationToken, receipts: Option<Receipts>) -> Self {
         Self { server, gone, receipts }
     }
@@ -196,7 +196,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// A tool as clients see it.
+/// A tool as the SDK lists it.
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let hints = tool.hints;
     let annotations = ToolAnnotations::from_raw(
@@ -210,4 +210,20 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         .with_title(tool.title)
         .with_raw_output_schema(Arc::new(tools::or_error((tool.output)())))
         .with_annotations(annotations)
+}
+
+/// A failure as the result of a call: structured for programs, as text for models.
+fn tool_error(failure: &Failure) -> CallToolResult {
+    let problem = Problem::from(failure);
+    let Mistake { code, message, hint, file, line, .. } = &problem.first;
+    let mut text = format!("error ({}/{code}): {message}", problem.kind);
+    if let (Some(file), Some(line)) = (file, line) {
+        text.push_str(&format!("\nat {file}:{line}"));
+    }
+    if let Some(hint) = hint {
+        text.push_str(&format!("\nwhat to do: {hint}"));
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(json!({ "error": problem }));
+    result
 }

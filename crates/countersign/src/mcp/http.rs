@@ -20,7 +20,6 @@ const TOKEN_FILE: &str = "mcp-token";
 /// How long a client of an older version may be silent before its session ends: agents think for long.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// How the port is opened.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     /// 0 takes a free port.

@@ -16,7 +16,6 @@
 //!   not be made before.
 //! - An error that the caller can fix is `Err(Failure)`: a tool error. Only an unknown tool is a protocol error.
 
-mod failure;
 #[cfg(debug_assertions)]
 mod fixtures;
 mod handler;
@@ -39,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Options {
     /// The folder whose project is served; paths that clients send are relative to it.
     pub folder: PathBuf,
-    /// The configuration file instead of the project's.
+    /// Instead of the project's configuration file.
     pub config: Option<PathBuf>,
     /// For workflows: how steps are judged.
     pub judging: Judging,
@@ -50,9 +49,9 @@ pub struct Options {
 /// How clients reach the server.
 #[derive(Clone, Debug)]
 pub enum Way {
-    /// Standard input and output: one client.
+    /// One client.
     Stdio,
-    /// Streamable HTTP on loopback: any number of clients.
+    /// Any number of clients.
     Http(HttpOptions),
 }
 

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// How often a client is told that a review is still under way.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Tells a client how far its call is.
+/// Sends progress notifications of one call.
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     last: Mutex<LastSent>,
@@ -32,7 +32,6 @@ struct LastSent {
 }
 
 impl Progress {
-    /// Sends to this client if it gave a token.
     pub fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
         Self { to: token.map(|token| (peer, token)), last: Mutex::default() }
     }

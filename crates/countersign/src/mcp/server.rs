@@ -39,7 +39,6 @@ impl Server {
         self.deliveries.clone().read_owned().await
     }
 
-    /// Records that an answer was delivered.
     pub fn record(&self, delivery: Delivery, afterwards: Afterwards) {
         self.spawn(async move {
             afterwards.await;

@@ -1,6 +1,5 @@
 //! Parses the bytes of a terminal into keys. Pure. Pasted text gives no keys: a decision must be typed.
 
-/// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Char(char),
@@ -15,6 +14,22 @@ pub enum Key {
     Home,
     End,
     Other,
+}
+
+impl Key {
+    /// How many rows the key scrolls on a page of this height, negative upwards; none for other keys.
+    pub fn scrolls(self, height: usize) -> Option<isize> {
+        let page = isize::try_from(height.saturating_sub(1).max(1)).unwrap_or(1);
+        match self {
+            Self::Up | Self::Char('k') => Some(-1),
+            Self::Down | Self::Char('j') => Some(1),
+            Self::PageUp | Self::Char('b') => Some(-page),
+            Self::PageDown | Self::Char(' ') => Some(page),
+            Self::Home | Self::Char('g') => Some(isize::MIN),
+            Self::End | Self::Char('G') => Some(isize::MAX),
+            _ => None,
+        }
+    }
 }
 
 /// The longest escape sequence; a longer one is `Key::Other`.

@@ -11,7 +11,6 @@ use countersign_doors::run::status::standings;
 use countersign_doors::run::tasks::TaskList;
 use std::collections::HashMap;
 
-/// Everything a screen shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub title: String,
@@ -50,7 +49,6 @@ impl Group {
     }
 }
 
-/// A task in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRow {
     pub id: String,
@@ -60,7 +58,6 @@ pub struct TaskRow {
     pub words: String,
 }
 
-/// The selected task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Detail {
     pub task: String,

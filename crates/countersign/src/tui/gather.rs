@@ -60,10 +60,7 @@ impl<'s> Gatherer<'s> {
                 Default::default()
             }
         };
-        let reviews = self.open_reviews().await.unwrap_or_else(|error| {
-            trouble.get_or_insert(error.message);
-            HashMap::new()
-        });
+        let reviews = or_default(self.open_reviews().await, &mut trouble);
         let layout = self.source.layout;
         let under_way = lock::holder(&layout.lock()).is_ok_and(|holder| holder.is_some());
         let (list, summaries, reviews, courses) = (&self.list, &summaries, &reviews, &courses);
@@ -75,10 +72,7 @@ impl<'s> Gatherer<'s> {
         let detail = match selected {
             None => None,
             Some(id) => {
-                let review = self.reviewed(&id).await.unwrap_or_else(|error| {
-                    trouble.get_or_insert(error.message);
-                    None
-                });
+                let review = or_default(self.reviewed(&id).await, &mut trouble);
                 let (output_from, output) = output(&layout.logs(), &id);
                 Some(Detail { task: id, review, output_from, output })
             }
@@ -174,6 +168,14 @@ impl<'s> Gatherer<'s> {
         self.review = None;
         Ok(())
     }
+}
+
+/// The value, or its default and the error noted as trouble, unless another is.
+fn or_default<T: Default>(read: Result<T, Failure>, trouble: &mut Option<String>) -> T {
+    read.unwrap_or_else(|error| {
+        trouble.get_or_insert(error.message);
+        T::default()
+    })
 }
 
 fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {

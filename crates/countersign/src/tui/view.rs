@@ -7,7 +7,6 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::Verb;
 
-/// A part of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
     #[default]
@@ -49,7 +48,7 @@ pub enum Act {
 /// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Columns and rows of the screen.
+    /// Columns and rows.
     pub size: (u16, u16),
     pub coloured: bool,
     pub selected: Option<String>,
@@ -90,7 +89,6 @@ impl View {
         self.output_back = self.output_back.min(screen::hidden(board, self, Pane::Output));
     }
 
-    /// What a key means.
     pub fn key(&mut self, board: &Board, key: Key) -> Act {
         self.note = None;
         if let Some(asked) = self.asked.take() {
@@ -126,22 +124,12 @@ impl View {
     }
 
     fn scroll(&mut self, board: &Board, key: Key) -> Act {
-        let rows = screen::height(self, self.focus);
-        let page = isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1);
-        let by = match key {
-            Key::Up | Key::Char('k') => -1,
-            Key::Down | Key::Char('j') => 1,
-            Key::PageUp | Key::Char('b') => -page,
-            Key::PageDown | Key::Char(' ') => page,
-            Key::Home | Key::Char('g') => isize::MIN,
-            Key::End | Key::Char('G') => isize::MAX,
-            _ => return Act::Draw,
-        };
+        let Some(by) = key.scrolls(screen::height(self, self.focus)) else { return Act::Draw };
         match self.focus {
             Pane::Tasks => return self.select(board, by),
-            Pane::Review => self.review_top = moved(self.review_top, by),
+            Pane::Review => self.review_top = self.review_top.saturating_add_signed(by),
             // Counted from the end.
-            Pane::Output => self.output_back = moved(self.output_back, by.saturating_neg()),
+            Pane::Output => self.output_back = self.output_back.saturating_add_signed(by.saturating_neg()),
         }
         self.bound(board);
         Act::Draw
@@ -149,7 +137,7 @@ impl View {
 
     fn select(&mut self, board: &Board, by: isize) -> Act {
         let place = self.selected.as_ref().and_then(|id| board.place(id)).unwrap_or(0);
-        let place = moved(place, by).min(board.tasks.len().saturating_sub(1));
+        let place = place.saturating_add_signed(by).min(board.tasks.len().saturating_sub(1));
         let Some(row) = board.tasks.get(place) else { return Act::Draw };
         if self.selected.as_ref() == Some(&row.id) {
             return Act::Draw;
@@ -157,12 +145,5 @@ impl View {
         self.selected = Some(row.id.clone());
         (self.review_top, self.output_back) = (0, 0);
         Act::Select
-    }
-}
-
-fn moved(from: usize, by: isize) -> usize {
-    match by {
-        0.. => from.saturating_add(by.unsigned_abs()),
-        _ => from.saturating_sub(by.unsigned_abs()),
     }
 }

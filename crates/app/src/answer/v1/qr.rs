@@ -22,8 +22,8 @@ pub struct Phase {
     pub loop_state: &'static str,
     /// `PASS` or `FAIL`.
     pub status: &'static str,
-    /// What the gate says: pass, fail, todo, empty, ceiling or item_cap.
-    pub gate: &'static str,
+    /// What the gate says.
+    pub gate: GateEnd,
     /// Items of this severity and above block in this round.
     pub blocks_from: &'static str,
     /// How many items there are.
@@ -94,14 +94,7 @@ impl Phase {
             ceiling_rounds: policy.ceiling_rounds,
             loop_state: LoopState::of(state, policy).name(),
             status: if gated.end == GateEnd::Pass { "PASS" } else { "FAIL" },
-            gate: match gated.end {
-                GateEnd::Pass => "pass",
-                GateEnd::Fail => "fail",
-                GateEnd::Todo => "todo",
-                GateEnd::Empty => "empty",
-                GateEnd::Ceiling => "ceiling",
-                GateEnd::ItemCap => "item_cap",
-            },
+            gate: gated.end,
             blocks_from: severity::word(gated.threshold),
             items: Counts {
                 total: state.items.len(),

@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
-/// Every table.
 pub const TABLES: &[&[Tool]] = &[jobs::TOOLS, review::TOOLS];
 
 pub struct Tool {
@@ -24,9 +23,8 @@ pub struct Tool {
     pub title: &'static str,
     /// For agents.
     pub description: &'static str,
-    /// The JSON schema of the arguments.
+    /// JSON schemas of the arguments and the answer.
     pub input: fn() -> Map<String, Value>,
-    /// The JSON schema of the answer.
     pub output: fn() -> Map<String, Value>,
     pub hints: Hints,
     pub run: fn(Call) -> Running,
@@ -42,13 +40,11 @@ pub struct Hints {
     pub open_world: bool,
 }
 
-/// A tool at work.
 pub type Running = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
 /// Runs once an answer was written.
 pub type Afterwards = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// One call of a tool.
 pub struct Call {
     pub server: Server,
     /// The client's own name, as it gave it.
@@ -65,7 +61,6 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer.
     pub fn new(answer: &impl Serialize) -> Result<Self, Failure> {
         let json = serde_json::to_value(answer).map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Self { json, afterwards: None })
@@ -88,18 +83,15 @@ impl Call {
         Project { author: author::of_client(&self.client).or(project.author), ..project }
     }
 
-    /// The arguments, as the tool needs them.
     pub fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         given::read(Value::Object(std::mem::take(&mut self.arguments)))
     }
 }
 
-/// The tools of all tables.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
     TABLES.iter().copied().flatten()
 }
 
-/// The tool of a name.
 pub fn find(name: &str) -> Option<&'static Tool> {
     all().find(|tool| tool.name == name)
 }
@@ -108,17 +100,13 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 pub fn or_error(mut answer: Map<String, Value>) -> Map<String, Value> {
     let required = answer.remove("required").unwrap_or_else(|| json!([]));
     if let Some(Value::Object(properties)) = answer.get_mut("properties") {
-        properties.entry("error").or_insert_with(error_schema);
+        let mut error = answer_schema::<Problem>();
+        error.insert("type".into(), json!(["object", "null"]));
+        error.insert("description".into(), "With isError: what went wrong and what to do.".into());
+        properties.entry("error").or_insert(Value::Object(error));
     }
     answer.insert("anyOf".into(), json!([{ "required": required }, { "required": ["error"] }]));
     answer
-}
-
-fn error_schema() -> Value {
-    let mut schema = answer_schema::<Problem>();
-    schema.insert("type".into(), json!(["object", "null"]));
-    schema.insert("description".into(), "With isError: what went wrong and what to do.".into());
-    Value::Object(schema)
 }
 
 #[cfg(test)]
