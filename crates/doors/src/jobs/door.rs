@@ -8,6 +8,7 @@ mod judging;
 mod sessions;
 
 use super::answer::{self, Aborted, Finished, JobError, JobInfo, Started, WentTo, WorkflowInfo, Workflows};
+use super::call::{FinishedCall, StartCall};
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
 use super::instructions;
 use super::job::{Job, Step};
@@ -26,9 +27,6 @@ use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfRev
 use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
 use countersign_engine::workspace::Root;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -153,41 +151,6 @@ impl From<LedgerError> for Refusal {
     fn from(error: LedgerError) -> Self {
         Self::Engine(error.into())
     }
-}
-
-/// A call of `start_workflow`: the arguments of the tool, with their descriptions for agents.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StartCall {
-    /// What the user wants to reach.
-    pub goal: String,
-    /// The job, as get_workflows names it.
-    pub job_name: String,
-    /// The workflow, as get_workflows names it.
-    pub workflow_name: String,
-    /// A session of yours to go on with; without it a new one begins.
-    pub session_id: Option<String>,
-    /// For subagents: a name of your own, the same in every call.
-    pub agent_id: Option<String>,
-}
-
-/// A call of `finished_step`.
-#[derive(Clone, Debug, Default)]
-pub struct FinishedCall {
-    /// What is handed in, by output.
-    pub outputs: Map<String, Value>,
-    /// The session.
-    pub session_id: Option<String>,
-    /// The step, where several are open.
-    pub step_id: Option<String>,
-    /// What the author says about the work.
-    pub notes: Option<String>,
-    /// Why it should pass whatever the review says.
-    pub quality_review_override_reason: Option<String>,
-    /// The results of a self-review.
-    pub self_review: Option<SelfReviewResults>,
-    /// The sub-agent whose stack this is for.
-    pub agent_id: Option<String>,
 }
 
 /// An answer, and what is to be recorded once the client has it.

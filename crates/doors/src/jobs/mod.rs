@@ -1,6 +1,7 @@
 //! The jobs door: agents work through a job step by step, and every step is judged before the next begins.
 
 pub mod answer;
+mod call;
 mod door;
 mod folder;
 mod hand_in;
@@ -11,7 +12,8 @@ pub mod overview;
 pub mod session;
 mod words;
 
-pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting, policy};
+pub use call::{FinishedCall, StartCall};
+pub use door::{Answered, Jobs, Judged, Memory, Options, Refusal, Waiting, policy};
 
 /// The first part of its subjects.
 pub const DOOR: &str = "jobs";

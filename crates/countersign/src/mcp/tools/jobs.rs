@@ -5,18 +5,14 @@ use crate::mcp::progress::follow;
 use countersign_app::Failure;
 use countersign_app::project::Project;
 use countersign_app::resident::Followed;
-use countersign_core::answer::Row;
-use countersign_core::ids::Token;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
 use countersign_doors::jobs::{FinishedCall, Jobs, Refusal, StartCall, Waiting};
-use countersign_engine::engine::{Engine, SelfReviewResults, Ticket};
+use countersign_engine::engine::{Engine, Ticket};
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -76,7 +72,7 @@ Without an independent reviewer the answer asks you for a self-review: follow th
 finished_step again with `quality_review_override_reason` and `self_review` {token, results}. \
 `quality_review_override_reason` alone overrides the review, where the project allows that; it is recorded as an override and \
 shown in every report, so use it only for a reason a person would accept.",
-        input: schema::<FinishedStep>,
+        input: schema::<FinishedCall>,
         output: answer_schema::<Finished>,
         hints: Hints { open_world: true, ..CHANGES },
         run: |call| -> Running { Box::pin(finished_step(call)) },
@@ -114,60 +110,6 @@ struct Nothing {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct FinishedStep {
-    /// Every output of the step by name: a path, or a list of paths where its type is `files`.
-    #[schemars(with = "BTreeMap<String, Paths>")]
-    outputs: Map<String, Value>,
-    /// The session, as start_workflow gave it.
-    session_id: Option<String>,
-    /// The step, where several are open.
-    step_id: Option<String>,
-    /// What reviewers should know beyond the files.
-    notes: Option<String>,
-    /// Why the step should pass without an independent review, or how the self-review went.
-    quality_review_override_reason: Option<String>,
-    /// The results of a self-review, as its instructions file describes them.
-    self_review: Option<SelfReview>,
-    /// For subagents: your own name.
-    agent_id: Option<String>,
-}
-
-/// A path, or several.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "it is the schema of a value that is parsed later, so that errors can name it")]
-enum Paths {
-    One(String),
-    Several(Vec<String>),
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct SelfReview {
-    /// The token from the instructions file.
-    #[schemars(with = "String")]
-    token: Token,
-    /// A result for every criterion.
-    results: Vec<ResultOfOne>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ResultOfOne {
-    /// The review it belongs to, as the instructions file names it; may be left out where that is clear.
-    rule: Option<String>,
-    /// The file it is about, where files are reviewed one by one.
-    file: Option<String>,
-    /// The criterion.
-    criterion: String,
-    /// Whether it is met.
-    passed: bool,
-    /// What there is to say about it.
-    feedback: Option<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct AbortWorkflow {
     /// Why.
     explanation: String,
@@ -200,19 +142,10 @@ async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
 }
 
 async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
-    let given: FinishedStep = call.arguments()?;
+    let given: FinishedCall = call.arguments()?;
     let jobs = open(&call).await?;
-    let handed_in = FinishedCall {
-        outputs: given.outputs,
-        session_id: given.session_id,
-        step_id: given.step_id,
-        notes: given.notes,
-        quality_review_override_reason: given.quality_review_override_reason,
-        self_review: given.self_review.map(results),
-        agent_id: given.agent_id,
-    };
     let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options.wait_seconds) };
-    let answered = jobs.finished_step(handed_in, &waiting).await?;
+    let answered = jobs.finished_step(given, &waiting).await?;
     let reply = Reply::new(&answered.answer)?;
     Ok(reply.delivered(async move {
         // Without this record the same call gets the same answer once more, which does no harm.
@@ -232,18 +165,6 @@ async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
     let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
     Reply::new(&jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await?)
-}
-
-fn results(SelfReview { token, results }: SelfReview) -> SelfReviewResults {
-    let row = |ResultOfOne { rule, file, criterion, passed, feedback }| Row {
-        rule,
-        file,
-        criterion,
-        passed,
-        feedback,
-        findings: vec![],
-    };
-    SelfReviewResults { token, results: results.into_iter().map(row).collect() }
 }
 
 /// The project as the workflows of this server see it, with the client as the author of the work.

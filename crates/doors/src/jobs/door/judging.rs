@@ -25,7 +25,7 @@ impl Jobs {
         let reason =
             reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
         let ticket = match (call.self_review, reason.transpose()?) {
-            (Some(results), _) => self.self_reviewed(work.step, prepared, results).await?,
+            (Some(results), _) => self.self_reviewed(work.step, prepared, results.into()).await?,
             (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
             (None, None) => self.engine.submit(prepared).await?,
         };
