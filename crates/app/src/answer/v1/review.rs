@@ -55,7 +55,7 @@ pub struct Review {
 /// Who acted on a review.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Who {
-    /// The name.
+    /// Who acted.
     pub by: String,
     /// Whether that is a person.
     pub person: bool,
