@@ -1,5 +1,5 @@
-//! Who wrote the work, and who decides about it: an agent leaves marks in the environment of everything it starts, and is
-//! itself among the processes above.
+//! Detects whether an agent started this process, and which vendor's model: by marks in the environment of this process
+//! and its ancestors, and by the names of the ancestor programs.
 
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
@@ -9,9 +9,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// The mark of everything we start ourselves.
+/// The mark of every process that countersign starts.
 pub const OWN_CALL: &str = "COUNTERSIGN_CALL";
-/// Programs that run others by their file.
+/// Programs that run a script named as an argument.
 const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 
 /// Whether an agent started this process.
@@ -19,22 +19,20 @@ pub fn is_agent() -> bool {
     mark().is_some()
 }
 
-/// What shows that an agent started this process: a variable, here or in a process above, or an agent program above.
+/// The evidence that an agent started this process: a variable, here or in an ancestor, or an ancestor program.
 pub fn mark() -> Option<String> {
     let own = std::env::vars_os().collect::<Vec<_>>();
     let own = marked(PROGRAMS, &own).map(|words| format!("{words} is set"));
     own.or_else(|| above().iter().find_map(|ancestor| mark_of(PROGRAMS, ancestor)))
 }
 
-/// The processes above. A test of what people do may itself be started by an agent.
+/// The ancestor processes. A test that acts as a person may itself be started by an agent.
 fn above() -> Vec<Ancestor> {
-    match cfg!(debug_assertions) && std::env::var_os("COUNTERSIGN_TEST_NO_ANCESTORS").is_some() {
-        true => vec![],
-        false => ancestors(),
-    }
+    let hidden = cfg!(debug_assertions) && std::env::var_os("COUNTERSIGN_TEST_NO_ANCESTORS").is_some();
+    if hidden { vec![] } else { ancestors() }
 }
 
-/// The mark among variables, in words.
+/// The mark of an agent among variables, in words.
 fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<String> {
     let ours = || variables.iter().any(|(name, _)| name == OWN_CALL);
     match programs.marked(variables).next() {
@@ -45,7 +43,7 @@ fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<Stri
     }
 }
 
-/// What shows that a process above is one of an agent, or was started by one.
+/// The evidence that an ancestor is an agent, or was started by one.
 fn mark_of(programs: Programs, ancestor: &Ancestor) -> Option<String> {
     let pid = ancestor.pid;
     if let Some(name) = program_name(programs, &ancestor.args) {
@@ -55,7 +53,7 @@ fn mark_of(programs: Programs, ancestor: &Ancestor) -> Option<String> {
     Some(format!("{words} is set in process {pid} above this one"))
 }
 
-/// The agent program that a command line is, by the name of its file.
+/// The agent program of a command line, by the name of its file.
 fn program_name(programs: Programs, args: &[OsString]) -> Option<&'static str> {
     let name = |word: &OsString| Path::new(word).file_name().and_then(OsStr::to_str).map(str::to_owned);
     let known = |name: String| {
@@ -70,7 +68,7 @@ fn program_name(programs: Programs, args: &[OsString]) -> Option<&'static str> {
     known(first)
 }
 
-/// Who gives this command: a person is a terminal on standard input and no sign of an agent.
+/// Who gives this command. A person has a terminal on standard input and no evidence of an agent.
 pub fn actor() -> Actor {
     let (kind, channel) = match (std::io::stdin().is_terminal(), is_agent()) {
         (true, false) => (ActorKind::Person, Channel::Terminal),
@@ -81,7 +79,7 @@ pub fn actor() -> Actor {
     Actor::new(user_name(), kind, channel)
 }
 
-/// What a person can do whose command is not taken for one of a person.
+/// The hint where a command does not count as one of a person.
 pub fn way_out() -> String {
     match mark() {
         Some(mark) => {
@@ -97,13 +95,13 @@ pub fn user_name() -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Whose model started this process, where that is known.
+/// The vendor of the agent that started this process, where it is known.
 pub fn vendor() -> Option<Vendor> {
     let own = std::env::vars_os().collect::<Vec<_>>();
     PROGRAMS.marked(&own).find_map(|(_, program)| program?.vendor)
 }
 
-/// Whose model somebody means.
+/// The vendor of this name.
 pub fn named(name: &str) -> Result<Vendor, String> {
     let known = PROGRAMS.authors().find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, vendor)| vendor).ok_or_else(|| {
@@ -112,7 +110,7 @@ pub fn named(name: &str) -> Result<Vendor, String> {
     })
 }
 
-/// Whose model a client of ours runs, by the name it gives itself.
+/// The vendor of a client's model, by the name that the client gives.
 pub fn of_client(name: &str) -> Option<Vendor> {
     let name = name.to_ascii_lowercase();
     PROGRAMS.authors().find(|(known, _)| name.contains(known)).map(|(_, vendor)| vendor)

@@ -1,26 +1,26 @@
-//! A change that is to be judged: what it is compared with, and by which configuration it is judged.
+//! The base of a change, and the configuration that judges it.
 
 use crate::Failure;
 use crate::project::{self, Project};
 use countersign_core::policy::GateFiles;
 use countersign_core::prompt::Sections;
 use countersign_engine::config::{self, Environment, FILE_NAME, FileBytes, Flags, Gathered};
-use countersign_engine::engine::Handed;
+use countersign_engine::engine::SubmittedChange;
 use countersign_engine::git::Git;
 use countersign_engine::workspace::{self, Change, ChangeWanted};
 use std::path::PathBuf;
 
-/// A project as a change is judged in it.
+/// A project with the base of a change.
 pub struct Base {
-    /// The project, under the configuration that holds.
+    /// The project, with the configuration that judges the change.
     pub project: Project,
     commit: Option<String>,
-    /// What to say when the change edits the configuration it is not judged by.
+    /// The warning where the change edits the configuration.
     edited: Option<String>,
 }
 
-/// Finds what the change is against, and the project under the configuration of that commit: a change does not
-/// choose its judge. `from_worktree` lets the one in the files count instead.
+/// Finds the base of the change, and the project with the configuration of that commit: a change does not choose its
+/// judge. `from_worktree` takes the configuration of the worktree instead.
 pub async fn base(
     here: PathBuf,
     flags: &Flags,
@@ -33,13 +33,13 @@ pub async fn base(
     let judged_by = commit.clone().filter(|_| !from_worktree);
     let mut base = since(here, gathered, flags, environment, (commit, judged_by.as_deref())).await?;
     if from_worktree {
-        // That is for people, who have seen what they let count.
+        // Only people may ask for this, and they have seen the files.
         base.project.config.policy.gate_files = GateFiles::Tell;
     }
     Ok(base)
 }
 
-/// The same where both are known: what the change is against, and the commit whose configuration holds.
+/// The same where both are known: the base, and the commit whose configuration judges.
 pub async fn since(
     here: PathBuf,
     mut gathered: Gathered,
@@ -56,16 +56,14 @@ pub async fn since(
     Ok(Base { project: Project::of(here, &gathered, flags, environment)?, commit, edited })
 }
 
-/// Puts the configuration of a commit in the place of the one that lies there. The one that lies there counts only
-/// where the commit has none.
+/// Replaces the configuration of the worktree by that of a commit, where the commit has one.
 async fn as_of(git: &Git, commit: &str, gathered: &mut Gathered) -> Result<Option<String>, Failure> {
     let bytes = git.file_at(commit, FILE_NAME).await.map_err(|error| Failure::usage(error.to_string()))?;
     let Some(bytes) = bytes else { return Ok(None) };
     Ok(put(bytes, commit, gathered))
 }
 
-/// Puts a configuration with these bytes, of a commit, in the place of the one that lies there, and says where it is
-/// another.
+/// Replaces the configuration of the worktree by these bytes of a commit. Returns a warning where they differ.
 pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<String> {
     let there = gathered.project.as_ref().is_some_and(|file| file.bytes == bytes);
     let path = gathered.root.join(FILE_NAME);
@@ -78,7 +76,7 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     })
 }
 
-/// What to say about a change to files by which later work is judged.
+/// The warning about a change to files by which later work is judged.
 pub fn gate_words(change: &Change) -> Option<String> {
     let files = change.gate_files();
     let changed = format!("this changes what work is judged by or run with: {}", files.join(", "));
@@ -86,22 +84,22 @@ pub fn gate_words(change: &Change) -> Option<String> {
 }
 
 impl Base {
-    /// The commit; none where there is none yet.
+    /// The base commit; none where there is none yet.
     pub fn commit(&self) -> Option<&str> {
         self.commit.as_deref()
     }
 
-    /// What to say when the change edits the configuration it is not judged by.
+    /// The warning where the change edits the configuration.
     pub fn edited(&self) -> Option<String> {
         self.edited.clone()
     }
 
-    /// The change, as it is handed in.
-    pub async fn change(&self, warnings: &mut Vec<String>) -> Result<Handed, Failure> {
+    /// The change, to hand in.
+    pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.edited.clone());
         let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };
         let change = workspace::change(&self.project.root, &wanted).await?;
         warnings.extend(gate_words(&change));
-        Ok(Handed::new(change, wanted.left_out, Sections::bare()))
+        Ok(SubmittedChange::new(change, wanted.left_out, Sections::bare()))
     }
 }

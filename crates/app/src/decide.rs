@@ -1,10 +1,9 @@
-//! What people do with a review, by whichever way in: decide in place of its verdict, let it go on, take it back. One
-//! function, with the same effects for every caller: it is recorded, and a task that hangs on the review moves.
+//! Decisions about a review: decide in place of its verdict, unblock it, withdraw it. One function for every caller
+//! (command, screen, MCP, HTTP): it records the decision, and moves a task that depends on the review.
 
-use crate::Failure;
-use crate::author;
 use crate::doors::DOORS;
 use crate::project::Project;
+use crate::{Failure, author};
 use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Actor, Refused, Verb};
@@ -59,7 +58,7 @@ impl From<Verb> for Action {
     }
 }
 
-/// Who does what with a review, why, and about which work; without a digest about the work that stands now.
+/// A decision: who does what, why, and about which work; without a digest about the current work.
 #[derive(Clone, Debug)]
 pub struct Decide {
     /// What.
@@ -72,7 +71,7 @@ pub struct Decide {
     pub about: Option<Digest>,
 }
 
-/// Records it, and moves a task that hangs on the review.
+/// Records it, and moves a task that depends on the review.
 pub async fn decide(
     project: &Project,
     engine: &Engine,
@@ -96,7 +95,7 @@ pub async fn decide(
     Ok(stored)
 }
 
-/// Why it was refused, and the way out.
+/// The refusal, with a hint.
 fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),

@@ -14,7 +14,7 @@ use countersign_core::review::{Actor, Dispute, Route, State};
 use countersign_core::submission::ChangeOf;
 use countersign_doors::service;
 use countersign_engine::config::{Flags, Pipeline};
-use countersign_engine::engine::{Engine, Found, Handed, Judge, Panelist, Ticket, findings_named};
+use countersign_engine::engine::{Engine, Found, Judge, Panelist, SubmittedChange, Ticket, findings_named};
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
 
@@ -144,13 +144,13 @@ fn weighed(text: String) -> Result<String, Failure> {
 }
 
 /// The change as it was judged, under the configuration of its base: a change must not choose its judge.
-async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<Handed>), Failure> {
+async fn as_judged(flags: &Flags, of: &ChangeOf) -> Result<(Project, Option<SubmittedChange>), Failure> {
     let (here, environment) = (project::current_folder()?, project::environment());
     let project = change::base(here, flags, &environment, of.base.as_deref(), false).await?.project;
     let (base, left_out) = (of.base.clone(), of.left_out.clone());
     let wanted = ChangeWanted { base, left_out, ..ChangeWanted::default() };
     let change = workspace::change(&project.root, &wanted).await?;
-    Ok((project, Some(Handed::new(change, wanted.left_out, Sections::bare()))))
+    Ok((project, Some(SubmittedChange::new(change, wanted.left_out, Sections::bare()))))
 }
 
 /// The reviewers of the question that the finding answers.

@@ -1,4 +1,4 @@
-//! What a program hands in as JSON: read, bounded and described, the same on every way in.
+//! Arguments of a program as JSON: parsing, limits and schemas, the same for MCP and HTTP.
 
 use crate::{Code, Failure};
 use schemars::JsonSchema;
@@ -6,10 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The longest string is taken.
+/// The longest accepted string.
 pub const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
 
-/// What is handed in, as the type that is needed. What does not fit is named.
+/// Parses arguments. An error names the path of the wrong value.
 pub fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failure> {
     bounded("", &given)?;
     serde_path_to_error::deserialize(given).map_err(|error| {
@@ -25,14 +25,13 @@ pub fn bad_argument(message: impl Into<String>) -> Failure {
         .hint("the tool's input schema describes every argument; nothing was changed")
 }
 
-/// Refuses what nobody has a use for, wherever it stands.
+/// Refuses strings that are too long or hold NUL, at any depth.
 fn bounded(path: &str, value: &Value) -> Result<(), Failure> {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
-        Value::String(text) if text.len() > TEXT_LIMIT_BYTES => Err(bad_argument(format!(
-            "`{path}` has {} bytes, at most {TEXT_LIMIT_BYTES} are taken",
-            text.len()
-        ))),
+        Value::String(text) if text.len() > TEXT_LIMIT_BYTES => {
+            at_most(path, text.len(), TEXT_LIMIT_BYTES, "bytes")
+        }
         Value::String(text) if text.contains('\0') => {
             Err(bad_argument(format!("`{path}` holds a NUL character")))
         }
@@ -40,11 +39,11 @@ fn bounded(path: &str, value: &Value) -> Result<(), Failure> {
             items.iter().enumerate().try_for_each(|(n, item)| bounded(&format!("{path}[{n}]"), item))
         }
         Value::Object(map) => map.iter().try_for_each(|(key, item)| {
-            // A key is named in what follows, so it must be fit to be shown.
-            match key.len() > 200 || key.contains('\0') {
-                true => Err(bad_argument("there is no argument with such a name")),
-                false => bounded(&below(key), item),
+            // Errors below show the key.
+            if key.len() > 200 || key.contains('\0') {
+                return Err(bad_argument("there is no argument with such a name"));
             }
+            bounded(&below(key), item)
         }),
         _ => Ok(()),
     }
@@ -58,12 +57,12 @@ pub fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
     at_most(name, text.len(), max_bytes, "bytes")
 }
 
-/// Refuses what is too much.
+/// Refuses a number above the maximum.
 pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
-    match given > max {
-        true => Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken"))),
-        false => Ok(()),
+    if given > max {
+        return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken")));
     }
+    Ok(())
 }
 
 /// The JSON schema of arguments.
@@ -73,12 +72,12 @@ pub fn schema<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The JSON schema of an answer: every key is there, and what is absent is null.
+/// The JSON schema of an answer: every key is required, and an absent value is null.
 pub fn answer_schema<T: JsonSchema>() -> Map<String, Value> {
     whole::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// The JSON schema of a type, in one piece: clients do not all follow references.
+/// The JSON schema of a type without references: not all clients follow them.
 fn whole<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let mut schema = match settings.into_generator().into_root_schema_for::<T>().to_value() {
@@ -90,7 +89,7 @@ fn whole<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     schema
 }
 
-/// What may be left out need not be offered as null: not every model's service takes a list of types.
+/// Removes null from optional arguments: not every model's service takes a list of types.
 fn without_null(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(without_null),
@@ -118,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_nobody_has_a_use_for_is_refused() {
+    fn long_strings_and_nul_are_refused() {
         let long = "x".repeat(TEXT_LIMIT_BYTES + 1);
         for (value, says) in [
             (json!({ "a": long }), "`a` has 1048577 bytes"),

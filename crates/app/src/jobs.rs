@@ -1,4 +1,4 @@
-//! Workflows: agents work through a job step by step, and every step is judged before the next begins.
+//! Opens the door of workflows: agents do a job step by step, and every step is judged before the next begins.
 
 use crate::Failure;
 use crate::project::Project;
@@ -13,7 +13,7 @@ const SELF: &str = "self";
 /// How steps are judged.
 #[derive(Clone, Debug)]
 pub struct Judging {
-    /// Who reviews, instead of whoever is configured: a configured name or a short form.
+    /// The reviewer instead of the configured ones: a configured name or a short form.
     pub runner: Option<String>,
     /// Whether the outputs of a step are judged before it counts as finished.
     pub quality_gate: bool,
@@ -22,16 +22,13 @@ pub struct Judging {
 }
 
 impl Judging {
-    /// The project as workflows see it: with their runner, or with the author as reviewer, and with all reviews of a step
-    /// under way at once.
+    /// The project for workflows: with the runner or the author as reviewer, and all reviews of a step at once.
     pub fn project(&self, resident: &Resident) -> Result<Project, Failure> {
-        let mut project =
-            resident.project_for(Some(self.runner.clone().unwrap_or_else(|| SELF.to_owned())))?;
-        project.all_at_once = true;
-        Ok(project)
+        let reviewer = self.runner.clone().unwrap_or_else(|| SELF.to_owned());
+        Ok(Project { all_at_once: true, ..resident.project_for(Some(reviewer))? })
     }
 
-    /// The door.
+    /// Opens the door.
     pub fn open(&self, project: &Project, engine: Engine, memory: Arc<Memory>, one_client: bool) -> Jobs {
         let judged = match (self.quality_gate, &self.runner) {
             (false, _) => Judged::ByNobody,

@@ -1,23 +1,23 @@
-//! Who reads an answer: people are told commands, agents that a person is waited for.
+//! Who reads an answer: people get the commands to decide, agents learn that a person has to.
 
 use crate::author;
 
 /// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who is told the commands that are for people.
+    /// A person, who gets the commands that are for people.
     Person,
-    /// An agent, which is told that a person is waited for.
+    /// An agent, which learns that the review waits for a person.
     Agent,
 }
 
 impl Reader {
-    /// Who reads what a command prints.
+    /// The reader of the output of this command.
     pub fn of_command() -> Self {
         if author::is_agent() { Self::Agent } else { Self::Person }
     }
 
-    /// What a person does next about a review. An agent is told no command that is for people.
+    /// The next step about a review that waits for a person. An agent gets no command that is for people.
     pub fn person_decides(self, id: &str, commands: impl FnOnce() -> String) -> String {
         match self {
             Self::Person => commands(),

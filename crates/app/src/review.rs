@@ -1,37 +1,32 @@
-//! Work that is handed in to be judged: files or a change, by the rules of the project or by criteria of its own.
+//! The parts of `countersign review`: base of a change, notes, subject, preview, and the answer about a round.
 
-use crate::Failure;
 use crate::answer::v1::{Answer, Planned, Question, Verdict};
-use crate::author;
-use crate::change;
 use crate::doors::CLI;
-use crate::next;
-use crate::project;
 use crate::reader::Reader;
 use crate::spent::Spent;
+use crate::{Failure, author, change, next, project};
 use countersign_core::ids::Subject;
 use countersign_core::outcome::Outcome;
 use countersign_core::plan::{Assignment, ReviewerKind};
 use countersign_core::prompt::response_schema;
 use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, Planner, Prepared, Ticket, self_review_file};
-use countersign_engine::fresh;
 use countersign_engine::ledger::{Ledger, Stored};
-use countersign_engine::workspace;
+use countersign_engine::{fresh, workspace};
 use std::path::Path;
 
 const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// What a change is compared with, and whether the configuration in the files counts.
+/// The base of a change, and the configuration that judges it.
 #[derive(Clone, Debug, Default)]
 pub struct Since {
-    /// The commit; otherwise where HEAD left the default branch.
+    /// The commit; by default the merge base of HEAD and the default branch.
     pub base: Option<String>,
-    /// Whether the configuration as it lies there counts. That is for people.
+    /// Whether the configuration of the worktree judges. Only people may ask for this.
     pub config_from_worktree: bool,
 }
 
-/// What the change in the current folder is against.
+/// The base of the change in the current folder.
 pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
     if since.config_from_worktree && author::is_agent() {
         return Err(Failure::usage(
@@ -49,7 +44,7 @@ pub async fn notes(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
 }
 
-/// What work is about that has this name; work without a name is looked at once.
+/// The subject of this name; work without a name gets a subject of its own.
 pub fn subject(name: Option<&str>) -> Result<Subject, Failure> {
     match name {
         Some(name) if name.trim().is_empty() => Err(Failure::usage("--subject needs a name")),
@@ -69,7 +64,7 @@ pub async fn question(
     ledger: Option<&Ledger>,
 ) -> Result<Question, Failure> {
     let preview = planner.preview(prepared, assignment, ledger).await?;
-    // Our own checks are not asked in words.
+    // Built-in checks have no prompt.
     let asked = assignment.candidates.first().is_none_or(|candidate| candidate.kind != ReviewerKind::Checks);
     Ok(Question {
         planned: Planned::of(&prepared.request.rules, assignment, &prepared.submission.files),
@@ -81,7 +76,7 @@ pub async fn question(
     })
 }
 
-/// The answer about a round that has ended. `again` is how the same is handed in again.
+/// The answer about a round that has ended. `again` says how to hand the same work in again.
 pub async fn answer(
     engine: &Engine,
     ticket: &Ticket,
@@ -100,7 +95,7 @@ pub async fn answer(
     Ok(Answer::new(Some(outcome), Verdict::of(stored, spent, next)).warned(warnings))
 }
 
-/// What to say where `--no-cache` left failures standing.
+/// The warning where `--no-cache` kept failures.
 fn kept_failures(count: usize) -> Option<String> {
     let failures = match count {
         0 => return None,

@@ -6,7 +6,7 @@ use crate::project::Project;
 use countersign_engine::engine::{Engine, SelfReviewResults, Ticket};
 use std::path::Path;
 
-/// Takes the results for the files as they are now. `from` is where they were read.
+/// Takes the results for the files as they are now. `from` is the path for error messages.
 pub async fn rule(
     project: &Project,
     typed: &str,

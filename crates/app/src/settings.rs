@@ -1,18 +1,14 @@
-//! The settings in force and where they come from.
+//! The settings in force with their origins, and the schema of the configuration.
 
-use crate::answer::v1::{Answer, Config, ConfigSchema, Setting};
+use crate::answer::v1::{Answer, Config, ConfigSchema};
 use crate::project::Project;
 use countersign_engine::config;
 
 /// The settings of a project.
 pub fn settings(project: &Project) -> Answer<Config> {
-    let setting = |setting: &config::Setting| Setting {
-        name: setting.name,
-        value: setting.value.clone(),
-        origin: setting.origin.to_string(),
-    };
-    let settings = project.config.settings().iter().map(setting).collect();
-    Answer::passed(Config { root: project.config.root.clone(), file: project.config.file.clone(), settings })
+    let config = &project.config;
+    let (root, file, settings) = (config.root.clone(), config.file.clone(), config.settings().to_vec());
+    Answer::passed(Config { root, file, settings })
 }
 
 /// The JSON schema of the configuration.

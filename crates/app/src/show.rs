@@ -1,17 +1,15 @@
-//! One review, as it stands.
+//! Shows one review.
 
-use crate::Failure;
 use crate::answer::v1::{Answer, Stated, Verdict};
 use crate::doors::DOORS;
-use crate::find;
-use crate::next;
 use crate::project::Project;
 use crate::reader::Reader;
-use crate::resident::Followed;
+use crate::resident::ReviewState;
 use crate::spent::Spent;
+use crate::{Failure, find, next};
 use countersign_engine::ledger::{Ledger, Stored};
 
-/// The review that is meant, or the one that was opened last.
+/// The named review, or the one that was opened last.
 pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdict>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(find::no_ledger()) };
     let id = match typed {
@@ -21,20 +19,19 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
     let Some(stored) = ledger.review(&id).await? else { return Err(find::not_found(id.as_str())) };
     let answer = shown(&ledger, &stored).await?;
     ledger.close().await;
-    // Showing is not judging: the command has done its work whatever it shows.
+    // The command succeeded, whatever the outcome of the review.
     Ok(answer.done())
 }
 
-/// A review as it stands. The answer is that of the review: a reader of its outcome or exit code reads no pass that there
-/// is none of.
+/// A review as it stands. Outcome and exit code are those of the review, so that nothing reads as passed that did not.
 pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer<Verdict>, Failure> {
     let next = next::steps(&stored.review, DOORS.of(&stored.review.subject).again, Reader::of_command());
     let spent = Spent::of(ledger, &stored.review).await?;
     Ok(Answer::new(stored.review.standing(), Verdict::of(stored, spent, next)))
 }
 
-/// The same for a caller of a server, with whether a process performs it.
-pub async fn stated(ledger: &Ledger, followed: &Followed) -> Result<Answer<Stated>, Failure> {
+/// The same for callers of a server, with whether a process performs the review.
+pub async fn stated(ledger: &Ledger, followed: &ReviewState) -> Result<Answer<Stated>, Failure> {
     let Answer { own, .. } = shown(ledger, followed.stored()).await?;
     let stated = Stated { state: followed.into(), verdict: own };
     Ok(Answer::new(followed.stored().review.standing(), stated))

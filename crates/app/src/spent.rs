@@ -1,4 +1,4 @@
-//! What the questions of a round cost, as far as the reviewers say so.
+//! Tokens and money that questions cost, as far as the reviewers report them.
 
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::review::Review;
@@ -9,31 +9,31 @@ use serde::{Serialize, Serializer};
 /// Tokens and money.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spent {
-    /// Tokens of this round's questions, as far as they are known; null where none are.
+    /// Tokens of the questions, as far as they are known; null where none are.
     pub tokens_in: Option<u64>,
-    /// Tokens of its replies, as far as they are known.
+    /// Tokens of the replies, as far as they are known.
     pub tokens_out: Option<u64>,
-    /// What it cost in dollars, as far as that is known (reported, or by `price`).
+    /// What they cost in dollars, as far as that is known (reported, or by `price`).
     #[serde(rename = "usd", serialize_with = "usd")]
     #[schemars(with = "Option<f64>")]
-    microusd: Option<u64>,
+    pub microusd: Option<u64>,
     /// How many questions are not in `usd`.
     #[serde(rename = "questions_with_unknown_cost")]
-    pub unknown: u32,
+    pub unknown: u64,
     /// How many questions are not in `tokens_in` and `tokens_out`.
     #[serde(rename = "questions_with_unknown_tokens")]
-    pub tokens_unknown: u32,
+    pub tokens_unknown: u64,
 }
 
 impl Spent {
-    /// What the newest round of a review cost.
+    /// The cost of the newest round of a review.
     pub async fn of(ledger: &Ledger, review: &Review) -> Result<Self, LedgerError> {
         let round = review.round().map_or(0, |round| round.n);
         let calls = ledger.calls(&review.id).await?;
         Ok(Self::sum(calls.iter().filter(|call| call.round == round)))
     }
 
-    /// What some questions cost together.
+    /// The sum over questions; the free checks are left out.
     pub fn sum<'c>(calls: impl Iterator<Item = &'c Call>) -> Self {
         let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
             (sum, None) => sum,
@@ -44,9 +44,9 @@ impl Spent {
             tokens_in: add(sum.tokens_in, report.tokens_in),
             tokens_out: add(sum.tokens_out, report.tokens_out),
             microusd: add(sum.microusd, report.cost_microusd),
-            unknown: sum.unknown + u32::from(report.cost_microusd.is_none()),
+            unknown: sum.unknown + u64::from(report.cost_microusd.is_none()),
             tokens_unknown: sum.tokens_unknown
-                + u32::from(report.tokens_in.is_none() || report.tokens_out.is_none()),
+                + u64::from(report.tokens_in.is_none() || report.tokens_out.is_none()),
         })
     }
 

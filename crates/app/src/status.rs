@@ -1,4 +1,4 @@
-//! How a project stands: tasks of runs, what is open, and how reviews have ended.
+//! The status of a project: tasks of runs, open reviews and workflows, and how reviews ended.
 
 use crate::Failure;
 use crate::answer::v1::{ActiveReview, Answer, Reviews, RunTask, Status, Workflow};
@@ -10,19 +10,18 @@ use countersign_core::review::State;
 use countersign_doors::jobs::overview::under_way;
 use countersign_doors::run::state::{self, Of, Summary};
 use countersign_doors::run::status::{Standing, counts, standings};
+use countersign_doors::run::task_file;
 use countersign_doors::run::tasks::Reading;
-use countersign_doors::run::tasks_file;
 use countersign_doors::service::active::active;
 use countersign_engine::ledger::{Count, Filter, Ledger};
-use std::collections::BTreeMap;
 
 /// How many open reviews are listed.
 pub const OPEN_ROWS: u32 = 50;
-/// How many sessions are looked at for workflows under way.
+/// How many sessions are searched for workflows under way.
 const SESSIONS: u32 = 50;
 
-/// Looks at a project and changes nothing. `whole` reads all there is about tasks of runs: with many tasks that takes
-/// longer than everything else, and text shows little of it.
+/// Reads the status of a project. `whole` reads everything about tasks of runs: with many tasks that takes longer than
+/// all else, and text shows little of it.
 pub async fn look(
     project: &Project,
     ledger: Option<&Ledger>,
@@ -39,9 +38,8 @@ pub async fn look(
 }
 
 async fn of_reviews(ledger: &Ledger) -> Result<Status, Failure> {
-    let ends: Vec<Count> = ledger.counts().await?;
-    let ends: Vec<Count> =
-        ends.into_iter().filter(|count| matches!(count.state, State::Settled(_))).collect();
+    let mut ends = ledger.counts().await?;
+    ends.retain(|count| matches!(count.state, State::Settled(_)));
     let filter = Filter { open_only: true, before: None, limit: OPEN_ROWS };
     let Reviews { reviews: open, more, .. } = reviews(Some(ledger), None, filter).await?;
     let workflows = under_way(ledger, SESSIONS).await;
@@ -51,7 +49,7 @@ async fn of_reviews(ledger: &Ledger) -> Result<Status, Failure> {
         open_more: more,
         workflows: workflows.into_iter().map(Workflow::from).collect(),
         task_reviews: active(ledger).await?.iter().map(ActiveReview::from).collect(),
-        ended: ends.iter().map(ended).collect::<BTreeMap<_, _>>(),
+        ended: ends.iter().map(ended).collect(),
         ends,
         has_ledger: true,
         ..Status::default()
@@ -67,7 +65,7 @@ fn ended(count: &Count) -> (String, u64) {
     (key, count.reviews)
 }
 
-/// The tasks of runs, and how many are in which state; none where there is no list of tasks.
+/// The tasks of runs, and how many are in which state; none without a list of tasks.
 async fn tasks(
     project: &Project,
     whole: bool,
@@ -78,9 +76,9 @@ async fn tasks(
         return Ok(None);
     }
     let name = run.layout.tasks_name();
-    // With many tasks both take their time, so the list is read while the database is.
+    // With many tasks both are slow, so the list is read while the database is.
     let path = run.layout.tasks();
-    let reading = tokio::task::spawn_blocking(move || tasks_file::read(&path));
+    let reading = tokio::task::spawn_blocking(move || task_file::read(&path));
     let summaries = state::look(&run.layout, if whole { Of::Whole } else { Of::Line }).await;
     let reading = reading.await.map_err(|error| Failure::internal(error.to_string()))?;
     let Reading { list, problems, .. } = reading?;

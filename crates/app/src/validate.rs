@@ -1,7 +1,7 @@
-//! Configuration, rules, jobs, tasks, state files and qr modules, asking nobody and writing nothing.
+//! Checks configuration, rules, jobs, tasks, state files and qr modules. Calls no reviewer and writes nothing.
 
 use crate::Failure;
-use crate::answer::v1::{self, Answer};
+use crate::answer::v1::{Answer, Valid};
 use crate::doors::{Checked, DOORS, Look, qr};
 use crate::project::{self, Project};
 use crate::wanted::unmatched;
@@ -10,9 +10,8 @@ use countersign_engine::workspace;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Checks everything that can be checked without asking, or only these state files. What is wrong is reported for all
-/// files together.
-pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<v1::Valid>, Failure> {
+/// Checks everything that needs no reviewer, or only these state files. Errors of all files are reported together.
+pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<Valid>, Failure> {
     if !named.is_empty() {
         return only(named);
     }
@@ -27,8 +26,8 @@ pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<v1::V
     Ok(answer(together(configuration, problems)?, doors))
 }
 
-/// Checks the files that are named, and nothing else.
-fn only(files: &[PathBuf]) -> Result<Answer<v1::Valid>, Failure> {
+/// Checks the named files alone.
+fn only(files: &[PathBuf]) -> Result<Answer<Valid>, Failure> {
     let mut states = qr::check_files(files);
     match states.problems.take() {
         Some(problems) => Err(problems.into()),
@@ -36,51 +35,26 @@ fn only(files: &[PathBuf]) -> Result<Answer<v1::Valid>, Failure> {
     }
 }
 
-fn answer(valid: Valid, doors: Vec<Checked>) -> Answer<v1::Valid> {
+fn answer(mut valid: Valid, doors: Vec<Checked>) -> Answer<Valid> {
     let lines = doors.iter().flat_map(|door| door.words.lines().map(str::to_owned));
-    let lines = valid.words().into_iter().chain(lines).collect();
-    let warnings: Vec<String> = doors.iter().flat_map(|door| &door.warnings).map(warning).collect();
+    valid.lines = valid.words().into_iter().chain(lines).collect();
+    let mut warnings = valid.left_out.clone();
+    warnings.extend(doors.iter().flat_map(|door| &door.warnings).map(warning));
     let keys = doors.into_iter().flat_map(|door| door.keys);
     let keys: Map<String, Value> = keys.map(|(key, value)| (key.to_owned(), value)).collect();
-    let files = serde_json::from_value(Value::Object(keys)).unwrap_or_default();
-    let Valid { file, rules, criteria, reviewers, left_out } = valid;
-    let own = v1::Valid { file, rules, criteria, reviewers, files, lines };
-    Answer::passed(own).warned(left_out.into_iter().chain(warnings).collect())
+    valid.files = serde_json::from_value(Value::Object(keys)).unwrap_or_default();
+    Answer::passed(valid).warned(warnings)
 }
 
-/// A configuration in which nothing is wrong.
-#[derive(Default)]
-pub struct Valid {
-    /// The file; a project may do with jobs or tasks alone.
-    pub file: Option<PathBuf>,
-    /// How many rules it has.
-    pub rules: usize,
-    /// How many criteria they have together.
-    pub criteria: usize,
-    /// How many reviewers may be asked.
-    pub reviewers: usize,
-    /// Files that could not be looked at.
-    pub left_out: Vec<String>,
-}
-
-impl Valid {
-    /// In a line, for people; none without a file.
-    pub fn words(&self) -> Option<String> {
-        let Self { file, rules, criteria, reviewers, .. } = self;
-        let file = file.as_ref()?.display();
-        Some(format!("{file}: {rules} rules, {criteria} criteria, {reviewers} reviewers: valid"))
-    }
-}
-
-/// Rules that are for something, and recorded rulings that can be read.
+/// Checks that every rule matches a file, and that the reviewers can be set up.
 pub fn check(project: &Project) -> Result<Valid, Failure> {
     let valid = check_rules(project)?;
-    // Found here, not in the middle of a review.
+    // An error must show here, not during a review.
     project.planner(None)?;
     Ok(valid)
 }
 
-/// The same without a look at what the reviewers need.
+/// The same without the reviewers.
 pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     let config = &project.config;
     let file = config.require_file().map_err(|problem| Failure::at(vec![problem]))?.clone();
@@ -88,20 +62,20 @@ pub fn check_rules(project: &Project) -> Result<Valid, Failure> {
     unmatched(config, &found.files)?;
     let criteria = config.rules.iter().map(|rule| rule.criteria.len()).sum();
     let (rules, reviewers) = (config.rules.len(), config.reviewers.len());
-    Ok(Valid { file: Some(file), rules, criteria, reviewers, left_out: found.left_out })
+    let (file, left_out) = (Some(file), found.left_out);
+    Ok(Valid { file, rules, criteria, reviewers, left_out, ..Valid::default() })
 }
 
-/// The configuration; only a project with jobs, tasks or state files can do without.
+/// The configuration; only a project with jobs, tasks or state files may have none.
 fn configuration(project: &Project, without: bool) -> Result<Valid, Failure> {
     if project.config.file.is_some() || !without {
         return check(project);
     }
     project.planner(None)?;
-    let reviewers = project.config.reviewers.len();
-    Ok(Valid { file: None, rules: 0, criteria: 0, reviewers, left_out: vec![] })
+    Ok(Valid { reviewers: project.config.reviewers.len(), ..Valid::default() })
 }
 
-/// The configuration, if nothing is wrong with it nor with any other file.
+/// The configuration, if neither it nor any other file has errors.
 fn together(configuration: Result<Valid, Failure>, others: Option<Problems>) -> Result<Valid, Failure> {
     match (configuration, others) {
         (Ok(valid), None) => Ok(valid),

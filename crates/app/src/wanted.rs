@@ -11,7 +11,7 @@ use countersign_core::policy::{Attempts, Policy};
 use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{Config, Diagnostic};
-use countersign_engine::engine::{EngineError, Handed, Planner, Prepared, Request};
+use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
 use countersign_engine::workspace;
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub struct Wanted {
     /// Files and folders; without any, all files that the rules match.
     pub paths: Vec<PathBuf>,
     /// A change, instead of files and folders.
-    pub change: Option<Handed>,
+    pub change: Option<SubmittedChange>,
     /// Criteria instead of the configured rules.
     pub criteria: Vec<Criterion>,
     /// Whether those are asked for each file.

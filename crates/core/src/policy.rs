@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 mod gate;
 
 pub use gate::{
-    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, GateEnd, GateItem, GatePolicy, Gated, Standing, gate,
+    DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, GateEnd, GateItem, GatePolicy, GateResult, Standing,
+    gate,
 };
 
 /// Up to this many files a question gets the base timeout.

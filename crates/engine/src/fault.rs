@@ -14,7 +14,7 @@ pub(crate) enum Moment {
     After,
 }
 
-pub(crate) fn perhaps_die(moment: Moment) {
+pub(crate) fn kill_if_chosen(moment: Moment) {
     if !cfg!(debug_assertions) {
         return;
     }

@@ -11,7 +11,7 @@ const OUTPUT_BYTES: usize = 256 * 1024;
 
 /// How a command ended, and its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct CommandResult {
     /// How.
     pub end: End,
     /// The end of its output and error output, as text.
@@ -31,7 +31,7 @@ pub enum End {
     Cancelled,
 }
 
-impl Came {
+impl CommandResult {
     /// Whether it ended with exit code 0.
     pub fn passed(&self) -> bool {
         self.end == End::Passed
@@ -69,7 +69,7 @@ pub async fn run(
     guard: &GuardProgram,
     command: Command<'_>,
     cancel: &CancellationToken,
-) -> std::io::Result<Came> {
+) -> std::io::Result<CommandResult> {
     let mut call = Call::new("/bin/sh");
     // Both streams in the order in which they were written, as a person would see them.
     call.args = ["-c", "exec 2>&1\neval \"$0\"", command.line].map(Into::into).to_vec();
@@ -90,5 +90,5 @@ pub async fn run(
         How::TooMuchOutput { .. } | How::GuardLost => End::Failed("its output was lost".to_owned()),
         How::Cancelled => End::Cancelled,
     };
-    Ok(Came { end, output: String::from_utf8_lossy(&ended.stdout).into_owned() })
+    Ok(CommandResult { end, output: String::from_utf8_lossy(&ended.stdout).into_owned() })
 }

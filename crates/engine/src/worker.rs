@@ -3,7 +3,7 @@
 
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram, How, Surplus, Tap};
-use crate::programs::{Facts, Heard, PROGRAMS, Problem, Said, Usage, not_exited};
+use crate::programs::{Facts, PROGRAMS, ParsedOutput, Problem, Said, Usage, not_exited};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -44,7 +44,7 @@ pub enum Worker {
 
 /// What is to be done.
 #[derive(Clone, Debug)]
-pub struct Errand<'a> {
+pub struct WorkRequest<'a> {
     /// The prompt.
     pub prompt: &'a str,
     /// The folder it is done in.
@@ -61,7 +61,7 @@ pub struct Errand<'a> {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Worked {
+pub struct WorkResult {
     /// What it said last, or why there is nothing.
     pub said: Result<String, Problem>,
     /// What it cost, as far as it says so.
@@ -98,43 +98,43 @@ impl Worker {
     pub async fn work(
         &self,
         guard: &GuardProgram,
-        errand: Errand<'_>,
+        request: WorkRequest<'_>,
         cancel: &CancellationToken,
-    ) -> std::io::Result<Worked> {
+    ) -> std::io::Result<WorkResult> {
         let private = Scratch::new("work")?;
-        let mut call = self.call(&errand, private.path())?;
+        let mut call = self.call(&request, private.path())?;
         call.scratch = Some(private.path().to_owned());
         let ended = process::run(guard, call, cancel).await?;
         let heard = self.hear(&ended);
         let said = heard.said.map(|said| said.text());
-        Ok(Worked { said, usage: heard.usage, ended })
+        Ok(WorkResult { said, usage: heard.usage, ended })
     }
 
-    fn call(&self, errand: &Errand<'_>, private: &Path) -> std::io::Result<Call> {
+    fn call(&self, request: &WorkRequest<'_>, private: &Path) -> std::io::Result<Call> {
         let mut call = match self {
             Self::Program { program, path, model, more } => {
                 let mut call = Call::new(path);
                 call.args = program.working.line(model.as_deref(), more);
-                call.stdin = errand.prompt.as_bytes().to_vec();
+                call.stdin = request.prompt.as_bytes().to_vec();
                 call
             }
-            Self::Command { argv, model } => command(argv, model.as_deref(), errand.prompt, private)?,
+            Self::Command { argv, model } => command(argv, model.as_deref(), request.prompt, private)?,
         };
         // A program that finds the marks of the session ours is started in takes itself for a part of it.
         let kept =
             |(name, value): &&(OsString, OsString)| !PROGRAMS.marks().any(|(mark, _)| mark.is(name, value));
-        call.env = errand.environment.iter().filter(kept).cloned().collect();
+        call.env = request.environment.iter().filter(kept).cloned().collect();
         if let Self::Program { program, .. } = self {
             call.env.extend(program.working.set.iter().map(|(name, value)| (name.into(), value.into())));
         }
-        call.env.push(("COUNTERSIGN_CALL".into(), errand.mark.into()));
+        call.env.push(("COUNTERSIGN_CALL".into(), request.mark.into()));
         call.only_env = true;
-        call.cwd = errand.folder.to_owned();
-        call.timeout = errand.timeout;
+        call.cwd = request.folder.to_owned();
+        call.timeout = request.timeout;
         call.stdout_limit_bytes = OUTPUT_BYTES;
         call.surplus = Surplus::Forgets;
         call.stderr_tail_bytes = STDERR_TAIL_BYTES;
-        call.tap = errand.tap.clone().map(|tap| self.in_words(tap));
+        call.tap = request.tap.clone().map(|tap| self.in_words(tap));
         Ok(call)
     }
 
@@ -164,7 +164,7 @@ impl Worker {
         })
     }
 
-    fn hear(&self, ended: &Ended) -> Heard {
+    fn hear(&self, ended: &Ended) -> ParsedOutput {
         match self {
             Self::Program { program, .. } => (program.working.hear)(ended),
             Self::Command { .. } => {
@@ -172,7 +172,7 @@ impl Worker {
                     How::Exited(0) => Ok(Said::Text(String::from_utf8_lossy(&ended.stdout).into_owned())),
                     other => Err(not_exited(other, &ended.stderr_tail)),
                 };
-                Heard { said, usage: None }
+                ParsedOutput { said, usage: None }
             }
         }
     }

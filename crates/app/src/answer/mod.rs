@@ -1,3 +1,3 @@
-//! What use cases answer, as types. Text, `--json`, MCP, HTTP and the description of the API come from these.
+//! The answers of use cases, as types. Text, `--json`, MCP, HTTP and the description of the API come from these.
 
 pub mod v1;

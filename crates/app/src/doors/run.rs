@@ -7,7 +7,7 @@ use crate::project::Project;
 use crate::run_project::RunProject;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_doors::run;
-use countersign_doors::run::tasks_file;
+use countersign_doors::run::task_file;
 use countersign_engine::config::{Diagnostic, Problems};
 use countersign_engine::ledger::Ledger;
 use serde_json::json;
@@ -73,7 +73,7 @@ fn found(root: &Path, configuration: Option<&Path>) -> Result<Checked, Problems>
         // Without settings the prefix of names is unknown; the default list is checked all the same.
         Err(settings) => {
             let list = root.join("spec/tasks.md");
-            let of_list = list.exists().then(|| tasks_file::read(&list).and_then(|list| list.valid()).err());
+            let of_list = list.exists().then(|| task_file::read(&list).and_then(|list| list.valid()).err());
             let all = [Some(settings.clone()), of_list.flatten()].into_iter().flatten();
             return Err(Problems::together(all).unwrap_or(settings));
         }
@@ -81,7 +81,7 @@ fn found(root: &Path, configuration: Option<&Path>) -> Result<Checked, Problems>
     let (mut list, mut warnings) = (None, vec![]);
     if run.has_tasks() {
         let path = run.layout.tasks();
-        let (tasks, of_list) = tasks_file::read(&path)?.valid()?;
+        let (tasks, of_list) = task_file::read(&path)?.valid()?;
         list = Some((path, tasks.tasks().len()));
         warnings = of_list;
     }

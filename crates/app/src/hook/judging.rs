@@ -13,7 +13,7 @@ use countersign_core::outcome::Outcome;
 use countersign_core::prompt::Sections;
 use countersign_core::review::{Actor, ActorKind, Channel, Refused, Route};
 use countersign_core::text::visible_line;
-use countersign_doors::service::context::{Known, Surroundings};
+use countersign_doors::service::context::{CommandEnv, Known};
 use countersign_doors::service::hook;
 use countersign_doors::service::hook::answer::{Say, Stands};
 use countersign_doors::service::hook::input::Stopping;
@@ -22,7 +22,9 @@ use countersign_doors::service::plan;
 use countersign_doors::service::task::{Task, TaskStatus};
 use countersign_doors::service::tasks::{planned, read_plan};
 use countersign_engine::config::{ServiceConfig, Trigger};
-use countersign_engine::engine::{Engine, EngineError, Handed, Planner, Prepared, Ticket, self_review_file};
+use countersign_engine::engine::{
+    Engine, EngineError, Planner, Prepared, SubmittedChange, Ticket, self_review_file,
+};
 use countersign_engine::ledger::Stored;
 use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
@@ -134,7 +136,7 @@ async fn prepare(
     let sections = sections(project, stopping, note, cancel).await?;
     let wanted = Wanted {
         paths: vec![],
-        change: Some(Handed::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
+        change: Some(SubmittedChange::new(work.change.clone(), work.wanted.left_out.clone(), sections)),
         criteria: vec![],
         each_file: false,
         guidance: None,
@@ -175,7 +177,7 @@ async fn sections(
     let mut environment: Vec<_> = std::env::vars_os().collect();
     environment.push((OWN_CALL.into(), "hook".into()));
     let guard = project::guard_program()?;
-    let around = Surroundings { guard: &guard, root: project.root.path(), environment: &environment };
+    let around = CommandEnv { guard: &guard, root: project.root.path(), environment: &environment };
     let known = Known::gather(&settings, log, &around, cancel).await;
     let known = known.map_err(|error| match error.kind() {
         std::io::ErrorKind::Interrupted => Failure::interrupted(),

@@ -6,7 +6,7 @@ use crate::author;
 use crate::change;
 use crate::project::{self, Project};
 use countersign_engine::config::{self, FILE_NAME, Flags};
-use countersign_engine::git::{Anchor, Git, Standpoint};
+use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(super) struct Work {
     pub(super) base: change::Base,
     pub(super) change: Change,
     pub(super) wanted: ChangeWanted,
-    at: Standpoint,
+    at: Checkout,
     /// The state that passed last.
     anchor: Option<Anchor>,
     /// A warning about an invalid configuration in the working tree.
@@ -96,7 +96,7 @@ pub(super) async fn begin_here(config: Option<PathBuf>) -> Result<(), Failure> {
 
 /// The first look at a branch. The start is recorded, so that later commits of an agent are seen, also on the default
 /// branch.
-async fn begin(git: &Git, at: &Standpoint, note: Note) -> Result<(Option<String>, Option<Anchor>), Failure> {
+async fn begin(git: &Git, at: &Checkout, note: Note) -> Result<(Option<String>, Option<Anchor>), Failure> {
     let usual = git.since(at, None).await?;
     match git.begin_at(at, usual.as_deref()).await {
         Ok(anchor) => Ok((Some(anchor.commit.clone()), Some(anchor))),

@@ -5,12 +5,12 @@ use crate::Failure;
 use crate::answer::v1::qr::{ByWord, Execute, ExecuteFailed, FailedItem, Init, Phase, Status};
 use countersign_core::outcome::Outcome;
 use countersign_doors::qr::transition;
-use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Which, State, words};
+use countersign_doors::qr::{Here, Loaded, OnRecord, Phase as Selection, State, words};
 
 /// `qr init`: makes the state directory.
 pub fn init(place: &Place) -> Result<Answered<Init>, Failure> {
     let created = place.dir.create()?;
-    let here = place.here(Which::PlanStructure);
+    let here = place.here(Selection::PlanStructure);
     let state_dir = place.dir.path().display().to_string();
     let answer = Init { state_dir, created, next: here.command("execute") };
     Ok(Answered::new(Outcome::Passed, words::initialised(&here, created), answer))

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 pub const LOOK: Duration = Duration::from_millis(500);
 
 /// The state of a review at the end of waiting.
-pub enum Followed {
+pub enum ReviewState {
     /// It has an outcome.
     Stands(Stored),
     /// It is running.
@@ -21,7 +21,7 @@ pub enum Followed {
     Interrupted(Stored),
 }
 
-impl Followed {
+impl ReviewState {
     /// The review.
     pub fn stored(&self) -> &Stored {
         match self {
@@ -69,7 +69,7 @@ pub async fn until_it_stands(
     review: &ReviewId,
     longest: Duration,
     gone: &CancellationToken,
-) -> Result<Followed, Failure> {
+) -> Result<ReviewState, Failure> {
     let mut changes = ledger.watch().await?;
     let deadline = Instant::now() + longest;
     loop {
@@ -77,9 +77,9 @@ pub async fn until_it_stands(
         let Some(stored) = ledger.review(review).await? else {
             return Err(Failure::internal(format!("there is no review `{review}` any more")));
         };
-        let followed = Followed::of(resident, ledger, stored).await?;
+        let followed = ReviewState::of(resident, ledger, stored).await?;
         let is_over = Instant::now() >= deadline || gone.is_cancelled();
-        if is_over || !matches!(followed, Followed::Running(_)) {
+        if is_over || !matches!(followed, ReviewState::Running(_)) {
             return Ok(followed);
         }
         // Reading a large review after each answer would cost more than the answer.

@@ -2,14 +2,14 @@
 
 mod followed;
 
-pub use followed::{Followed, LOOK, counted, is_performed, until_it_stands};
+pub use followed::{LOOK, ReviewState, counted, is_performed, until_it_stands};
 
 use crate::Failure;
 use crate::change::{self, Base};
 use crate::project::{Project, environment, guard_program};
-use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
+use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
 use countersign_engine::config::Flags;
 use countersign_engine::engine::{Engine, EngineError, Planner, Ticket};
@@ -175,8 +175,8 @@ impl Resident {
         self.0.opened.lock().await.engine.as_ref().is_some_and(|engine| engine.holds(stored))
     }
 
-    /// The happenings from now on; none where no engine is open.
-    pub async fn happenings(&self) -> Option<broadcast::Receiver<Happening>> {
+    /// The events from now on; none where no engine is open.
+    pub async fn events(&self) -> Option<broadcast::Receiver<ProgressEvent>> {
         self.0.opened.lock().await.engine.as_ref().map(Engine::watch)
     }
 

@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::change;
 use crate::project::{self, Project};
 use crate::wanted::built_in_rules;
-use countersign_doors::run::judging::{Judges, Judging};
+use countersign_doors::run::judging::{Judging, ReviewConfigSource};
 use countersign_engine::config::{self, FILE_NAME, Flags, Gathered};
 use countersign_engine::engine::Judge;
 use countersign_engine::git::{Git, GitError};
@@ -112,7 +112,7 @@ fn program(judge: &Judge) -> Option<String> {
     }
 }
 
-impl Judges for AsOfBase {
+impl ReviewConfigSource for AsOfBase {
     fn at<'a>(
         &'a self,
         base: &'a str,

@@ -18,8 +18,8 @@ use countersign_doors::run::layout::Layout;
 use countersign_doors::run::lock::{self, Holder, LockError, RunLock};
 use countersign_doors::run::log;
 use countersign_doors::run::repo::Repo;
-use countersign_doors::run::run::{People, Run, RunParts};
-use countersign_doors::run::schedule::Which;
+use countersign_doors::run::run::{HumanGate, Run, RunParts};
+use countersign_doors::run::schedule::Selection;
 use countersign_doors::run::settings::Settings;
 use countersign_doors::run::tasks::Task;
 use countersign_engine::engine::{Engine, Listener};
@@ -31,7 +31,7 @@ use waiting::Waiting;
 /// A request to run tasks.
 pub struct Request {
     /// The selection of tasks.
-    pub which: Which,
+    pub which: Selection,
     /// A task that is reset first.
     pub retry: Option<Retry>,
     /// Whether several run at once, each in its own worktree.
@@ -148,7 +148,7 @@ pub struct Plan {
 
 impl Plan {
     /// The order in which tasks would run.
-    pub async fn order(self, people: Arc<dyn People>) -> Result<Vec<Task>, Failure> {
+    pub async fn order(self, people: Arc<dyn HumanGate>) -> Result<Vec<Task>, Failure> {
         let run = self.open(people, CancellationToken::new()).await?;
         Ok(run.order(&self.request.which).await?)
     }
@@ -156,7 +156,7 @@ impl Plan {
     /// Takes the lock and opens the run. `cancel` stops it after the current step.
     pub async fn start(
         self,
-        people: Arc<dyn People>,
+        people: Arc<dyn HumanGate>,
         listener: Listener,
         cancel: &CancellationToken,
     ) -> Result<UnderWay, Failure> {
@@ -175,7 +175,7 @@ impl Plan {
         Ok(UnderWay { list, run, which: request.which, waiting, _lock: lock })
     }
 
-    async fn open(&self, people: Arc<dyn People>, cancel: CancellationToken) -> Result<Run, Failure> {
+    async fn open(&self, people: Arc<dyn HumanGate>, cancel: CancellationToken) -> Result<Run, Failure> {
         let project = &self.list.project;
         let root = project.root.path();
         let repo = Repo::open(root, self.list.config.main_branch.as_deref()).await;
@@ -206,7 +206,7 @@ pub struct UnderWay {
     /// The list.
     pub list: List,
     run: Arc<Run>,
-    which: Which,
+    which: Selection,
     /// None where people are not notified.
     waiting: Option<Waiting>,
     _lock: RunLock,

@@ -2,8 +2,8 @@
 
 use crate::notify::{self, About, Told};
 use crate::project::Project;
-use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::ProgressEvent;
 use countersign_doors::service::task::person_needed;
 use countersign_engine::engine::Listener;
 use countersign_engine::ledger::Ledger;
@@ -18,8 +18,8 @@ impl Waiting {
     /// With the listener that adds them, until the run is stopped.
     pub(super) fn listen(stopped: CancellationToken) -> (Self, Listener) {
         let (sender, receiver) = unbounded_channel();
-        let listener = move |happening: &Happening| {
-            if let (Happening::Awaits { task, review }, false) = (happening, stopped.is_cancelled()) {
+        let listener = move |happening: &ProgressEvent| {
+            if let (ProgressEvent::Awaits { task, review }, false) = (happening, stopped.is_cancelled()) {
                 // Fails after the end of the run.
                 let _ = sender.send((task.clone(), review.clone()));
             }

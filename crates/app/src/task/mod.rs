@@ -4,7 +4,7 @@ mod panel;
 mod reviewing;
 
 pub use panel::two_call;
-pub use reviewing::{Begun, Did, Ready, Reviewed, When, begin};
+pub use reviewing::{Begun, Ready, Reviewed, When, WithoutReview, begin};
 
 use crate::Failure;
 use crate::answer::v1::task::{self as v1, OneTask};

@@ -35,14 +35,14 @@ pub enum When {
 /// A review, or why none is needed.
 pub enum Begun {
     /// No review is needed.
-    Answered(Did, Box<OneTask>),
+    Answered(WithoutReview, Box<OneTask>),
     /// A review can be made.
     Ready(Box<Ready>),
 }
 
 /// What was done without a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum WithoutReview {
     /// Nothing: the task is already complete.
     Nothing,
     /// The task waits for a request, because of this trigger.
@@ -51,7 +51,7 @@ pub enum Did {
     Completed,
 }
 
-impl Did {
+impl WithoutReview {
     /// The outcome of the command.
     pub fn outcome(self) -> Outcome {
         match self {
@@ -83,16 +83,16 @@ pub struct Reviewed {
     /// The ticket to mark as delivered.
     pub ticket: Option<Ticket>,
     /// The notification, to be sent after the answer, because it may take a while.
-    pub telling: Option<Telling>,
+    pub telling: Option<PendingNotification>,
 }
 
 /// A notification to be sent.
-pub struct Telling {
+pub struct PendingNotification {
     project: Project,
     told: Told,
 }
 
-impl Telling {
+impl PendingNotification {
     /// Sends it.
     pub async fn tell(self, ledger: &Ledger) {
         notify::tell(&self.project, ledger, self.told).await;
@@ -111,7 +111,7 @@ pub async fn begin(
     let settings = &base.project.config.service;
     match (when, task.status) {
         (When::Triggered, TaskStatus::Complete) => {
-            return Ok(Begun::Answered(Did::Nothing, Box::new(OneTask::new(&task))));
+            return Ok(Begun::Answered(WithoutReview::Nothing, Box::new(OneTask::new(&task))));
         }
         (_, TaskStatus::Skipped) => return Err(super::is_skipped(&task)),
         _ => {}
@@ -120,11 +120,11 @@ pub async fn begin(
         tasks.set(&mut task, TaskStatus::AwaitingReview, None, now().0).await?;
         let next = vec![format!("countersign task review {}", visible_line(&task.id))];
         let answer = OneTask { next, ..OneTask::new(&task) };
-        return Ok(Begun::Answered(Did::Waits(settings.trigger), Box::new(answer)));
+        return Ok(Begun::Answered(WithoutReview::Waits(settings.trigger), Box::new(answer)));
     }
     if !settings.enabled {
         tasks.set(&mut task, TaskStatus::Complete, None, now().0).await?;
-        return Ok(Begun::Answered(Did::Completed, Box::new(OneTask::new(&task))));
+        return Ok(Begun::Answered(WithoutReview::Completed, Box::new(OneTask::new(&task))));
     }
     // At once, also for callers that do not wait for the end.
     refuse_stopped(&tasks, &task).await?;
@@ -212,7 +212,7 @@ impl Ready {
         };
         let finished = reviewing.review(task, cancel).await?;
         let (outcome, answer) = (finished.outcome, answer(&finished));
-        let telling = told(&finished).map(|told| Telling { project: base.project, told });
+        let telling = told(&finished).map(|told| PendingNotification { project: base.project, told });
         let ticket = finished.judged.map(|(ticket, _)| ticket);
         Ok(Reviewed { outcome, answer, warnings, ticket, telling })
     }

@@ -3,6 +3,8 @@
 use super::{Blocking, threshold};
 use crate::criterion::Severity;
 use crate::outcome::{NoVerdict, Outcome, Stop};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The last round there is unless a setting says otherwise.
 pub const DEFAULT_CEILING_ROUNDS: u32 = 5;
@@ -66,7 +68,9 @@ impl GatePolicy {
 }
 
 /// How the gate stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum GateEnd {
     /// Everything that blocks passed or was accepted.
     Pass,
@@ -98,7 +102,7 @@ impl GateEnd {
 
 /// What the gate says, with the items behind it, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gated<'i> {
+pub struct GateResult<'i> {
     /// How it stands.
     pub end: GateEnd,
     /// The lightest severity that blocks in this round.
@@ -116,9 +120,13 @@ pub struct Gated<'i> {
 }
 
 /// Decides. A failure weighs more than an open item; a limit is only reached by something that blocks.
-pub fn gate<'i>(items: impl IntoIterator<Item = GateItem<'i>>, round: u32, policy: &GatePolicy) -> Gated<'i> {
+pub fn gate<'i>(
+    items: impl IntoIterator<Item = GateItem<'i>>,
+    round: u32,
+    policy: &GatePolicy,
+) -> GateResult<'i> {
     let threshold = policy.threshold(round);
-    let mut gated = Gated {
+    let mut gated = GateResult {
         end: GateEnd::Empty,
         threshold,
         failed: vec![],

@@ -28,7 +28,7 @@ pub struct SelfReview {
     /// What the author says.
     pub notes: Option<String>,
     /// How to hand the result in, in the door's own words.
-    pub handing_in: Option<String>,
+    pub submit: Option<String>,
 }
 
 /// Builds the document.
@@ -50,8 +50,8 @@ pub fn self_review_instructions(review: &SelfReview) -> String {
     }
     out.push_str(&format!("## Guidelines\n\n{GUIDELINES}\n"));
     out.push_str(TASK);
-    if let Some(handing_in) = &review.handing_in {
-        out.push_str(&format!("\n## Handing In\n\n{}\n", handing_in.trim()));
+    if let Some(submit) = &review.submit {
+        out.push_str(&format!("\n## Handing In\n\n{}\n", submit.trim()));
     }
     out
 }
@@ -112,7 +112,7 @@ mod tests {
             files: files(),
             reviews: vec![section("all outputs together")],
             notes: Some("mind the gap".into()),
-            handing_in: Some("Call back.".into()),
+            submit: Some("Call back.".into()),
         };
         let document = self_review_instructions(&review);
         let order = [

@@ -1,4 +1,4 @@
-//! `$EDITOR` on the changed files, as git starts it: through the shell, since it may have arguments.
+//! Runs `$EDITOR` on the changed files, as git does: through the shell, since it may have arguments.
 
 use rustix::termios::OptionalActions;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use std::time::{Duration, SystemTime};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-/// More files are opened in no editor.
+/// How many files are opened at most.
 const FILES_MAX: usize = 100;
-/// How long an editor may take to end when everything stops.
+/// How long an editor may take to end after it was told to.
 const GRACE_SECONDS: u64 = 3;
 
-/// Said where somebody changed what was judged: a verdict belongs to exact bytes, and so does a decision.
+/// Said where the judged files were edited: a verdict and a decision belong to exact bytes.
 const NOT_JUDGED: &str = "Your edits are not part of what was judged: a and s merge it without them, f has the agent go on from them.";
 
-/// Lets a person edit. What there is to say about it.
+/// Opens the editor and waits for it. Returns a message for the person, if any.
 pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<String> {
     let editor = std::env::var_os("EDITOR").filter(|editor| !editor.is_empty());
     let Some(editor) = editor else {
@@ -25,7 +25,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
     if there.is_empty() {
         return Some("There is no changed file to edit.".to_owned());
     }
-    // The person's own program on their own terminal: it has to be in the foreground, so it runs under no guard.
+    // The editor must be in the foreground of the terminal, so it runs without the guard.
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg("eval \"$EDITOR \\\"\\$@\\\"\"").arg("editor").args(there.iter().take(FILES_MAX));
     command.env("EDITOR", &editor).stdin(Stdio::inherit()).kill_on_drop(true);
@@ -50,7 +50,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
     }
 }
 
-/// When each file was changed last and how long it is; none where it is gone.
+/// Modification time and size of each file; none where it is missing.
 fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
     let stamp = |file: &PathBuf| {
         let found = file.metadata().ok()?;
@@ -59,7 +59,7 @@ fn stamps(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
     files.iter().map(stamp).collect()
 }
 
-/// A path that no editor takes for an option.
+/// A path that does not look like an option.
 fn operand(file: &Path) -> PathBuf {
     if file.is_relative() { Path::new(".").join(file) } else { file.to_owned() }
 }

@@ -1,6 +1,6 @@
-//! The human gate at a terminal: shows what was found, and asks until there is a decision.
+//! The human gate of a run at a terminal: shows the findings and asks until there is a decision.
 //!
-//! The choice is typed as a line; the terminal is only taken while somebody scrolls in a text.
+//! The choice is typed as a line; a full screen is only open while the pager shows a text.
 
 mod editor;
 mod pager;
@@ -16,7 +16,7 @@ use countersign_core::criterion::Severity;
 use countersign_core::review::{State, Verb};
 use countersign_core::text::visible_line;
 use countersign_doors::run::human::{CHOICES, Choice, INVALID, Line, PROMPT, Shown, choice, lines};
-use countersign_doors::run::run::{Asked, People, Question, Said};
+use countersign_doors::run::run::{Asked, HumanGate, Question, Said};
 use countersign_engine::ledger::Stored;
 use pager::Left;
 use std::io::{self, Write};
@@ -25,18 +25,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What is kept as the reason: the document knows no second question.
+/// The recorded reason: the specification has no question for one.
 pub const REASON: &str = "at the terminal";
 
-/// The people of a run that has a terminal.
-pub struct AtTerminal {
-    /// The project they decide in.
+/// Asks the person at the terminal of a run.
+pub struct TerminalGate {
     pub project: Arc<Project>,
-    /// Stops asking.
     pub cancel: CancellationToken,
 }
 
-impl People for AtTerminal {
+impl HumanGate for TerminalGate {
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a> {
         Box::pin(async move { Ok(self.decided(question).await?) })
     }
@@ -46,9 +44,9 @@ impl People for AtTerminal {
     }
 }
 
-impl AtTerminal {
-    /// Asks, and records what was decided about exactly the work that was shown. Where another decision was first, that
-    /// one counts, and the run goes on with it.
+impl TerminalGate {
+    /// Asks, and records the decision about exactly the work that was shown. Where another decision was recorded first,
+    /// that one counts.
     async fn decided(&self, question: Question<'_>) -> Result<Said<Box<Stored>>, Failure> {
         let Question { shown, diff, files, engine, stored } = question;
         let failed = |error: io::Error| Failure {
@@ -77,7 +75,7 @@ impl AtTerminal {
     }
 }
 
-/// Whether to go on after a task failed for good. Only a yes is one.
+/// Asks whether to go on after a task failed for good. Only `y` or `yes` counts as one.
 pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
     if !terminal::is_there() {
         return Ok(false);
@@ -93,8 +91,8 @@ pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::R
     Ok(matches!(typed.as_str(), "y" | "yes"))
 }
 
-/// Asks a person. Nobody is there without a terminal, or once it is closed: nothing is decided then, and the task waits.
-/// `diff` is the change, `files` are those it touches, to open in an editor.
+/// Asks a person. Without a terminal, or once it is closed, nothing is decided, and the task waits. `diff` is the change,
+/// `files` are those it touches, to open in an editor.
 pub async fn ask(
     shown: &Shown,
     diff: &str,
@@ -104,9 +102,7 @@ pub async fn ask(
     if !terminal::is_there() {
         return Ok(Said::Nobody);
     }
-    let gate = Gate { shown, diff, files, cancel };
-    match gate.ask().await {
-        // A terminal that is closed while we write to it.
+    match (Gate { shown, diff, files, cancel }).ask().await {
         Err(error) if terminal::is_closed(&error) => Ok(Said::Nobody),
         said => said,
     }
@@ -131,15 +127,14 @@ impl Gate<'_> {
         lines.iter().try_for_each(print)?;
         loop {
             say(PROMPT, "")?;
-            let typed = tokio::select! {
-                () = self.cancel.cancelled() => None,
-                line = input.line() => Some(line?),
+            let line = tokio::select! {
+                () = self.cancel.cancelled() => {
+                    say("\n", "")?;
+                    return Ok(Said::Interrupted);
+                }
+                line = input.line() => line?,
             };
-            let Some(typed) = typed else {
-                say("\n", "")?;
-                return Ok(Said::Interrupted);
-            };
-            let Some(typed) = typed else { return Ok(Said::Nobody) };
+            let Some(typed) = line else { return Ok(Said::Nobody) };
             match choice(&typed) {
                 Choice::Decide(verb) => return Ok(Said::Decided(verb)),
                 Choice::Invalid => say(INVALID, "\n")?,
@@ -189,18 +184,20 @@ fn longer_than_screen(lines: &[Line]) -> bool {
 }
 
 fn for_pager(lines: &[Line]) -> Vec<(String, ratatui::style::Style)> {
-    let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
-    // The choices come when it has been read.
+    use ratatui::style::Style;
+    // The choices are shown below the prompt, after the pager.
     let read = lines.iter().filter(|line| line.text() != CHOICES);
     let style = |line: &Line| match line {
-        Line::Issue(severity, _) if terminal::is_coloured() => pager::of_severity(*severity),
-        Line::Title(_) => bold,
-        _ => ratatui::style::Style::new(),
+        Line::Issue(severity, _) if terminal::is_coloured() => {
+            Style::new().fg(terminal::severity_color(*severity))
+        }
+        Line::Title(_) => Style::new().bold(),
+        _ => Style::new(),
     };
     read.map(|line| (line.text().to_owned(), style(line))).collect()
 }
 
-/// Prints a line in its colours, which vanish by themselves under NO_COLOR.
+/// Prints a line in its colours; the stream drops them under NO_COLOR.
 fn print(line: &Line) -> io::Result<()> {
     let style = match line {
         Line::Rule(_) => Style::new().dimmed(),

@@ -1,8 +1,7 @@
-//! A text longer than the screen, to scroll in.
+//! A pager for texts longer than the screen.
 
 use crate::terminal::keys::Key;
 use crate::terminal::{Input, Screen, wrap};
-use countersign_core::criterion::Severity;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
@@ -11,18 +10,17 @@ use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How somebody left a text.
+/// How the pager was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// They have read enough.
     Read,
     /// The terminal was closed.
     Closed,
-    /// They want to stop everything.
+    /// Everything is to stop.
     Interrupted,
 }
 
-/// Shows a text until somebody has read enough of it.
+/// Shows a text until a key leaves it.
 pub async fn page(
     text: Vec<(String, Style)>,
     input: &mut Input,
@@ -49,17 +47,7 @@ pub async fn page(
     }
 }
 
-/// The style of a finding.
-pub fn of_severity(severity: Severity) -> Style {
-    let colour = match severity {
-        Severity::Must => Color::Red,
-        Severity::Should => Color::Yellow,
-        Severity::May => Color::Cyan,
-    };
-    Style::new().fg(colour)
-}
-
-/// A change, line by line, in the colours everybody knows.
+/// A diff, line by line, in the usual colours.
 pub fn diff(text: &str, coloured: bool) -> Vec<(String, Style)> {
     let style = |line: &str| match line {
         line if line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ") => {
@@ -74,7 +62,7 @@ pub fn diff(text: &str, coloured: bool) -> Vec<(String, Style)> {
     text.lines().map(|line| (line.to_owned(), style(line))).collect()
 }
 
-/// Where somebody is in a text. Pure.
+/// A text and the position in it. Pure.
 struct Pager {
     text: Vec<(String, Style)>,
     rows: Vec<Line<'static>>,
@@ -88,7 +76,7 @@ impl Pager {
         Self { text, rows: vec![], columns: 0, height: 0, top: 0 }
     }
 
-    /// The text at a size of the screen, the last row of which says where one is. Stays at about the same place.
+    /// Wraps the text for a size of the screen, whose last row shows the position. Stays at about the same place.
     fn resize(&mut self, columns: u16, rows: u16) {
         self.height = usize::from(rows.saturating_sub(1)).max(1);
         if self.columns != columns {
@@ -111,20 +99,14 @@ impl Pager {
         self.rows.len().saturating_sub(self.height)
     }
 
-    /// Whether that was enough.
+    /// Handles a key. True where it leaves the pager.
     fn key(&mut self, key: Key) -> bool {
-        let page = self.height.saturating_sub(1).max(1);
-        self.top = match key {
+        let by = match key {
             Key::Char('q') | Key::Esc => return true,
-            Key::Up | Key::Char('k') => self.top.saturating_sub(1),
-            Key::Down | Key::Char('j') | Key::Enter => self.top + 1,
-            Key::PageUp | Key::Char('b') => self.top.saturating_sub(page),
-            Key::PageDown | Key::Char(' ') => self.top + page,
-            Key::Home | Key::Char('g') => 0,
-            Key::End | Key::Char('G') => self.last_top(),
-            _ => self.top,
-        }
-        .min(self.last_top());
+            Key::Enter => 1,
+            key => key.scrolls(self.height).unwrap_or(0),
+        };
+        self.top = self.top.saturating_add_signed(by).min(self.last_top());
         false
     }
 

@@ -12,7 +12,7 @@ use countersign_app::hook::{self as stops, Stop, Tries};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{cut_noted, visible_line};
 use countersign_doors::service::hook::answer::failed;
-use countersign_doors::service::hook::input::{self, NotRead, Stopping};
+use countersign_doors::service::hook::input::{self, InputError, Stopping};
 use countersign_engine::programs::{Hook, PROGRAMS};
 use std::io::Read;
 use tokio_util::sync::CancellationToken;
@@ -56,8 +56,8 @@ pub async fn run(
 ) -> Result<Answer, Failure> {
     let hook = options.program;
     let stopping = match stopping(hook).await {
-        Err(NotRead::OtherEvent(words)) => return Err(Failure::usage(words).hint(FOR_PROGRAMS)),
-        Err(NotRead::NotUnderstood(words)) => Err(Failure::usage(words).hint(FOR_PROGRAMS)),
+        Err(InputError::OtherEvent(words)) => return Err(Failure::usage(words).hint(FOR_PROGRAMS)),
+        Err(InputError::NotUnderstood(words)) => Err(Failure::usage(words).hint(FOR_PROGRAMS)),
         Ok(stopping) => Ok(stopping),
     };
     let known = stopping.as_ref().ok();
@@ -129,7 +129,7 @@ fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
 }
 
 /// What a program wrote, understood.
-async fn stopping(hook: Hook) -> Result<Stopping, NotRead> {
+async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
     let bytes = tokio::task::spawn_blocking(read).await;
     input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)
 }

@@ -11,17 +11,16 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
-/// The words for a level.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// What is logged: a level, or `target=level` with commas between.
+/// The level, or a list `target=level,…`.
 pub const LOG: &str = "COUNTERSIGN_LOG";
-/// How: `text`, or `json` for a line of JSON each.
+/// `text`, or `json` for one object per line.
 pub const FORMAT: &str = "COUNTERSIGN_LOG_FORMAT";
 
-/// What has to be ended for the log to be whole.
+/// Must be ended for the log to be complete.
 #[derive(Default)]
 pub struct Log {
     #[cfg(feature = "otlp")]
@@ -29,7 +28,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Hands over what is not handed over yet.
+    /// Sends the last spans.
     pub fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(collector) = self.collector {
@@ -38,8 +37,8 @@ impl Log {
     }
 }
 
-/// Starts the log where it is asked for. `-v` counts for our own code; the variable wins over it. What cannot be
-/// understood is said and logs nothing: a log must not decide how a command ends.
+/// Starts the log where it is requested. `-v` is for our own code; the variable wins over it. A wrong value is reported
+/// and logs nothing: the log must not decide how a command ends.
 pub fn start(verbose: u8) -> Log {
     #[cfg_attr(not(feature = "otlp"), expect(unused_mut, reason = "a collector is noted in it"))]
     let mut log = Log::default();
@@ -54,7 +53,7 @@ pub fn start(verbose: u8) -> Log {
         log.collector = Some(collector);
     }
     if !layers.is_empty() {
-        // Only one log can be set in a process, and this is the only place that sets one.
+        // Fails only where a log is set already, and no other place sets one.
         let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layers));
     }
     log
@@ -76,13 +75,13 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// Our own code at this level; what libraries say is left out.
+/// Our own crates at this level, without libraries.
 fn ours(level: LevelFilter) -> Targets {
     let crates = ["countersign", "countersign_app", "countersign_doors", "countersign_engine"];
     crates.into_iter().fold(Targets::new(), |targets, name| targets.with_target(name, level))
 }
 
-/// What is wanted, or what is wrong with it; none where nothing is.
+/// The filter that the variable or `-v` asks for; none where neither does.
 fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, String> {
     let Some(written) = variable else {
         return Ok(match verbose {
@@ -92,10 +91,8 @@ fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, Stri
             _ => Some(Targets::new().with_default(LevelFilter::TRACE)),
         });
     };
-    let level = |word: &str| match LEVELS.contains(&word) {
-        true => word.parse::<LevelFilter>().ok(),
-        false => None,
-    };
+    // The parser alone would also take numbers.
+    let level = |word: &str| word.parse::<LevelFilter>().ok().filter(|_| LEVELS.contains(&word));
     let part = |part: &str| {
         let (target, word) = part.split_once('=').filter(|(target, _)| !target.is_empty())?;
         Some((target.to_owned(), level(word)?))
@@ -113,7 +110,7 @@ fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, Stri
     })
 }
 
-/// Lines of text or of JSON, with one more line where a span ends: it says how long that took.
+/// Lines of text or JSON, with one more line at the end of a span: how long it took.
 fn lines(json: bool) -> BoxedLayer {
     let layer =
         tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_span_events(FmtSpan::CLOSE);

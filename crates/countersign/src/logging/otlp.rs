@@ -1,4 +1,4 @@
-//! Spans for a collector of OpenTelemetry, where the standard variable names one.
+//! Sends spans to an OpenTelemetry collector, where a standard variable names one.
 
 use super::{BoxedLayer, ours};
 use opentelemetry::trace::TracerProvider;
@@ -11,11 +11,10 @@ use tracing_subscriber::Layer;
 /// The standard variables, either of which switches it on.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 
-/// The collector that spans go to.
 pub struct Collector(SdkTracerProvider);
 
 impl Collector {
-    /// Hands over the last spans.
+    /// Sends the last spans.
     pub fn end(self) {
         if let Err(error) = self.0.shutdown() {
             eprintln!("countersign: spans were not handed over to the collector: {error}");
@@ -26,7 +25,7 @@ impl Collector {
 /// A layer for the collector, where one is named.
 pub fn wanted() -> Option<(BoxedLayer, Collector)> {
     ENDPOINTS.iter().find_map(|name| super::variable(name))?;
-    // The exporter builds its client by the default of the process; a second one to be set is no error.
+    // The exporter needs a default provider of the process; it may be set already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let exporter = match SpanExporter::builder().with_http().build() {
         Ok(exporter) => exporter,

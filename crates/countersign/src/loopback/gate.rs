@@ -1,46 +1,45 @@
-//! Who is let in: `Host` and `Origin` must be ours, then the token must be right.
+//! Admits a request by its headers: `Host` and `Origin` must be this server, then the token must match.
 
 use super::Token;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
-/// The names of this machine to itself.
+/// The names of loopback.
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// What `Host` may be.
+/// The allowed values of `Host`.
 pub fn hosts(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("{name}:{port}"))
 }
 
-/// What `Origin` may be, where there is one.
+/// The allowed values of `Origin`, where a request has one.
 pub fn origins(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("http://{name}:{port}"))
 }
 
-/// Looks at the head of every request.
+/// Checks the headers of every request.
 pub struct Gate {
     hosts: [String; 3],
     origins: [String; 3],
     token: Option<Token>,
 }
 
-/// Why a request is not let in.
+/// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It does not say, or not in one way, whom it is for.
+    /// There is no `Host`, or more than one.
     NoHost,
-    /// It is for another name, or comes from a page that is not ours.
+    /// `Host` or `Origin` is not this server.
     Foreign,
-    /// It does not bring the token.
     NoToken,
 }
 
 impl Gate {
-    /// A gate before a port; without a token everybody on this machine is let in.
+    /// A gate for a port; without a token it admits every process of this machine.
     pub fn new(port: u16, token: Option<Token>) -> Self {
         Self { hosts: hosts(port), origins: origins(port), token }
     }
 
-    /// Whether a request is let in. `open` is for what everybody on this machine may ask.
+    /// Whether a request is admitted. `open` skips the token.
     pub fn admits(&self, headers: &HeaderMap, open: bool) -> Result<(), Refused> {
         let host = only(headers, HOST)
             .and_then(|host| host.filter(|host| !host.is_empty()).ok_or(Refused::NoHost))?;
@@ -60,7 +59,7 @@ impl Gate {
     }
 }
 
-/// The value of a header that stands at most once.
+/// The value of a header that may occur once.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

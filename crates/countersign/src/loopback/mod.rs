@@ -1,4 +1,4 @@
-//! A port on this machine alone: which requests are admitted, and how many at once. `serve` and MCP over HTTP use it.
+//! A port on loopback: which requests are admitted, and how many at once. `serve` and MCP over HTTP use it.
 //!
 //! A client needs the token, and a page in a browser is never admitted: `Host` and `Origin` must be ours, which also
 //! stops a foreign name that resolves to this machine.
@@ -25,18 +25,17 @@ use tokio_util::task::TaskTracker;
 /// The largest body of a request, and the largest message of any way in.
 pub const MESSAGE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many connections are served at once; more wait. Some clients keep one open for as long as they are there, so it
-/// must be more than there are clients, and less than a process may have files.
+/// How many connections are served at once; more wait. Some clients keep one open all the time, so it must be more
+/// than there are clients, and less than a process may have files.
 const CONNECTIONS_MAX: usize = 400;
 /// How long a client may take for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long answers that are being given may take when the server stops.
+/// How long answers under way may take when the server stops.
 const ENDING: Duration = Duration::from_secs(2);
 
 /// A port of this process.
 pub struct Listener {
     tcp: TcpListener,
-    /// Its number.
     pub port: u16,
     server: &'static str,
 }
@@ -52,7 +51,7 @@ impl Listener {
         Ok(Self { tcp, port, server })
     }
 
-    /// Answers any number of clients until the server stops. Answers that are being given then are finished.
+    /// Serves any number of clients until the server stops. Answers under way are finished.
     pub async fn serve(&self, tasks: &TaskTracker, stopping: &CancellationToken, router: Router) {
         let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
@@ -76,7 +75,7 @@ impl Listener {
         match self.tcp.accept().await {
             Ok((stream, _)) => Some((stream, slot)),
             Err(error) => {
-                // Such as no file descriptors: it passes, and must not be asked for without pause.
+                // Such as no file descriptors: temporary, and must not be retried without a pause.
                 eprintln!("{}: a connection could not be taken: {error}", self.server);
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 None
@@ -90,7 +89,7 @@ async fn connection(stream: TcpStream, router: Router, stopping: &CancellationTo
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-    // A connection that breaks off concerns no other client.
+    // An error on one connection concerns no other client.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = stopping.cancelled() => {

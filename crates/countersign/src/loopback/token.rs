@@ -1,4 +1,4 @@
-//! The token of a server: in a file that only its owner can read, shown once.
+//! The token of a server: kept in a file that only its owner can read, shown once.
 
 use countersign_app::Failure;
 use countersign_engine::fresh;
@@ -10,11 +10,11 @@ use std::path::Path;
 
 const BYTES: usize = 32;
 
-/// A token. It can be compared, and not printed by accident.
+/// A token. It has no `Debug`, so that it is not printed by accident.
 pub struct Token(String);
 
 impl Token {
-    /// Whether an `Authorization` header brings it. How long that takes tells nothing about the token.
+    /// Whether an `Authorization` header has it. Compares in constant time.
     pub fn admits(&self, header: Option<&[u8]>) -> bool {
         let Some((scheme, given)) = header.and_then(|header| header.split_at_checked("Bearer ".len())) else {
             return false;
@@ -26,8 +26,8 @@ impl Token {
     }
 }
 
-/// The token in a file of this folder: kept, so that clients need to be told once; made where there is none that is
-/// nobody else's to read. `server` says who needs it.
+/// The token in a file of this folder. It is kept, so that clients need it once; a new one is made where there is none,
+/// or others can read it. `server` is the name in messages.
 pub fn provide(server: &str, folder: &Path, file: &str) -> Result<Token, Failure> {
     let path = folder.join(file);
     let failure = |error: io::Error| {
@@ -44,7 +44,7 @@ pub fn provide(server: &str, folder: &Path, file: &str) -> Result<Token, Failure
     Ok(Token(token))
 }
 
-/// The token in the file, if it is one and nobody else can read it.
+/// The token in the file, if it is one and only the owner can read it.
 fn kept(path: &Path) -> Option<Token> {
     let file = OpenOptions::new().read(true).custom_flags(without_waiting()).open(path).ok()?;
     let found = file.metadata().ok()?;
@@ -63,8 +63,8 @@ fn make() -> Result<String, Failure> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Writes under another name first, so that nobody finds half a token, and a file that others could have opened
-/// is replaced rather than filled.
+/// Writes a temporary file and renames it: readers never see half a token, and a file that others could have opened is
+/// replaced.
 fn write(path: &Path, token: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -74,7 +74,7 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// No link is followed, and no pipe waited for.
+/// Follows no link and waits for no pipe.
 fn without_waiting() -> i32 {
     (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed()
 }

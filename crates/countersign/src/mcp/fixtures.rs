@@ -1,6 +1,5 @@
-//! Tools with the fixed names and answers that the MCP conformance suite asks for: how the protocol carries
-//! images, errors or progress has to be shown on tools that have them. Only in debug builds, and only where the
-//! variable is set.
+//! Tools with the fixed names and answers that the MCP conformance suite calls. Only in debug builds, and only where
+//! the variable is set.
 
 use rmcp::model::{
     CallToolResult, ClientCapabilities, ContentBlock, ProgressNotificationParam, ResourceContents,
@@ -32,7 +31,6 @@ const NAMES: [&str; 12] = [
     "json_schema_2020_12_tool",
 ];
 
-/// The tools, where they are wanted.
 pub fn tools() -> Vec<Tool> {
     if std::env::var_os(VARIABLE).is_none() {
         return vec![];
@@ -72,7 +70,7 @@ fn input(name: &str) -> Map<String, Value> {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// Calls one of them; none where it is not one of them.
+/// Calls a tool of this file; none for another name.
 pub async fn call(
     name: &str,
     context: &RequestContext<RoleServer>,

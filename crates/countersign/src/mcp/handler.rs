@@ -1,20 +1,21 @@
-//! What the SDK asks of a server, answered from the tables of tools.
+//! The handler that the SDK calls for each request. It answers from the tables of tools.
 
-use super::failure::tool_error;
 use super::progress::Progress;
 use super::server::Server;
 use super::tools::{self, Afterwards, Call, Reply, Tool};
 use countersign_app::Failure;
+use countersign_app::answer::v1::{Mistake, Problem};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, RequestId,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, RequestId, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -29,17 +30,17 @@ files in with review_submit, wait for the verdict with review_wait, fix what the
 subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you handed \
 in: do not edit those files while a review runs.";
 
-/// One client's view of the server.
+/// The connection of one client.
 #[derive(Clone)]
 pub struct Handler {
     server: Server,
     /// Ends when this client is gone, or the server stops.
     gone: CancellationToken,
-    /// Where the way in knows when an answer was written; otherwise it counts as written when it is given.
+    /// Set where the transport knows when an answer was written; otherwise it counts as written when it is returned.
     receipts: Option<Receipts>,
 }
 
-/// What is to be done once an answer was written, by the id of its request.
+/// The future to run once an answer was written, by the id of its request.
 #[derive(Clone, Default)]
 pub struct Receipts(Arc<Mutex<HashMap<RequestId, Afterwards>>>);
 
@@ -53,14 +54,12 @@ impl Receipts {
         receipts.insert(id, afterwards);
     }
 
-    /// What is to be done now that the answer to this request was written.
     pub fn take(&self, id: &RequestId) -> Option<Afterwards> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
 impl Handler {
-    /// A client that is there until `gone`.
     pub fn new(server: Server, gone: CancellationToken, receipts: Option<Receipts>) -> Self {
         Self { server, gone, receipts }
     }
@@ -76,8 +75,8 @@ impl Handler {
         let progress = Progress::new(context.peer.clone(), context.meta.get_progress_token());
         let cancel = self.gone.child_token();
         let arguments = request.arguments.unwrap_or_default();
-        let call = Call::new(self.server.clone(), client, progress, cancel.clone(), arguments);
-        // As a task of its own, so that a defect in one call is told and ends that call alone.
+        let call = Call { server: self.server.clone(), client, progress, cancel: cancel.clone(), arguments };
+        // As a task of its own, so that a panic ends this call alone and is reported.
         let mut running = tokio::spawn((tool.run)(call));
         let ended = loop {
             tokio::select! {
@@ -113,11 +112,10 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = tools::TABLES.iter().copied().flatten().map(listed);
+        let all = tools::all().map(listed);
         #[cfg(debug_assertions)]
         let all = all.chain(super::fixtures::tools());
-        let all = all.collect();
-        Ok(ListToolsResult::with_all_items(all))
+        Ok(ListToolsResult::with_all_items(all.collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
@@ -138,7 +136,7 @@ impl ServerHandler for Handler {
             return result.map(Into::into);
         }
         let Some(tool) = tools::find(&request.name) else {
-            let known: Vec<_> = tools::TABLES.iter().copied().flatten().map(|tool| tool.name).collect();
+            let known: Vec<_> = tools::all().map(|tool| tool.name).collect();
             let name: String = request.name.chars().take(100).collect();
             let words =
                 format!("there is no tool `{}`; there are: {}", name.escape_debug(), known.join(", "));
@@ -147,7 +145,7 @@ impl ServerHandler for Handler {
         Ok(self.run(tool, request, context).await.into())
     }
 
-    // What is not offered is not answered either: an empty list would say that there could be some.
+    // The SDK would answer these with an empty list, which says that there could be some.
 
     async fn list_prompts(
         &self,
@@ -181,26 +179,24 @@ impl ServerHandler for Handler {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    /// Also where a known request does not have its form.
+    /// Called for unknown methods, and for known ones with parameters of another form.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(100).collect();
-        match method.as_str() {
-            "tools/call" | "tools/list" | "server/discover" => Err(ErrorData::invalid_params(
-                format!("the parameters of {method} do not have their form"),
-                None,
-            )),
-            _ => {
-                Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}"), None))
+        let (code, words) = match method.as_str() {
+            "tools/call" | "tools/list" | "server/discover" => {
+                (ErrorCode::INVALID_PARAMS, format!("the parameters of {method} do not have their form"))
             }
-        }
+            _ => (ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}")),
+        };
+        Err(ErrorData::new(code, words, None))
     }
 }
 
-/// A tool as clients see it.
+/// A tool as the SDK lists it.
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let hints = tool.hints;
     let annotations = ToolAnnotations::from_raw(
@@ -214,4 +210,20 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
         .with_title(tool.title)
         .with_raw_output_schema(Arc::new(tools::or_error((tool.output)())))
         .with_annotations(annotations)
+}
+
+/// A failure as the result of a call: structured for programs, as text for models.
+fn tool_error(failure: &Failure) -> CallToolResult {
+    let problem = Problem::from(failure);
+    let Mistake { code, message, hint, file, line, .. } = &problem.first;
+    let mut text = format!("error ({}/{code}): {message}", problem.kind);
+    if let (Some(file), Some(line)) = (file, line) {
+        text.push_str(&format!("\nat {file}:{line}"));
+    }
+    if let Some(hint) = hint {
+        text.push_str(&format!("\nwhat to do: {hint}"));
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(json!({ "error": problem }));
+    result
 }

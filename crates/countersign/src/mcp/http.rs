@@ -1,4 +1,4 @@
-//! Over streamable HTTP, on loopback only.
+//! The transport over streamable HTTP, on loopback only.
 
 use super::handler::Handler;
 use super::server::Server;
@@ -17,15 +17,13 @@ use std::time::Duration;
 
 const PATH: &str = "/mcp";
 const TOKEN_FILE: &str = "mcp-token";
-/// How long a client of an older version may be silent before it has to begin anew: agents think for long.
+/// How long a client of an older version may be silent before its session ends: agents think for long.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// How the port is opened.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The port on 127.0.0.1; 0 takes a free one.
+    /// 0 takes a free port.
     pub port: u16,
-    /// Whether clients must bring a token.
     pub token: bool,
 }
 
@@ -60,20 +58,21 @@ fn service(server: &Server, port: u16) -> Service {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SESSION_TIMEOUT);
     let server = server.clone();
-    // A client that cancels must not end the calls of another; that a client is gone shows in its own request.
+    // A client that cancels must not end the calls of another client.
     let handler = move || Ok(Handler::new(server.clone(), server.stopping().child_token(), None));
     StreamableHttpService::new(handler, Arc::new(sessions), config)
 }
 
 async fn admit(gate: Arc<Gate>, request: Request, next: Next) -> Response {
-    let (status, words) = match gate.admits(request.headers(), false) {
-        Ok(()) => return next.run(request).await,
-        Err(Refused::NoHost) => (StatusCode::BAD_REQUEST, "a request names its host\n"),
-        Err(Refused::Foreign) => (StatusCode::FORBIDDEN, "the host or the origin is not this server\n"),
+    match gate.admits(request.headers(), false) {
+        Ok(()) => next.run(request).await,
+        Err(Refused::NoHost) => (StatusCode::BAD_REQUEST, "a request names its host\n").into_response(),
+        Err(Refused::Foreign) => {
+            (StatusCode::FORBIDDEN, "the host or the origin is not this server\n").into_response()
+        }
         Err(Refused::NoToken) => {
             let words = "a token is needed: Authorization: Bearer TOKEN\n";
-            return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], words).into_response();
+            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], words).into_response()
         }
-    };
-    (status, words).into_response()
+    }
 }

@@ -1,10 +1,10 @@
-//! How far a call is, for clients that want to know: they keep a call open for as long as they hear of it.
+//! Progress notifications: clients keep a call open for as long as they get some.
 
 use super::tools::Call;
 use countersign_app::Failure;
-use countersign_app::resident::{Followed, LOOK, counted, is_performed};
-use countersign_core::happening::Happening;
+use countersign_app::resident::{LOOK, ReviewState, counted, is_performed};
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
 use countersign_engine::ledger::{Ledger, Stored};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -14,64 +14,63 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a client hears that a review is still under way, whatever happens.
+/// How often a client is told that a review is still under way.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Tells a client how far its call is.
+/// Sends progress notifications of one call.
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
-    told: Mutex<Told>,
+    last: Mutex<LastSent>,
 }
 
-/// What it was told last. The number must grow with every notification, so between two answers it grows by ever
-/// less than one.
+/// What the client was told last. The number must grow with every notification, so between two answers it grows by
+/// ever less than one.
 #[derive(Default)]
-struct Told {
+struct LastSent {
     done: usize,
     beats: u32,
 }
 
 impl Progress {
-    /// Tells this client, if it gave a token.
     pub fn new(peer: Peer<RoleServer>, token: Option<ProgressToken>) -> Self {
-        Self { to: token.map(|token| (peer, token)), told: Mutex::default() }
+        Self { to: token.map(|token| (peer, token)), last: Mutex::default() }
     }
 
-    /// So many of so many are done, and what happens now.
+    /// Sends a notification: `done` of `total`, and what happens now.
     pub async fn tell(&self, done: usize, total: usize, message: &str) {
         let Some((peer, token)) = &self.to else { return };
         let value = {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            if done > told.done {
-                *told = Told { done, beats: 0 };
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if done > last.done {
+                *last = LastSent { done, beats: 0 };
             } else {
-                told.beats += 1;
+                last.beats += 1;
             }
-            told.done as f64 + f64::from(told.beats) / f64::from(told.beats + 1)
+            last.done as f64 + f64::from(last.beats) / f64::from(last.beats + 1)
         };
-        // It has grown beyond the total only where the total was not known yet.
+        // It exceeds the total only where the total was not known yet.
         let mut progress =
             ProgressNotificationParam::new(token.clone(), value).with_message(visible_line(message));
         if total > 0 {
             progress = progress.with_total((total as f64).max(value.ceil()));
         }
-        // A client that is gone is noticed elsewhere.
+        // The transport notices a client that is gone.
         let _ = peer.notify_progress(progress).await;
     }
 }
 
-/// Follows a review until it stands, or for so long, and tells the client of it. A cancelled call is an error.
+/// Follows a review until it stands, at most for `longest`, and notifies the client. A cancelled call is an error.
 pub async fn follow(
     call: &Call,
     ledger: &Ledger,
     review: &ReviewId,
     longest: Duration,
-) -> Result<Followed, Failure> {
+) -> Result<ReviewState, Failure> {
     let mut changes = ledger.watch().await?;
     let mut news = News::new(call).await;
     let deadline = Instant::now() + longest;
     let mut look = tokio::time::interval(LOOK);
-    // Whoever waits hears at once that there is something to wait for.
+    // The first notification is sent at once.
     let mut next_beat = Instant::now();
     loop {
         let before = Instant::now();
@@ -80,7 +79,7 @@ pub async fn follow(
         };
         let took = before.elapsed();
         if stored.review.standing().is_some() {
-            return Ok(Followed::Stands(stored));
+            return Ok(ReviewState::Stands(stored));
         }
         let (done, total) = counted(&stored);
         loop {
@@ -95,11 +94,11 @@ pub async fn follow(
                         call.progress.tell(done.max(news.done), total, &words).await;
                     }
                 }
-                () = tokio::time::sleep_until(deadline) => return Followed::of(&call.server, ledger, stored).await,
+                () = tokio::time::sleep_until(deadline) => return ReviewState::of(&call.server, ledger, stored).await,
                 () = changes.changed(), if readable => break,
                 _ = look.tick() => {
                     if !is_performed(&call.server, ledger, &stored).await {
-                        return Followed::of(&call.server, ledger, stored).await;
+                        return ReviewState::of(&call.server, ledger, stored).await;
                     }
                     if Instant::now() >= next_beat {
                         next_beat = Instant::now() + BEAT;
@@ -111,51 +110,51 @@ pub async fn follow(
     }
 }
 
-/// What happens in this process, in words.
+/// The events of a review in this process, in words.
 struct News {
-    happenings: Option<tokio::sync::broadcast::Receiver<Happening>>,
-    /// The assignments that are out.
+    events: Option<tokio::sync::broadcast::Receiver<ProgressEvent>>,
+    /// The assignments that were asked and not answered yet.
     asked: BTreeSet<usize>,
     done: usize,
 }
 
 impl News {
     async fn new(call: &Call) -> Self {
-        Self { happenings: call.server.happenings().await, asked: BTreeSet::new(), done: 0 }
+        Self { events: call.server.events().await, asked: BTreeSet::new(), done: 0 }
     }
 
-    /// The next thing that happens here; never where reviews are performed by others only.
-    async fn next(&mut self) -> Happening {
+    /// The next happening; never returns where only other processes perform reviews.
+    async fn next(&mut self) -> ProgressEvent {
         use tokio::sync::broadcast::error::RecvError;
         loop {
-            let Some(happenings) = &mut self.happenings else { return std::future::pending().await };
-            match happenings.recv().await {
+            let Some(events) = &mut self.events else { return std::future::pending().await };
+            match events.recv().await {
                 Ok(happening) => return happening,
                 Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => self.happenings = None,
+                Err(RecvError::Closed) => self.events = None,
             }
         }
     }
 
-    fn words(&mut self, happening: &Happening, of: &Stored) -> Option<String> {
+    fn words(&mut self, happening: &ProgressEvent, of: &Stored) -> Option<String> {
         let wanted = &of.review.id;
         match happening {
-            Happening::Round { review, round, assignments, answered } if review == wanted => {
+            ProgressEvent::Round { review, round, assignments, answered } if review == wanted => {
                 self.done = *answered;
                 Some(format!("round {round}: {answered} of {assignments} answered already"))
             }
-            Happening::Asked { review, assignment, label, reviewer, again } if review == wanted => {
+            ProgressEvent::Asked { review, assignment, label, reviewer, again } if review == wanted => {
                 self.asked.insert(*assignment);
                 let again = if *again { " again" } else { "" };
                 Some(format!("asking {reviewer}{again}: {label}"))
             }
-            Happening::Answered { review, assignment, failed } if review == wanted => {
+            ProgressEvent::Answered { review, assignment, failed } if review == wanted => {
                 self.done += 1;
                 self.asked.remove(assignment);
                 let said = if *failed == 0 { "ok" } else { "findings" };
                 Some(format!("{}: {said}", label(of, *assignment)))
             }
-            Happening::AskFailed { review, assignment, why, .. } if review == wanted => {
+            ProgressEvent::AskFailed { review, assignment, why, .. } if review == wanted => {
                 self.asked.remove(assignment);
                 Some(format!("{}: no answer ({})", label(of, *assignment), why.name()))
             }

@@ -1,6 +1,6 @@
-//! What all calls share: the resident process, and what the tools of workflows know from one call to the next.
+//! The state that all calls share: the resident process, the options and the memory of workflows.
 
-use super::options::Options;
+use super::Options;
 use super::tools::Afterwards;
 use countersign_app::project::Project;
 use countersign_app::resident::Resident;
@@ -13,18 +13,15 @@ use tokio_util::sync::CancellationToken;
 /// The delivery of an answer, until it is on record.
 pub type Delivery = OwnedRwLockReadGuard<()>;
 
-/// A running server.
+/// A running server: a resident process with tools.
 #[derive(Clone)]
-pub struct Server(Arc<Inner>);
-
-struct Inner {
+pub struct Server {
     resident: Resident,
-    options: Options,
-    /// What the tools of workflows know from one call to the next.
-    jobs: OnceLock<Arc<Memory>>,
+    pub options: Arc<Options>,
     /// Whether one client is served, so that it need not say who it is.
-    one_client: bool,
-    /// Read by every answer whose delivery is being recorded.
+    pub one_client: bool,
+    memory: Arc<OnceLock<Arc<Memory>>>,
+    /// Read-locked by every answer whose delivery is being recorded.
     deliveries: Arc<RwLock<()>>,
 }
 
@@ -33,31 +30,15 @@ impl Server {
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         let (folder, config) = (options.folder.clone(), options.config.clone());
         let resident = Resident::new("countersign mcp", folder, config, stopping);
-        Self(Arc::new(Inner {
-            resident,
-            options,
-            jobs: OnceLock::new(),
-            one_client,
-            deliveries: Arc::default(),
-        }))
-    }
-
-    /// What it was started with.
-    pub fn options(&self) -> &Options {
-        &self.0.options
-    }
-
-    /// Whether one client is served.
-    pub fn has_one_client(&self) -> bool {
-        self.0.one_client
+        let options = Arc::new(options);
+        Self { resident, options, one_client, memory: Arc::default(), deliveries: Arc::default() }
     }
 
     /// Taken before an answer is written, and given to [`Server::record`].
     pub async fn delivery(&self) -> Delivery {
-        self.0.deliveries.clone().read_owned().await
+        self.deliveries.clone().read_owned().await
     }
 
-    /// Records that an answer was delivered.
     pub fn record(&self, delivery: Delivery, afterwards: Afterwards) {
         self.spawn(async move {
             afterwards.await;
@@ -68,21 +49,19 @@ impl Server {
     /// Waits for the deliveries under way: a client that has an answer and calls again at once must not get the same
     /// answer again.
     pub async fn deliveries_recorded(&self) {
-        drop(self.0.deliveries.write().await);
+        drop(self.deliveries.write().await);
     }
 
-    /// What the tools of workflows know from one call to the next.
+    /// What the tools of workflows keep from one call to the next.
     pub fn jobs(&self, project: &Project) -> Arc<Memory> {
-        let memory = || Arc::new(Memory::new(project.job_library()));
-        self.0.jobs.get_or_init(memory).clone()
+        self.memory.get_or_init(|| Arc::new(Memory::new(project.job_library()))).clone()
     }
 }
 
-/// A server is a resident process with tools.
 impl Deref for Server {
     type Target = Resident;
 
     fn deref(&self) -> &Resident {
-        &self.0.resident
+        &self.resident
     }
 }

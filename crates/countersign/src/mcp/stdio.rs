@@ -1,4 +1,4 @@
-//! Over standard input and output: one message a line, nothing else on standard output.
+//! The transport over standard input and output: one message per line, nothing else on standard output.
 
 use super::handler::{Handler, Receipts};
 use super::server::Server;
@@ -40,15 +40,15 @@ pub async fn serve(server: &Server) -> Result<(), Failure> {
     }
 }
 
-/// The SDK's own transport tells neither when a client hangs up while it still waits for answers, nor when an
-/// answer was written, and drops a message that is too long without a word.
+/// The SDK's own transport does not report that a client hung up while it waited for answers, nor that an answer was
+/// written, and it drops a message that is too long without an error.
 struct Lines {
     reader: BufReader<StdioReader>,
-    /// What was read of a line. It outlives a `receive` that is dropped half-way.
+    /// The part of a line that was read. It outlives a `receive` that is dropped half-way.
     line: Vec<u8>,
-    /// Whether the rest of this line is passed over.
+    /// Whether the rest of this line is skipped.
     too_long: bool,
-    /// Whether a request was read; nothing that comes before it can matter.
+    /// Whether a request was read; messages before the first request are ignored.
     begun: bool,
     writer: Arc<Mutex<StdioWriter>>,
     server: Server,
@@ -97,7 +97,7 @@ impl Lines {
                 let id = id.and_then(|value| serde_json::from_value::<RequestId>(value["id"].clone()).ok());
                 Err((ErrorData::invalid_request("this is no message of the protocol", None), id))
             }
-            // To answer what is not JSON could go on for ever, should the other side answer that.
+            // An answer to a line that is not JSON could start an endless exchange of errors.
             Err(error) => {
                 eprintln!("countersign mcp: a line that is not JSON is passed over: {error}");
                 Ok(None)
@@ -118,18 +118,16 @@ impl Transport<RoleServer> for Lines {
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            let afterwards = match &message {
-                JsonRpcMessage::Response(response) => receipts.take(&response.id),
-                _ => None,
-            };
-            let afterwards = match afterwards {
-                Some(afterwards) => Some((server.delivery().await, afterwards)),
-                None => None,
-            };
+            let mut delivered = None;
+            if let JsonRpcMessage::Response(response) = &message
+                && let Some(afterwards) = receipts.take(&response.id)
+            {
+                delivered = Some((server.delivery().await, afterwards));
+            }
             let mut writer = writer.lock().await;
             writer.write_all(&line).await?;
             writer.flush().await?;
-            if let Some((delivery, afterwards)) = afterwards.filter(|_| !gone.is_cancelled()) {
+            if let Some((delivery, afterwards)) = delivered.filter(|_| !gone.is_cancelled()) {
                 server.record(delivery, afterwards);
             }
             Ok(())
@@ -139,7 +137,7 @@ impl Transport<RoleServer> for Lines {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if !self.read_line().await {
-                // Whoever waits for a review must not keep the server from ending.
+                // Calls that wait for a review must not keep the server from ending.
                 self.gone.cancel();
                 return None;
             }

@@ -1,8 +1,8 @@
 //! Progress while reviewers run, on standard error: one line that changes; with `-v` a line for each answer.
 
 use super::style;
-use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::ProgressEvent;
 use countersign_core::text::{counted, visible_line};
 use countersign_engine::engine::Engine;
 use std::collections::HashMap;
@@ -31,14 +31,14 @@ impl Progress {
         if self.quiet {
             return work.await;
         }
-        let mut happenings = engine.watch();
+        let mut events = engine.watch();
         let mut lines = Lines::new(self.verbose);
         let mut tick = tokio::time::interval(TICK);
         tokio::pin!(work);
         let done = loop {
             tokio::select! {
                 biased;
-                happening = happenings.recv() => match happening {
+                happening = events.recv() => match happening {
                     Ok(happening) => lines.show(&happening),
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break work.await,
@@ -47,7 +47,7 @@ impl Progress {
                 _ = tick.tick() => lines.draw(),
             }
         };
-        while let Ok(happening) = happenings.try_recv() {
+        while let Ok(happening) = events.try_recv() {
             lines.show(&happening);
         }
         lines.clear();
@@ -90,27 +90,27 @@ impl Lines {
         }
     }
 
-    fn show(&mut self, happening: &Happening) {
+    fn show(&mut self, happening: &ProgressEvent) {
         match happening {
-            Happening::Round { round, .. } if self.round == Some(*round) => {}
-            Happening::Round { round, assignments, answered, .. } => {
+            ProgressEvent::Round { round, .. } if self.round == Some(*round) => {}
+            ProgressEvent::Round { round, assignments, answered, .. } => {
                 self.round = Some(*round);
                 (self.began, self.all, self.done) = ((Instant::now(), *answered), *assignments, *answered);
                 let cached = if *answered > 0 { format!(", {answered} cached") } else { String::new() };
                 let questions = counted(*assignments, "question", "questions");
                 self.line(&style::dim(&format!("round {round}: {questions}{cached}")));
             }
-            Happening::Waiting { .. } if self.attached => {}
-            Happening::Waiting { review } => {
+            ProgressEvent::Waiting { .. } if self.attached => {}
+            ProgressEvent::Waiting { review } => {
                 self.attached = true;
                 self.line(&style::dim(&format!("another process judges {review}; waiting for its verdict")));
             }
-            Happening::Asked { review, assignment, label, reviewer, again } => {
+            ProgressEvent::Asked { review, assignment, label, reviewer, again } => {
                 let again = if *again { ", again" } else { "" };
                 let label = format!("{} [{}{again}]", visible_line(label), visible_line(reviewer));
                 self.asked.insert((review.clone(), *assignment), (label, Instant::now()));
             }
-            Happening::Answered { review, assignment, failed } => {
+            ProgressEvent::Answered { review, assignment, failed } => {
                 let said = match failed {
                     0 => "ok".to_owned(),
                     n => counted(*n, "finding", "findings"),
@@ -118,7 +118,7 @@ impl Lines {
                 self.done += 1;
                 self.answered(review, *assignment, &said, self.verbose);
             }
-            Happening::AskFailed { review, assignment, why, detail } => {
+            ProgressEvent::AskFailed { review, assignment, why, detail } => {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
                 self.answered(review, *assignment, &said, true);
             }

@@ -1,5 +1,5 @@
-//! What is typed. A thread reads it, and only while it is wanted: the terminal is never made non-blocking, since other
-//! programs share it, and an editor that is started has it to itself.
+//! Typed input, as lines or keys. A thread reads it, and only while it is needed: the terminal is never made
+//! non-blocking, since other programs share it, and an editor that is started must have it to itself.
 
 use super::keys::{Key, Keys};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 
 /// How long after an escape the rest of a sequence may take.
 const ESCAPE_MILLISECONDS: u64 = 50;
-/// No line that somebody types is longer; what is, is dropped.
+/// The longest line that is accepted; a longer one is dropped.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// How much is read at once, and how many of these wait.
+/// How much is read at once, and how many such chunks are buffered.
 const PIECE_BYTES: usize = 4096;
 const PIECES_MAX: usize = 16;
 
@@ -28,14 +28,12 @@ pub struct Input {
 }
 
 impl Input {
-    /// Begins to read.
     pub fn new() -> io::Result<Self> {
         let reader = Some(Reader::start()?);
         Ok(Self { reader, keys: Keys::default(), known: VecDeque::new(), typed: vec![] })
     }
 
-    /// The next line, without its end; none once the terminal is closed or somebody ended the input. Nothing is lost if
-    /// nobody waits for it any more.
+    /// The next line, without its end; none at the end of the input. A dropped future loses no input.
     pub async fn line(&mut self) -> io::Result<Option<String>> {
         loop {
             if let Some(end) = self.typed.iter().position(|byte| *byte == b'\n') {
@@ -45,14 +43,15 @@ impl Input {
             if self.typed.len() > LINE_BYTES_MAX {
                 self.typed.clear();
             }
-            match self.piece().await? {
-                piece if piece.is_empty() => return Ok(None),
-                piece => self.typed.extend(piece),
+            let piece = self.piece().await?;
+            if piece.is_empty() {
+                return Ok(None);
             }
+            self.typed.extend(piece);
         }
     }
 
-    /// The next key; none once the terminal is closed. Nothing is lost if nobody waits for it any more.
+    /// The next key; none once the terminal is closed. A dropped future loses no input.
     pub async fn key(&mut self) -> io::Result<Option<Key>> {
         loop {
             if let Some(key) = self.known.pop_front() {
@@ -73,14 +72,14 @@ impl Input {
         }
     }
 
-    /// Forgets what was typed and not wanted yet: it was meant for something else.
+    /// Drops input that was typed and not read yet: it was meant for something else.
     pub fn forget(&mut self) {
         self.typed.clear();
         self.known.clear();
         self.keys = Keys::default();
     }
 
-    /// Leaves the terminal to another program until something is wanted again. What was read before is kept.
+    /// Stops reading, so that another program can, until the next call. Input read before is kept.
     pub fn pause(&mut self) {
         if let Some(mut reader) = self.reader.take() {
             reader.stop();
@@ -90,7 +89,7 @@ impl Input {
         }
     }
 
-    /// What there is; nothing once the terminal is closed.
+    /// The next bytes; none once the terminal is closed.
     async fn piece(&mut self) -> io::Result<Vec<u8>> {
         let reader = match &mut self.reader {
             Some(reader) => reader,
@@ -102,7 +101,7 @@ impl Input {
 
 struct Reader {
     pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
-    /// The thread ends when this is gone.
+    /// The thread ends when this is closed.
     wake: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -126,7 +125,7 @@ impl Reader {
     }
 
     fn stop(&mut self) {
-        // A thread that waits for room must not be waited for.
+        // Frees a thread that waits for room in the channel, before it is joined.
         self.pieces.close();
         self.wake = None;
         if let Some(thread) = self.thread.take() {
@@ -141,7 +140,7 @@ impl Drop for Reader {
     }
 }
 
-/// Waits for something to read; none once nobody wants it. Nothing where the terminal is closed.
+/// Waits for bytes; none once `woken` is closed, empty where the terminal is closed.
 fn read(woken: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
     let stdin = io::stdin();
     loop {

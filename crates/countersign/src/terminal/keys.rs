@@ -1,41 +1,44 @@
-//! Bytes of a terminal → keys. Pure. What is pasted is no key: a decision is typed.
+//! Parses the bytes of a terminal into keys. Pure. Pasted text gives no keys: a decision must be typed.
 
-/// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A letter or sign.
     Char(char),
-    /// Return.
     Enter,
-    /// Tab.
     Tab,
-    /// Tab with shift.
     BackTab,
-    /// Escape.
     Esc,
-    /// Up.
     Up,
-    /// Down.
     Down,
-    /// A page up.
     PageUp,
-    /// A page down.
     PageDown,
-    /// To the beginning.
     Home,
-    /// To the end.
     End,
-    /// Any other.
     Other,
 }
 
-/// No sequence of a terminal is longer; what is, is none.
+impl Key {
+    /// How many rows the key scrolls on a page of this height, negative upwards; none for other keys.
+    pub fn scrolls(self, height: usize) -> Option<isize> {
+        let page = isize::try_from(height.saturating_sub(1).max(1)).unwrap_or(1);
+        match self {
+            Self::Up | Self::Char('k') => Some(-1),
+            Self::Down | Self::Char('j') => Some(1),
+            Self::PageUp | Self::Char('b') => Some(-page),
+            Self::PageDown | Self::Char(' ') => Some(page),
+            Self::Home | Self::Char('g') => Some(isize::MIN),
+            Self::End | Self::Char('G') => Some(isize::MAX),
+            _ => None,
+        }
+    }
+}
+
+/// The longest escape sequence; a longer one is `Key::Other`.
 const SEQUENCE_BYTES_MAX: usize = 32;
 const ESC: u8 = 0x1b;
 const PASTE_BEGINS: &[u8] = b"200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// Reads keys from pieces, wherever they were cut.
+/// Parses keys from chunks, wherever those were cut.
 #[derive(Debug, Default)]
 pub struct Keys {
     pending: Vec<u8>,
@@ -43,7 +46,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a piece, as far as they are complete.
+    /// The complete keys up to the end of this chunk.
     pub fn feed(&mut self, piece: &[u8]) -> Vec<Key> {
         self.pending.extend_from_slice(piece);
         let mut keys = vec![];
@@ -57,7 +60,7 @@ impl Keys {
                         done += end + PASTE_ENDS.len();
                         continue;
                     }
-                    // Only what may be the beginning of its end is kept.
+                    // Only bytes that may begin the end mark are kept.
                     None => {
                         done += rest.len().saturating_sub(PASTE_ENDS.len() - 1);
                         break;
@@ -80,12 +83,12 @@ impl Keys {
         keys
     }
 
-    /// Whether a sequence has begun: what comes next may belong to it.
+    /// Whether a sequence is incomplete: the next bytes may belong to it.
     pub fn is_within(&self) -> bool {
         !self.pasting && !self.pending.is_empty()
     }
 
-    /// Nothing came behind what has begun: it was the escape key, or nothing we know.
+    /// No bytes followed an incomplete sequence: it was the escape key, or an unknown one.
     pub fn give_up(&mut self) -> Option<Key> {
         let pending = std::mem::take(&mut self.pending);
         match pending.as_slice() {
@@ -109,7 +112,7 @@ fn read(bytes: &[u8]) -> Read {
         [ESC, b'O'] => Read::Incomplete,
         [ESC, b'O', last, ..] => Read::Key(by_last(*last), 3),
         [ESC, ESC, ..] => Read::Key(Key::Esc, 1),
-        // With alt it is another key than without.
+        // A key with alt.
         [ESC, _, ..] => Read::Key(Key::Other, 2),
         [b'\r' | b'\n', ..] => Read::Key(Key::Enter, 1),
         [b'\t', ..] => Read::Key(Key::Tab, 1),

@@ -1,4 +1,4 @@
-//! The terminal of a person: a full screen that is given back however it ends, keys, and rows of text.
+//! The terminal: a full screen that is always restored, typed input, and wrapping of text.
 
 mod input;
 pub mod keys;
@@ -6,12 +6,14 @@ pub mod wrap;
 
 pub use input::Input;
 
+use countersign_core::criterion::Severity;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::style::Color;
 use rustix::io::Errno;
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
@@ -19,16 +21,16 @@ use rustix::termios::{
 use std::io::{self, IsTerminal, Stdout, stdin, stdout};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// How the terminal was before a screen was opened, for whoever has to give it back.
+/// The modes of the terminal before a screen was opened.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// Narrower terminals wrap by themselves.
+/// Text is not wrapped below this width; the terminal does it.
 const COLUMNS_MIN: usize = 40;
 
-/// Stands for no code at all.
+/// The value that disables a special code.
 const NO_CODE: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
-/// Whether somebody can be asked here.
+/// Whether standard input and output are a terminal.
 pub fn is_there() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
 }
@@ -39,7 +41,7 @@ pub fn columns() -> usize {
     size.map_or(usize::MAX, |size| usize::from(size.ws_col).max(COLUMNS_MIN))
 }
 
-/// Whether this is how writing to a terminal fails that was closed.
+/// Whether writing failed because the terminal was closed.
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
 }
@@ -49,13 +51,21 @@ pub fn is_coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A full screen. The terminal is as it was when this is gone.
+/// The colour of findings of a severity.
+pub fn severity_color(severity: Severity) -> Color {
+    match severity {
+        Severity::Must => Color::Red,
+        Severity::Should => Color::Yellow,
+        Severity::May => Color::Cyan,
+    }
+}
+
+/// A full screen. Dropping it restores the terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal.
     pub fn open() -> io::Result<Self> {
         restore_on_panic();
         let before = tcgetattr(stdin())?;
@@ -76,12 +86,11 @@ impl Screen {
         opened().inspect_err(|_| restore())
     }
 
-    /// Draws, at whatever size the terminal has now.
     pub fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw).map(drop)
     }
 
-    /// How many columns and rows there are.
+    /// Columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }
@@ -93,16 +102,16 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back, if it was taken. For ends at which nothing is dropped.
+/// Restores the terminal if a screen is open. For exits at which nothing is dropped.
 pub fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(before) = before else { return };
-    // A terminal that is gone needs nothing back.
+    // This fails only where the terminal was closed.
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
 }
 
-/// What a panic says must be readable, and the shell usable.
+/// The message of a panic must be readable, and the shell usable.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

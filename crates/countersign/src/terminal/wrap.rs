@@ -1,17 +1,16 @@
-//! Foreign text as rows of a screen: harmless, tabs spread, no row wider than there is room. Pure.
+//! Wraps foreign text into rows of a screen: control characters shown, tabs expanded, no row too wide. Pure.
 
 use countersign_core::text::visible;
 use unicode_width::UnicodeWidthChar;
 
 const TAB_COLUMNS: usize = 4;
 
-/// The rows of a text.
 pub fn rows(text: &str, columns: usize) -> Vec<String> {
     let text = visible(text);
     text.lines().flat_map(|line| row(line, columns.max(1))).collect()
 }
 
-/// The beginning of a text on one row, with a sign where there is more.
+/// The beginning of a text on one row, with `…` where there is more.
 pub fn head(text: &str, columns: usize) -> String {
     let line = countersign_core::text::visible_line(text);
     let width = |c: char| c.width().unwrap_or(0);
@@ -45,7 +44,7 @@ fn row(line: &str, columns: usize) -> Vec<String> {
             rows.push(std::mem::replace(&mut current, rest));
             space = (0, 0);
         }
-        // What is wider than a row on its own is not shown at all rather than over the edge.
+        // A character wider than a whole row is left out.
         if width + columns_more > columns {
             continue;
         }

@@ -1,52 +1,42 @@
-//! What a screen shows of a run: tasks by state, and everything about the selected one. Pure.
+//! The content of the screen: tasks by state, and everything about the selected one. Pure.
 
 use countersign_core::cost::{MICRO, dollars};
 use countersign_core::digest::Digest;
-use countersign_core::happening::Issue;
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::Issue;
 use countersign_core::review::State;
-use countersign_doors::run::course::Course;
+use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::state::{ReviewStatus, Summary, TaskState};
 use countersign_doors::run::status::standings;
 use countersign_doors::run::tasks::TaskList;
 use std::collections::HashMap;
 
-/// Everything a screen shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
-    /// The list of tasks.
     pub title: String,
-    /// Whether somebody runs the tasks now.
+    /// Whether a process runs the tasks now.
     pub under_way: bool,
-    /// The tasks, those that need somebody first.
+    /// Those that wait for a person come first.
     pub tasks: Vec<TaskRow>,
     /// What all attempts cost, as far as that is known.
     pub cost: Option<String>,
-    /// The selected task.
     pub detail: Option<Detail>,
-    /// What could not be read.
     pub trouble: Option<String>,
 }
 
 /// How a task stands, in the order of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// A person has to decide.
+    /// For a person who has to decide.
     Waiting,
-    /// Somebody is at it.
     Running,
-    /// It did not go through.
     Failed,
-    /// Nobody began.
     Pending,
-    /// It was left out.
     Skipped,
-    /// It is done.
     Done,
 }
 
 impl Group {
-    /// In a word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Waiting => "waiting for you",
@@ -59,69 +49,54 @@ impl Group {
     }
 }
 
-/// A task in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRow {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// How it stands.
     pub group: Group,
-    /// Stage and attempt, or what became of it.
+    /// Stage and attempt, or the result.
     pub words: String,
 }
 
-/// The selected task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Detail {
-    /// Its id.
     pub task: String,
-    /// Its review, where there is one.
     pub review: Option<Reviewed>,
-    /// Which file the output is from.
+    /// The name of the file with the output.
     pub output_from: Option<String>,
-    /// The end of what its attempt wrote.
+    /// The end of that file.
     pub output: String,
 }
 
 /// A review of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reviewed {
-    /// Its id.
     pub id: ReviewId,
-    /// The work it is about.
     pub digest: Option<Digest>,
-    /// Whether a person has to decide.
+    /// Whether it waits for a person.
     pub waits: bool,
-    /// How it stands, in words.
     pub standing: String,
-    /// Every round: its verdict, what was found, what it cost.
+    /// Every round: verdict, number of findings, cost.
     pub rounds: Vec<String>,
-    /// What was found in the last round.
+    /// The findings of the last round.
     pub issues: Vec<Issue>,
-    /// What people decided.
     pub decisions: Vec<String>,
-    /// What all of it cost.
     pub cost: String,
 }
 
-/// What is known about the tasks of a list.
+/// The records from which the rows are made.
 pub struct Known<'k> {
-    /// The list.
     pub list: &'k TaskList,
-    /// What became of them.
     pub summaries: &'k [Summary],
-    /// How open reviews stand, by task.
+    /// The states of open reviews, by task.
     pub reviews: &'k HashMap<String, State>,
-    /// How far running ones are, by task.
-    pub courses: &'k HashMap<String, Course>,
-    /// Whether somebody runs them now.
+    /// The checkpoints of running tasks, by task.
+    pub checkpoints: &'k HashMap<String, Checkpoint>,
     pub under_way: bool,
 }
 
 impl Known<'_> {
-    /// The tasks, those that need somebody first, in the order of the list within one state.
+    /// The tasks, those that wait for a person first, in the order of the list within one state.
     pub fn rows(&self) -> Vec<TaskRow> {
         let mut rows: Vec<TaskRow> = standings(self.list, self.summaries)
             .iter()
@@ -150,37 +125,34 @@ impl Known<'_> {
     fn words(&self, id: &str, group: Group, state: &TaskState, summary: Option<&Summary>) -> String {
         let review = summary.and_then(|summary| summary.review_status.as_ref());
         let review = review.filter(|review| **review != ReviewStatus::NotRun);
+        let review = review.map(|review| format!("review: {review}"));
         match group {
             Group::Waiting | Group::Running => {
-                let course = self.courses.get(id);
-                let attempt = course.map(|course| format!("try {}", course.attempt));
-                let stage = match (group, course) {
-                    (Group::Running, _) if !self.under_way => Some("interrupted"),
-                    (_, course) => course.map(|course| course.stage.name()),
+                let checkpoint = self.checkpoints.get(id);
+                let attempt = checkpoint.map(|checkpoint| format!("try {}", checkpoint.attempt));
+                let stage = match group {
+                    Group::Running if !self.under_way => Some("interrupted"),
+                    _ => checkpoint.map(|checkpoint| checkpoint.stage.name()),
                 };
                 [stage.map(str::to_owned), attempt].into_iter().flatten().collect::<Vec<_>>().join(" · ")
             }
             Group::Failed => {
                 let code = summary.and_then(|summary| summary.error_code.as_ref()).map(ToString::to_string);
-                code.or_else(|| review.map(|review| format!("review: {review}"))).unwrap_or_default()
+                code.or(review).unwrap_or_default()
             }
             Group::Pending => match state {
                 TaskState::Other(word) => word.clone(),
                 _ => String::new(),
             },
-            Group::Skipped | Group::Done => {
-                review.map(|review| format!("review: {review}")).unwrap_or_default()
-            }
+            Group::Skipped | Group::Done => review.unwrap_or_default(),
         }
     }
 
     /// What all attempts cost, those that are under way included.
     pub fn cost(&self) -> Option<String> {
         let ended = self.summaries.iter().filter_map(|summary| summary.cost_usd).map(microusd);
-        let running = self.courses.values().filter_map(|course| course.cost_microusd);
-        let known: Vec<u64> = ended.chain(running).collect();
-        let sum = known.iter().fold(0_u64, |sum, more| sum.saturating_add(*more));
-        (!known.is_empty()).then(|| dollars(sum))
+        let running = self.checkpoints.values().filter_map(|checkpoint| checkpoint.cost_microusd);
+        ended.chain(running).reduce(u64::saturating_add).map(dollars)
     }
 }
 
@@ -195,12 +167,10 @@ fn microusd(usd: f64) -> u64 {
 }
 
 impl Board {
-    /// How many tasks stand like this.
     pub fn count(&self, group: Group) -> usize {
         self.tasks.iter().filter(|row| row.group == group).count()
     }
 
-    /// Where a task is in the list.
     pub fn place(&self, id: &str) -> Option<usize> {
         self.tasks.iter().position(|row| row.id == id)
     }

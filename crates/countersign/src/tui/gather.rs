@@ -1,4 +1,4 @@
-//! Reads what a screen shows, from the disk alone: the same beside a run of another process, in a run, and after one.
+//! Reads the content of the screen from the disk alone: the same during a run of this or another process, and after one.
 
 use super::Source;
 use super::board::{Board, Detail, Known, Reviewed};
@@ -9,9 +9,9 @@ use countersign_app::decide::{Decide, decide};
 use countersign_app::spent::Spent;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::review::{Review, State as Standing, Verb};
+use countersign_core::review::{Decision, Review, Round, State as Standing, Verb};
 use countersign_core::text::cut_front;
-use countersign_doors::run::course::Course;
+use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::state::{State, StateError, Summary, TaskState};
 use countersign_doors::run::task_file::TaskFile;
 use countersign_doors::run::tasks::TaskList;
@@ -24,14 +24,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// How much of an output is read.
+/// How much of an output is read, from its end.
 const OUTPUT_BYTES: u64 = 64 * 1024;
-/// How many open reviews are looked at.
 const OPEN_REVIEWS: u32 = 1000;
-/// How many running tasks are looked at more closely.
-const COURSES_MAX: usize = 200;
+/// How many running tasks have their checkpoints read.
+const CHECKPOINTS_MAX: usize = 200;
 
-/// Reads, and remembers what need not be read again.
+/// Reads, and keeps what need not be read again.
 pub struct Gatherer<'s> {
     source: &'s Source<'s>,
     list: TaskList,
@@ -44,17 +43,16 @@ pub struct Gatherer<'s> {
 }
 
 impl<'s> Gatherer<'s> {
-    /// Has read nothing yet.
     pub fn new(source: &'s Source<'s>) -> Self {
         let engine = source.engine.clone();
         let ledger = engine.as_ref().map(|engine| engine.ledger().clone());
         Self { source, list: TaskList::default(), list_of: None, state: None, ledger, engine, review: None }
     }
 
-    /// Everything as it is now. What cannot be read is said, and what was read before stays.
+    /// The board of this moment. An error of reading is shown on it, and the values read before stay.
     pub async fn board(&mut self, selected: Option<&str>) -> Board {
         let mut trouble = self.read_list().err();
-        let (summaries, courses) = match self.read_state().await {
+        let (summaries, checkpoints) = match self.read_state().await {
             Ok(read) => read,
             Err(error) => {
                 self.state = None;
@@ -62,30 +60,19 @@ impl<'s> Gatherer<'s> {
                 Default::default()
             }
         };
-        let reviews = self.open_reviews().await.unwrap_or_else(|error| {
-            trouble.get_or_insert(error.message);
-            HashMap::new()
-        });
+        let reviews = or_default(self.open_reviews().await, &mut trouble);
         let layout = self.source.layout;
         let under_way = lock::holder(&layout.lock()).is_ok_and(|holder| holder.is_some());
-        let known = Known {
-            list: &self.list,
-            summaries: &summaries,
-            reviews: &reviews,
-            courses: &courses,
-            under_way,
-        };
+        let (list, summaries, reviews, checkpoints) = (&self.list, &summaries, &reviews, &checkpoints);
+        let known = Known { list, summaries, reviews, checkpoints, under_way };
         let (tasks, cost) = (known.rows(), known.cost());
-        // What nobody selected yet is the first, as on the screen.
+        // Without a selection the first task is shown, as on the screen.
         let selected = selected.filter(|id| self.list.get(id).is_some());
         let selected = selected.or(tasks.first().map(|row| row.id.as_str())).map(str::to_owned);
         let detail = match selected {
             None => None,
             Some(id) => {
-                let review = self.reviewed(&id).await.unwrap_or_else(|error| {
-                    trouble.get_or_insert(error.message);
-                    None
-                });
+                let review = or_default(self.reviewed(&id).await, &mut trouble);
                 let (output_from, output) = output(&layout.logs(), &id);
                 Some(Detail { task: id, review, output_from, output })
             }
@@ -107,20 +94,20 @@ impl<'s> Gatherer<'s> {
         Ok(())
     }
 
-    async fn read_state(&mut self) -> Result<(Vec<Summary>, HashMap<String, Course>), StateError> {
+    async fn read_state(&mut self) -> Result<(Vec<Summary>, HashMap<String, Checkpoint>), StateError> {
         if self.state.is_none() {
             self.state = State::open_existing(self.source.layout).await?;
         }
         let Some(state) = &self.state else { return Ok(Default::default()) };
         let summaries = state.summaries().await?;
-        let mut courses = HashMap::new();
+        let mut checkpoints = HashMap::new();
         let running = summaries.iter().filter(|summary| summary.state == TaskState::Running);
-        for summary in running.take(COURSES_MAX) {
-            if let Some(course) = Course::load(state, &summary.task_id).await? {
-                courses.insert(summary.task_id.clone(), course);
+        for summary in running.take(CHECKPOINTS_MAX) {
+            if let Some(checkpoint) = Checkpoint::load(state, &summary.task_id).await? {
+                checkpoints.insert(summary.task_id.clone(), checkpoint);
             }
         }
-        Ok((summaries, courses))
+        Ok((summaries, checkpoints))
     }
 
     async fn ledger(&mut self) -> Result<Option<Ledger>, Failure> {
@@ -130,7 +117,7 @@ impl<'s> Gatherer<'s> {
         Ok(self.ledger.clone())
     }
 
-    /// How the open reviews of these tasks stand.
+    /// The states of the open reviews of these tasks.
     async fn open_reviews(&mut self) -> Result<HashMap<String, Standing>, Failure> {
         let Some(ledger) = self.ledger().await? else { return Ok(HashMap::new()) };
         let rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_REVIEWS }).await?;
@@ -143,7 +130,6 @@ impl<'s> Gatherer<'s> {
         Ok(self.list.tasks().iter().filter_map(|task| of(&task.id)).collect())
     }
 
-    /// As the runner names them.
     fn subject(&self, task: &str) -> Subject {
         self.source.layout.subject(task)
     }
@@ -167,7 +153,7 @@ impl<'s> Gatherer<'s> {
         Ok(self.review.as_ref().map(|(stored, calls)| reviewed(&stored.review, calls)))
     }
 
-    /// Records what a person decided about the work that was before them.
+    /// Records a decision about the work that the screen showed.
     pub async fn decide(&mut self, review: &ReviewId, digest: Digest, verb: Verb) -> Result<(), Failure> {
         let engine = match &self.engine {
             Some(engine) => engine.clone(),
@@ -184,8 +170,16 @@ impl<'s> Gatherer<'s> {
     }
 }
 
+/// The value, or its default and the error noted as trouble, unless another is.
+fn or_default<T: Default>(read: Result<T, Failure>, trouble: &mut Option<String>) -> T {
+    read.unwrap_or_else(|error| {
+        trouble.get_or_insert(error.message);
+        T::default()
+    })
+}
+
 fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
-    let round = |round: &countersign_core::review::Round| {
+    let round = |round: &Round| {
         let verdict = round.end.map_or_else(|| "under way".to_owned(), |end| end.words());
         let found = match round.judgement.blocking.len() + round.judgement.waived.len() {
             0 => String::new(),
@@ -195,7 +189,6 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
         let spent = Spent::sum(calls.iter().filter(|call| call.round == round.n));
         format!("round {}: {verdict}{found}, {}", round.n, spent.words())
     };
-    let decided = |decision: &countersign_core::review::Decision| decision.words();
     Reviewed {
         id: review.id.clone(),
         digest: review.digest().cloned(),
@@ -203,12 +196,12 @@ fn reviewed(review: &Review, calls: &[Call]) -> Reviewed {
         standing: outcome_words(review.standing()),
         rounds: review.rounds.iter().map(round).collect(),
         issues: judging::issues(review, true),
-        decisions: review.decisions.iter().map(decided).collect(),
+        decisions: review.decisions.iter().map(Decision::words).collect(),
         cost: Spent::sum(calls.iter()).words(),
     }
 }
 
-/// The end of what the last attempt at a task wrote, and the name of its file.
+/// The name of the log of the last attempt at a task, and its end.
 fn output(logs: &Path, task: &str) -> (Option<String>, String) {
     let Some(path) = log::all(logs, task).pop() else { return (None, String::new()) };
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -219,7 +212,7 @@ fn output(logs: &Path, task: &str) -> (Option<String>, String) {
         let mut end = vec![];
         file.take(OUTPUT_BYTES).read_to_end(&mut end)?;
         let text = String::from_utf8_lossy(&end);
-        // Half a line is no line.
+        // The first line may be cut.
         let from = if bytes > OUTPUT_BYTES { text.find('\n').map_or(0, |end| end + 1) } else { 0 };
         Ok(cut_front(&text[from..], usize::try_from(OUTPUT_BYTES).unwrap_or(usize::MAX)).to_owned())
     };

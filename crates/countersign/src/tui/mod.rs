@@ -1,4 +1,4 @@
-//! The screen of a run: what becomes of its tasks, and a place to decide about those that wait.
+//! The screen of a run (`countersign tui`): the states of its tasks, and decisions about those that wait.
 //!
 //! ```text
 //! disk ──► gather ──► Board ──┐
@@ -28,31 +28,27 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use view::{Act, View};
 
-/// How often the disk is looked at.
+/// How often the disk is read.
 const LOOK_MILLISECONDS: u64 = 250;
 
-/// Where everything is read from.
+/// The sources of the screen.
 pub struct Source<'s> {
-    /// The project.
     pub project: &'s Project,
-    /// The files of the run.
     pub layout: &'s Layout,
-    /// The engine of a run in this process; another is only made when somebody decides.
+    /// The engine of a run in this process; otherwise one is made at the first decision.
     pub engine: Option<Engine>,
 }
 
 /// Why the screen was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Somebody has seen enough.
     Quit,
     /// The terminal was closed.
     Closed,
-    /// It was told to stop.
     Cancelled,
 }
 
-/// Shows a run until somebody quits or the token fires. Everything is read from the disk, whoever runs the tasks.
+/// Shows a run until a key quits it or the token is cancelled. It reads the disk alone, whichever process runs the tasks.
 pub async fn show(source: Source<'_>, cancel: CancellationToken) -> Result<Left, Failure> {
     if !terminal::is_there() {
         return Err(Failure::usage("this screen needs a terminal").hint("countersign status"));
@@ -109,7 +105,7 @@ impl<'s> Shown<'s> {
         self.screen.draw(|frame| screen::draw(frame, &self.board, &self.view))
     }
 
-    /// Does what a key asks for. Whether that was the last.
+    /// Handles a key. True where it quits.
     async fn key(&mut self, key: Key) -> bool {
         match self.view.key(&self.board, key) {
             Act::Quit => return true,

@@ -1,10 +1,9 @@
-//! The screen. Pure: the same board and view are the same screen. What others wrote can neither steer nor colour it.
+//! Draws the screen from a board and a view. Pure. Escape sequences in foreign text have no effect.
 
 use super::board::{Board, Detail, Group, Reviewed, TaskRow};
 use super::view::{Pane, View};
-use crate::terminal::wrap;
+use crate::terminal::{severity_color, wrap};
 use countersign_core::answer::severity_word;
-use countersign_core::criterion::Severity;
 use countersign_core::text::visible_line;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -12,20 +11,18 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Paragraph};
 
-/// Below this nothing can be read.
+/// The smallest usable size.
 const SMALLEST: (u16, u16) = (40, 10);
 /// From this width on everything is shown side by side.
 const WIDE_COLUMNS: u16 = 80;
 /// How wide the tasks are then.
 const TASKS_PERCENT: u16 = 42;
 
-/// Where the parts are; none that is not shown.
-#[derive(Clone, Copy, Debug, Default)]
+/// The areas of the parts; a pane that is not shown has none.
 struct Areas {
     head: Rect,
-    tasks: Option<Rect>,
-    review: Option<Rect>,
-    output: Option<Rect>,
+    /// In the order of [`Pane`].
+    panes: [Option<Rect>; 3],
     note: Rect,
     keys: Rect,
 }
@@ -38,37 +35,28 @@ fn areas(size: (u16, u16), focus: Pane) -> Option<Areas> {
     let one = Constraint::Length(1);
     let [head, body, note, keys] =
         Layout::vertical([one, Constraint::Fill(1), one, one]).areas(Rect::new(0, 0, columns, rows));
-    let mut areas = Areas { head, note, keys, ..Areas::default() };
+    let mut panes = [None; 3];
     if columns >= WIDE_COLUMNS {
         let [tasks, right] =
             Layout::horizontal([Constraint::Percentage(TASKS_PERCENT), Constraint::Fill(1)]).areas(body);
         let [review, output] = Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).areas(right);
-        (areas.tasks, areas.review, areas.output) = (Some(tasks), Some(review), Some(output));
+        panes = [tasks, review, output].map(Some);
     } else {
-        match focus {
-            Pane::Tasks => areas.tasks = Some(body),
-            Pane::Review => areas.review = Some(body),
-            Pane::Output => areas.output = Some(body),
-        }
+        panes[focus as usize] = Some(body);
     }
-    Some(areas)
+    Some(Areas { head, panes, note, keys })
 }
 
 fn inner(view: &View, pane: Pane) -> Rect {
-    let area = areas(view.size, view.focus).and_then(|areas| match pane {
-        Pane::Tasks => areas.tasks,
-        Pane::Review => areas.review,
-        Pane::Output => areas.output,
-    });
+    let area = areas(view.size, view.focus).and_then(|areas| areas.panes[pane as usize]);
     Block::bordered().inner(area.unwrap_or_default())
 }
 
-/// How many rows a part has.
 pub fn height(view: &View, pane: Pane) -> usize {
     usize::from(inner(view, pane).height)
 }
 
-/// How many rows of a part there is no room for.
+/// How many rows of a pane do not fit.
 pub fn hidden(board: &Board, view: &View, pane: Pane) -> usize {
     let area = inner(view, pane);
     let rows = match pane {
@@ -80,7 +68,6 @@ pub fn hidden(board: &Board, view: &View, pane: Pane) -> usize {
     rows.saturating_sub(usize::from(area.height))
 }
 
-/// Draws everything.
 pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
     let Some(areas) = areas(view.size, view.focus) else {
         let words = format!("too small: {}×{} are needed · q: quit", SMALLEST.0, SMALLEST.1);
@@ -93,12 +80,13 @@ pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
         let style = if focused { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
         Block::bordered().title(Span::styled(format!(" {title} "), style)).border_style(style)
     };
-    if let Some(area) = areas.tasks {
+    let [tasks_area, review_area, output_area] = areas.panes;
+    if let Some(area) = tasks_area {
         let block = block(Pane::Tasks, "Tasks".to_owned());
         let rows = tasks(board, view, block.inner(area));
         frame.render_widget(Paragraph::new(rows).block(block), area);
     }
-    if let Some(area) = areas.review {
+    if let Some(area) = review_area {
         let inner = Block::bordered().inner(area);
         let rows = review(board, view, usize::from(inner.width));
         let below = rows.len().saturating_sub(view.review_top + usize::from(inner.height));
@@ -107,7 +95,7 @@ pub fn draw(frame: &mut Frame<'_>, board: &Board, view: &View) {
         let shown = rows.into_iter().skip(view.review_top).take(usize::from(inner.height));
         frame.render_widget(Paragraph::new(Text::from_iter(shown)).block(block), area);
     }
-    if let Some(area) = areas.output {
+    if let Some(area) = output_area {
         let from = selected(board, view).and_then(|detail| detail.output_from.as_deref());
         let name = from.map_or_else(|| "Output".to_owned(), |from| format!("Output: {}", visible_line(from)));
         let name = if view.output_back > 0 { format!("{name} (End: follow)") } else { name };
@@ -198,17 +186,13 @@ fn tasks(board: &Board, view: &View, area: Rect) -> Text<'static> {
 
 fn task(row: &TaskRow, view: &View, columns: usize) -> Line<'static> {
     let selected = view.selected.as_ref() == Some(&row.id);
-    let mark = if selected { "▶ " } else { "  " };
     let words = visible_line(&row.words);
     let words = if words.is_empty() { String::new() } else { format!(" {words}") };
     let words = wrap::head(&words, columns / 2);
     let room = columns.saturating_sub(Span::raw(words.as_str()).width());
-    let mut left = wrap::head(&format!("{mark}{} {}", row.id, row.name), room);
-    // The mark is ours, and spaces at the beginning of a line are.
-    if !selected {
-        left = wrap::head(&format!("{} {}", row.id, row.name), room.saturating_sub(2));
-        left.insert_str(0, "  ");
-    }
+    let mark = if selected { "▶ " } else { "  " };
+    let mut left = mark.to_owned();
+    left.push_str(&wrap::head(&format!("{} {}", row.id, row.name), room.saturating_sub(2)));
     let fill = room.saturating_sub(Span::raw(left.as_str()).width());
     left.push_str(&" ".repeat(fill));
     let style = of_group(view, row.group);
@@ -232,19 +216,15 @@ fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
         push("not judged yet", Style::new());
         return lines;
     };
-    // What is decided about comes first, the history behind it.
+    // The work to decide about comes first, then the history.
     match digest {
         Some(digest) => push(&format!("{standing} · work {}", digest.short()), bold),
         None => push(standing, bold),
     }
     for issue in issues {
-        let colour = match issue.severity {
-            Severity::Must => Color::Red,
-            Severity::Should => Color::Yellow,
-            Severity::May => Color::Cyan,
-        };
+        let style = coloured(view, severity_color(issue.severity));
         let place = issue.place.as_deref().map(|place| format!(" ({place})")).unwrap_or_default();
-        push(&format!("{}: {}{place}", severity_word(issue.severity), issue.text), coloured(view, colour));
+        push(&format!("{}: {}{place}", severity_word(issue.severity), issue.text), style);
     }
     decisions.iter().for_each(|decision| push(&format!("decided: {decision}"), Style::new()));
     rounds.iter().for_each(|round| push(round, Style::new()));
@@ -252,7 +232,7 @@ fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the selected task writes.
+/// The output of the selected task.
 fn output(board: &Board, view: &View, columns: usize) -> Vec<String> {
     match selected(board, view) {
         Some(detail) if detail.output_from.is_some() => wrap::rows(&detail.output, columns),
@@ -260,24 +240,22 @@ fn output(board: &Board, view: &View, columns: usize) -> Vec<String> {
     }
 }
 
-/// What is known about the selected task. Right after another was selected, it may not be read yet.
+/// The detail of the selected task. Right after another was selected, it may not be read yet.
 fn selected<'b>(board: &'b Board, view: &View) -> Option<&'b Detail> {
     board.detail.as_ref().filter(|detail| view.selected.as_ref() == Some(&detail.task))
 }
 
-/// A question, something to tell, or what could not be read.
+/// A question, a note, or an error of reading.
 fn note(board: &Board, view: &View) -> Line<'static> {
     let columns = usize::from(view.size.0);
-    let question = view.asked.as_ref().map(|asked| {
+    let style = coloured(view, Color::Yellow);
+    if let Some(asked) = &view.asked {
         let answers = if is_wide(view) { "y: yes · any other key: no" } else { "y/N" };
-        format!("{} {} ({})? {answers}", asked.verb.name(), asked.task, asked.digest.short())
-    });
-    if let Some(question) = question {
-        let style = coloured(view, Color::Yellow).add_modifier(Modifier::BOLD);
-        return Line::styled(wrap::head(&question, columns), style);
+        let question = format!("{} {} ({})? {answers}", asked.verb.name(), asked.task, asked.digest.short());
+        return Line::styled(wrap::head(&question, columns), style.add_modifier(Modifier::BOLD));
     }
     let words = view.note.as_ref().or(board.trouble.as_ref());
-    Line::styled(wrap::head(words.map_or("", String::as_str), columns), coloured(view, Color::Yellow))
+    Line::styled(wrap::head(words.map_or("", String::as_str), columns), style)
 }
 
 fn is_wide(view: &View) -> bool {

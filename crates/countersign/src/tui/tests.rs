@@ -6,10 +6,10 @@ use super::view::{Act, Pane, View};
 use crate::terminal::keys::Key;
 use countersign_core::criterion::Severity;
 use countersign_core::digest::Digest;
-use countersign_core::happening::{Issue, Stage};
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::{Issue, Stage};
 use countersign_core::review::{State, Verb};
-use countersign_doors::run::course::Course;
+use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::repo::Place;
 use countersign_doors::run::state::{ErrorCode, ReviewStatus, Summary, TaskState};
 use countersign_doors::run::tasks::parse;
@@ -255,22 +255,27 @@ fn tasks_stand_by_state_with_stage_and_attempt() {
         summary("TASK-006", "skipped", None, None, None),
         summary("TASK-007", "odd", None, None, None),
     ];
-    let course = |stage, attempt| Course {
+    let checkpoint = |stage, attempt| Checkpoint {
         stage,
         attempt,
         cost_microusd: Some(250_000),
-        ..Course::new("base".into(), Place::Here)
+        ..Checkpoint::new("base".into(), Place::Here)
     };
-    let courses = HashMap::from([
-        ("TASK-002".to_owned(), course(Stage::Tests, 2)),
-        ("TASK-003".to_owned(), course(Stage::Person, 1)),
+    let checkpoints = HashMap::from([
+        ("TASK-002".to_owned(), checkpoint(Stage::Tests, 2)),
+        ("TASK-003".to_owned(), checkpoint(Stage::Person, 1)),
     ]);
     let reviews = HashMap::from([
         ("TASK-003".to_owned(), State::AwaitingPerson),
         ("TASK-002".to_owned(), State::NeedsWork),
     ]);
-    let mut known =
-        Known { list: &list, summaries: &summaries, reviews: &reviews, courses: &courses, under_way: true };
+    let mut known = Known {
+        list: &list,
+        summaries: &summaries,
+        reviews: &reviews,
+        checkpoints: &checkpoints,
+        under_way: true,
+    };
     let line = |row: TaskRow| format!("{} {} {}", row.group.word(), row.id, row.words);
     let rows: Vec<_> = known.rows().into_iter().map(line).collect();
     let expect = [

@@ -1,4 +1,4 @@
-//! What somebody looks at, and what their keys mean. Pure.
+//! The state of the screen (selection, focus, scrolling) and the meaning of keys. Pure.
 
 use super::board::Board;
 use super::screen;
@@ -7,15 +7,12 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::ReviewId;
 use countersign_core::review::Verb;
 
-/// A part of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
-    /// The tasks.
     #[default]
     Tasks,
-    /// Rounds, verdicts and findings of the selected one.
+    /// Rounds, verdicts and findings of the selected task.
     Review,
-    /// What it writes.
     Output,
 }
 
@@ -32,53 +29,41 @@ impl Pane {
 /// A decision that is not confirmed yet: about exactly the work that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The task.
     pub task: String,
-    /// Its review.
     pub review: ReviewId,
-    /// The work.
     pub digest: Digest,
-    /// What becomes of it.
     pub verb: Verb,
 }
 
-/// What a key asks for.
+/// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// To be drawn again.
     Draw,
     /// Another task is selected.
     Select,
-    /// A decision to record.
     Decide(Asked),
-    /// Enough.
     Quit,
 }
 
-/// What somebody looks at.
+/// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Columns and rows of the screen.
+    /// Columns and rows.
     pub size: (u16, u16),
-    /// Whether there are colours.
     pub coloured: bool,
-    /// The selected task.
     pub selected: Option<String>,
-    /// Where keys go.
+    /// The pane that keys scroll.
     pub focus: Pane,
-    /// The first row that is seen of the review.
+    /// The first visible row of the review.
     pub review_top: usize,
-    /// How many rows the output is scrolled back; 0 follows what is written.
+    /// How many rows the output is scrolled back; 0 follows the end of the file.
     pub output_back: usize,
-    /// A decision that is not confirmed yet.
     pub asked: Option<Asked>,
-    /// Something to tell.
     pub note: Option<String>,
 }
 
 impl View {
-    /// Takes a new board: what is selected stays, wherever it moved to; what is shown of the output stays while
-    /// somebody reads in it.
+    /// Takes a new board. The selection stays, wherever its task moved to; the output stays while it is scrolled back.
     pub fn take(&mut self, before: &Board, now: &mut Board) {
         if self.selected.as_ref().is_none_or(|id| now.place(id).is_none()) {
             self.selected = now.tasks.first().map(|row| row.id.clone());
@@ -93,19 +78,17 @@ impl View {
         self.bound(now);
     }
 
-    /// The screen has another size.
     pub fn resize(&mut self, board: &Board, size: (u16, u16)) {
         self.size = size;
         self.bound(board);
     }
 
-    /// Nothing is scrolled beyond its end.
+    /// Keeps scrolling within the text.
     fn bound(&mut self, board: &Board) {
         self.review_top = self.review_top.min(screen::hidden(board, self, Pane::Review));
         self.output_back = self.output_back.min(screen::hidden(board, self, Pane::Output));
     }
 
-    /// What a key means.
     pub fn key(&mut self, board: &Board, key: Key) -> Act {
         self.note = None;
         if let Some(asked) = self.asked.take() {
@@ -136,27 +119,17 @@ impl View {
         };
         let (review, digest) = (review.id.clone(), digest.clone());
         self.asked = Some(Asked { task: task.clone(), review, digest, verb });
-        // Nobody decides about findings they do not see.
+        // The findings must be in sight before a decision.
         self.focus = Pane::Review;
     }
 
     fn scroll(&mut self, board: &Board, key: Key) -> Act {
-        let rows = screen::height(self, self.focus);
-        let page = isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1);
-        let by = match key {
-            Key::Up | Key::Char('k') => -1,
-            Key::Down | Key::Char('j') => 1,
-            Key::PageUp | Key::Char('b') => -page,
-            Key::PageDown | Key::Char(' ') => page,
-            Key::Home | Key::Char('g') => isize::MIN,
-            Key::End | Key::Char('G') => isize::MAX,
-            _ => return Act::Draw,
-        };
+        let Some(by) = key.scrolls(screen::height(self, self.focus)) else { return Act::Draw };
         match self.focus {
             Pane::Tasks => return self.select(board, by),
-            Pane::Review => self.review_top = moved(self.review_top, by),
+            Pane::Review => self.review_top = self.review_top.saturating_add_signed(by),
             // Counted from the end.
-            Pane::Output => self.output_back = moved(self.output_back, by.saturating_neg()),
+            Pane::Output => self.output_back = self.output_back.saturating_add_signed(by.saturating_neg()),
         }
         self.bound(board);
         Act::Draw
@@ -164,7 +137,7 @@ impl View {
 
     fn select(&mut self, board: &Board, by: isize) -> Act {
         let place = self.selected.as_ref().and_then(|id| board.place(id)).unwrap_or(0);
-        let place = moved(place, by).min(board.tasks.len().saturating_sub(1));
+        let place = place.saturating_add_signed(by).min(board.tasks.len().saturating_sub(1));
         let Some(row) = board.tasks.get(place) else { return Act::Draw };
         if self.selected.as_ref() == Some(&row.id) {
             return Act::Draw;
@@ -172,12 +145,5 @@ impl View {
         self.selected = Some(row.id.clone());
         (self.review_top, self.output_back) = (0, 0);
         Act::Select
-    }
-}
-
-fn moved(from: usize, by: isize) -> usize {
-    match by {
-        0.. => from.saturating_add(by.unsigned_abs()),
-        _ => from.saturating_sub(by.unsigned_abs()),
     }
 }

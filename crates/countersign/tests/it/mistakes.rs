@@ -35,6 +35,9 @@ fn damage(project: &Project) {
     std::fs::write(&path, bytes).unwrap();
 }
 
+/// A setup is a write.
+fn written(_: &Project) {}
+
 type Setup = fn(&Project);
 
 /// What is there, and what is typed.
@@ -53,10 +56,10 @@ const MISTAKES: &[(&str, Setup, &[&str])] = &[
     ("a shell that is not known", |_| (), &["completions", "tcl"]),
     ("a topic with a typo", |_| (), &["help", "reviewrs"]),
     ("no configuration and nothing named", |_| (), &["review"]),
-    ("no criteria for a named file", |p| drop(p.write("a.md", "x")), &["review", "a.md"]),
+    ("no criteria for a named file", |p| written(p.write("a.md", "x")), &["review", "a.md"]),
     (
         "a criterion without a question",
-        |p| drop(p.write("a.md", "x")),
+        |p| written(p.write("a.md", "x")),
         &["review", "a.md", "--criterion", "Complete"],
     ),
     ("a file that is not there", judged, &["review", "guide.md"]),
@@ -65,28 +68,28 @@ const MISTAKES: &[(&str, Setup, &[&str])] = &[
     ("a configuration file that is not there", |_| (), &["review", "--config", "other.yml"]),
     (
         "a key with a typo",
-        |p| drop(p.write("countersign.yml", with("polciy: {max_attempts: 3}"))),
+        |p| written(p.write("countersign.yml", with("polciy: {max_attempts: 3}"))),
         &["review"],
     ),
     (
         "a value of the wrong type",
-        |p| drop(p.write("countersign.yml", with("policy: {max_attempts: three}"))),
+        |p| written(p.write("countersign.yml", with("policy: {max_attempts: three}"))),
         &["review"],
     ),
-    ("a missing key", |p| drop(p.write("countersign.yml", "rules: []\n")), &["review"]),
+    ("a missing key", |p| written(p.write("countersign.yml", "rules: []\n")), &["review"]),
     (
         "a bracket that is not closed",
-        |p| drop(p.write("countersign.yml", "version: 1\nrules: [\n")),
+        |p| written(p.write("countersign.yml", "version: 1\nrules: [\n")),
         &["review"],
     ),
     (
         "a tab in YAML",
-        |p| drop(p.write("countersign.yml", "version: 1\nrules:\n\t- name: x\n")),
+        |p| written(p.write("countersign.yml", "version: 1\nrules:\n\t- name: x\n")),
         &["validate"],
     ),
     (
         "a check that is not known",
-        |p| drop(p.write("countersign.yml", CONFIG.replace("no_placeholders", "no_placeholder"))),
+        |p| written(p.write("countersign.yml", CONFIG.replace("no_placeholders", "no_placeholder"))),
         &["review"],
     ),
     ("a reviewer that is not known", judged, &["review", "--reviewer", "claud", "--criterion", "A=B?"]),
@@ -95,7 +98,7 @@ const MISTAKES: &[(&str, Setup, &[&str])] = &[
         judged,
         &["review", "a.md", "--reviewer", "command:./judge.sh", "--criterion", "A=B?"],
     ),
-    ("nothing judged yet", |p| drop(p.write("countersign.yml", CONFIG)), &["show"]),
+    ("nothing judged yet", |p| written(p.write("countersign.yml", CONFIG)), &["show"]),
     ("a review that is not there", judged, &["show", "rv-nothing"]),
     ("a subject that is not there", judged, &["log", "cli/plan"]),
     ("a decision about nothing", judged, &["unblock", "plan", "--reason", "r"]),
@@ -109,12 +112,12 @@ const MISTAKES: &[(&str, Setup, &[&str])] = &[
         &["review", "--change", "--base", "v9"],
     ),
     ("a finding that is not there", judged, &["dispute", "fi-nothing", "--evidence", "it is fine"]),
-    ("a task that is not there", |p| drop(p.write("PLAN.md", "# Plan\n")), &["task", "show", "9.9"]),
+    ("a task that is not there", |p| written(p.write("PLAN.md", "# Plan\n")), &["task", "show", "9.9"]),
     ("a run without a list of tasks", judged, &["run"]),
     ("a phase that is not known", |_| (), &["qr", "gate", "--phase", "plan-structre"]),
     (
         "a ledger folder that is a file",
-        |p| drop(p.write("countersign.yml", CONFIG).write("a.md", "x").write(".countersign", "x")),
+        |p| written(p.write("countersign.yml", CONFIG).write("a.md", "x").write(".countersign", "x")),
         &["review"],
     ),
     ("a damaged ledger", damage, &["log", "--verify"]),

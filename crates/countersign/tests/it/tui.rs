@@ -4,14 +4,14 @@ use crate::project;
 use countersign_core::check::Check;
 use countersign_core::cost::Budget;
 use countersign_core::criterion::Criterion;
-use countersign_core::happening::Stage;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::policy::Policy;
+use countersign_core::progress::Stage;
 use countersign_core::redact::Redaction;
 use countersign_core::review::State as Standing;
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
-use countersign_doors::run::course::Course;
+use countersign_doors::run::checkpoint::Checkpoint;
 use countersign_doors::run::layout::Layout;
 use countersign_doors::run::log::Log;
 use countersign_doors::run::repo::Place;
@@ -41,8 +41,9 @@ async fn waiting() -> (Project, Engine, ReviewId) {
     let layout = Layout::new(project.root(), "").unwrap();
     let state = State::open(&layout).await.unwrap();
     state.begin_attempt("TASK-002", "2026-02-23T10:15:00").await.unwrap();
-    let course = Course { stage: Stage::Person, attempt: 2, ..Course::new("base".into(), Place::Here) };
-    course.keep(&state, "TASK-002").await.unwrap();
+    let checkpoint =
+        Checkpoint { stage: Stage::Person, attempt: 2, ..Checkpoint::new("base".into(), Place::Here) };
+    checkpoint.keep(&state, "TASK-002").await.unwrap();
     state.close().await.unwrap();
     let log = Log::open(&layout.logs(), "TASK-002", 2).unwrap();
     log.write(b"the agent \x1b[2Jsays hello\n");

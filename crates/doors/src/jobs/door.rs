@@ -8,6 +8,7 @@ mod judging;
 mod sessions;
 
 use super::answer::{self, Aborted, Finished, JobError, JobInfo, Started, WentTo, WorkflowInfo, Workflows};
+use super::call::{FinishedCall, StartCall};
 use super::feedback;
 use super::hand_in::{self, MAX_NOTES_BYTES, MAX_TEXT_BYTES};
 use super::instructions;
@@ -26,7 +27,6 @@ use countersign_engine::engine::{Engine, EngineError, Prepared, Request, SelfRev
 use countersign_engine::fresh::{self, now_ms};
 use countersign_engine::ledger::{LedgerError, Stored};
 use countersign_engine::workspace::Root;
-use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,41 +157,7 @@ impl From<LedgerError> for Refusal {
     }
 }
 
-/// A call of `start_workflow`.
-#[derive(Clone, Debug, Default)]
-pub struct StartCall {
-    /// The goal.
-    pub goal: String,
-    /// The job.
-    pub job_name: String,
-    /// The workflow.
-    pub workflow_name: String,
-    /// The session; a new one without it.
-    pub session_id: Option<String>,
-    /// The sub-agent, each of which has a stack of its own.
-    pub agent_id: Option<String>,
-}
-
-/// A call of `finished_step`.
-#[derive(Clone, Debug, Default)]
-pub struct FinishedCall {
-    /// The paths, by output.
-    pub outputs: Map<String, Value>,
-    /// The session.
-    pub session_id: Option<String>,
-    /// The step, where several are open.
-    pub step_id: Option<String>,
-    /// The author's notes for reviewers.
-    pub notes: Option<String>,
-    /// The reason of an override.
-    pub quality_review_override_reason: Option<String>,
-    /// The results of a self-review.
-    pub self_review: Option<SelfReviewResults>,
-    /// The sub-agent, each of which has a stack of its own.
-    pub agent_id: Option<String>,
-}
-
-/// An answer, and what is recorded once the client has it.
+/// An answer, and what is to be recorded once the client has it.
 #[derive(Clone)]
 pub struct Answered {
     /// The answer.

@@ -174,7 +174,7 @@ pub fn self_review(file: &str) -> String {
 }
 
 /// The end of the instructions file: how the results are handed in.
-pub fn handing_in(review: &Review, token: &Token) -> String {
+pub fn submit(review: &Review, token: &Token) -> String {
     let Some(round) = review.round() else { return String::new() };
     let mut results = vec![];
     for assignment in round.assignments.iter().filter(|assignment| assignment.is_self_review()) {

@@ -2,6 +2,7 @@
 //! tools that call it are in the countersign crate.
 
 pub mod answer;
+mod call;
 mod door;
 mod feedback;
 mod folder;
@@ -12,7 +13,8 @@ pub mod library;
 pub mod overview;
 mod session;
 
-pub use door::{Answered, FinishedCall, Jobs, Judged, Memory, Options, Refusal, StartCall, Waiting, policy};
+pub use call::{FinishedCall, StartCall};
+pub use door::{Answered, Jobs, Judged, Memory, Options, Refusal, Waiting, policy};
 
 /// The first part of the subjects of this door.
 pub const DOOR: &str = "jobs";

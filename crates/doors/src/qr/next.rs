@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use super::state::State;
-use countersign_core::policy::{GateEnd, GatePolicy, Gated};
+use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 
 /// The phase and the directory, for the commands in answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Here {
     }
 
     /// The next step by the result of the gate.
-    pub fn after_gate(&self, state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+    pub fn after_gate(&self, state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
         match gated.end {
             GateEnd::Pass => self.next_phase(),
             GateEnd::Fail => self.next("Invoke fixer with failed items.", "execute --qr-fail"),
@@ -89,7 +89,7 @@ impl Here {
 }
 
 /// Why a loop has ended.
-pub(super) fn why_stopped(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+pub(super) fn why_stopped(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::ItemCap => {
             let (ids, failures) = (gated.capped.join(", "), policy.item_failures_max);

@@ -35,7 +35,7 @@ fn text<'v>(entry: &'v Value, key: &str) -> &'v str {
 
 /// The status of a milestone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Satisfied {
+pub enum MilestoneStatus {
     /// Every criterion is met.
     Yes,
     /// None is.
@@ -44,7 +44,7 @@ pub enum Satisfied {
     Partially,
 }
 
-impl Satisfied {
+impl MilestoneStatus {
     fn of(criteria: &[Reconciled]) -> Self {
         match criteria.iter().filter(|criterion| criterion.met).count() {
             0 => Self::No,
@@ -83,7 +83,7 @@ pub(super) fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
         return Err(format!("there are {} criteria: 1 to {CRITERIA_MAX} are expected", entries.len()));
     }
     let criteria = entries.iter().map(criterion).collect::<Result<Vec<_>, _>>()?;
-    let (said, is) = (text(value, "status"), Satisfied::of(&criteria).word());
+    let (said, is) = (text(value, "status"), MilestoneStatus::of(&criteria).word());
     match said == is {
         true => Ok(criteria),
         false => Err(format!("`status` is {said}, and by its criteria the milestone is {is}")),
@@ -123,7 +123,7 @@ fn place(evidence: &str) -> Option<(String, u32)> {
 pub(super) fn with_evidence(
     criteria: Vec<Reconciled>,
     has_line: &dyn Fn(&str, u32) -> Result<(), String>,
-) -> (Satisfied, Vec<Reconciled>) {
+) -> (MilestoneStatus, Vec<Reconciled>) {
     let look = |criterion: Reconciled| match &criterion.evidence {
         Some((path, line)) if criterion.met => match has_line(path, *line) {
             Ok(()) => criterion,
@@ -135,7 +135,7 @@ pub(super) fn with_evidence(
         _ => criterion,
     };
     let criteria: Vec<_> = criteria.into_iter().map(look).collect();
-    (Satisfied::of(&criteria), criteria)
+    (MilestoneStatus::of(&criteria), criteria)
 }
 
 #[cfg(test)]
@@ -202,9 +202,9 @@ mod tests {
             _ => Err(format!("there is no `{path}`")),
         };
         let (satisfied, criteria) = with_evidence(criteria, &has_line);
-        assert_eq!(satisfied, Satisfied::Partially);
+        assert_eq!(satisfied, MilestoneStatus::Partially);
         assert_eq!(criteria[1].note.as_deref(), Some("the evidence points nowhere: there is no `b`"));
         let (satisfied, _) = with_evidence(criteria, &|_, _| Err("gone".into()));
-        assert_eq!(satisfied, Satisfied::No);
+        assert_eq!(satisfied, MilestoneStatus::No);
     }
 }

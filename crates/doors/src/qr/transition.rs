@@ -3,7 +3,7 @@
 
 use super::item::{Item, Status};
 use super::state::State;
-use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, Gated, Standing};
+use countersign_core::policy::{self, GateEnd, GateItem, GatePolicy, GateResult, Standing};
 use countersign_core::text;
 use thiserror::Error;
 
@@ -89,7 +89,7 @@ pub enum Refused {
 }
 
 /// The result of the gate for a state.
-pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> Gated<'s> {
+pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> GateResult<'s> {
     policy::gate(state.items.iter().map(gate_item), state.iteration, policy)
 }
 

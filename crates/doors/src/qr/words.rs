@@ -8,7 +8,7 @@ use super::next::{Here, why_stopped};
 use super::phase::Phase;
 use super::state::State;
 use super::transition::{Fixed, gate};
-use countersign_core::policy::{GateEnd, GatePolicy, Gated};
+use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 use countersign_core::text;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ fn open_count(state: &State) -> String {
 }
 
 /// `Status: PASS`, or FAIL with the reason.
-fn status_line(state: &State, gated: &Gated<'_>, policy: &GatePolicy) -> String {
+fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::Pass => "Status: PASS".to_owned(),
         GateEnd::Fail => "Status: FAIL".to_owned(),
@@ -87,12 +87,12 @@ pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) ->
     )
 }
 
-fn failed_list(state: &State, gated: &Gated<'_>) -> String {
+fn failed_list(state: &State, gated: &GateResult<'_>) -> String {
     list("Failed items:", state, &gated.failed, |item| short(finding(item)))
 }
 
 /// The items that do not keep the gate from passing and are always listed: waived and accepted ones.
-fn passed_over(state: &State, gated: &Gated<'_>) -> String {
+fn passed_over(state: &State, gated: &GateResult<'_>) -> String {
     let title = format!("Waived at round {}:", state.iteration);
     let mut out = list(&title, state, &gated.waived, |item| match item.status {
         Status::Fail => short(finding(item)),

@@ -5,7 +5,7 @@ use super::state::ErrorCode;
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_engine::process::How;
 use countersign_engine::programs::{Kind, Problem};
-use countersign_engine::worker::Worked;
+use countersign_engine::worker::WorkResult;
 
 /// What an agent reports at the end, on a line of its own; with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ fn marker_in(line: &str) -> Option<Marker> {
 }
 
 /// The reply as text; the raw output where the reply cannot be read.
-pub(super) fn reply(worked: &Worked) -> String {
+pub(super) fn reply(worked: &WorkResult) -> String {
     match &worked.said {
         Ok(text) => text.clone(),
         Err(_) => String::from_utf8_lossy(&worked.ended.stdout).into_owned(),
@@ -48,7 +48,7 @@ pub(super) fn reply(worked: &Worked) -> String {
 }
 
 /// Whether the agent reports the task as done.
-pub(super) fn check(worked: &Worked) -> Result<(), Halt> {
+pub(super) fn check(worked: &WorkResult) -> Result<(), Halt> {
     if worked.ended.how == How::Cancelled {
         return Err(Halt::Stopped);
     }
@@ -65,7 +65,7 @@ pub(super) fn check(worked: &Worked) -> Result<(), Halt> {
     Err(failure.into())
 }
 
-fn failure_of(problem: &Problem, worked: &Worked) -> Failure {
+fn failure_of(problem: &Problem, worked: &WorkResult) -> Failure {
     let quoted = match problem.quoted.is_empty() {
         true => countersign_core::text::cut_front(worked.ended.stderr_tail.trim(), ERROR_BYTES).to_owned(),
         false => problem.quoted.clone(),

@@ -2,8 +2,8 @@
 //! run goes on where this one stopped.
 
 use super::agent_reply;
+use super::checkpoint::ReviewRecord;
 use super::config::ReviewPolicy;
-use super::course::ReviewRecord;
 use super::judging::{self, Judged};
 use super::prompt_files;
 use super::repo::Place;
@@ -12,15 +12,15 @@ use super::settings::{HumanGate, seconds};
 use super::state::{ErrorCode, ReviewStatus};
 use super::task::TaskRun;
 use super::task_prompt::{TaskPrompt, task_prompt};
-use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{NoVerdict, Outcome, Stop};
+use countersign_core::progress::{ProgressEvent, Stage};
 use countersign_core::review::{State, Verb};
 use countersign_core::text::cut;
 use countersign_engine::engine::EngineError;
 use countersign_engine::ledger::Stored;
-use countersign_engine::shell::{self, Came, Command, End};
-use countersign_engine::worker::Errand;
+use countersign_engine::shell::{self, Command, CommandResult, End};
+use countersign_engine::worker::WorkRequest;
 
 /// After so many rounds in which the reviewer changed files itself there is no verdict.
 const FIXES_MAX: u32 = 3;
@@ -91,14 +91,14 @@ impl Failure {
 impl TaskRun<'_> {
     /// Runs the stages from the checkpoint on, up to the merge.
     pub(super) async fn attempt(&mut self) -> Result<Ready, Halt> {
-        if self.course.stage == Stage::Agent {
+        if self.checkpoint.stage == Stage::Agent {
             self.agent().await?;
-            self.course.stage = Stage::Tests;
+            self.checkpoint.stage = Stage::Tests;
             self.save().await?;
         }
-        if matches!(self.course.stage, Stage::Tests | Stage::Lint) {
+        if matches!(self.checkpoint.stage, Stage::Tests | Stage::Lint) {
             self.checks().await?;
-            self.course.stage = Stage::Review;
+            self.checkpoint.stage = Stage::Review;
             self.save().await?;
         }
         self.check_stop()?;
@@ -123,27 +123,27 @@ impl TaskRun<'_> {
         let prompt = task_prompt(&TaskPrompt {
             task: self.task,
             traced: &traced,
-            previous_error: self.course.previous_error.as_deref(),
+            previous_error: self.checkpoint.previous_error.as_deref(),
             template: template.as_deref(),
             test_command: self.settings.config.commands.test.as_deref(),
         });
         let list = self.tasks.text()?;
-        let errand = Errand {
+        let request = WorkRequest {
             prompt: &prompt,
-            folder: self.repo.folder(&self.course.place),
+            folder: self.repo.folder(&self.checkpoint.place),
             timeout: 60 * seconds(self.settings.config.task_timeout_minutes),
             mark: &self.task.id,
             environment: &self.environment,
             tap: Some(self.log.tap()),
         };
-        let worked = self.worker.work(&self.guard, errand, &self.never).await;
+        let worked = self.worker.work(&self.guard, request, &self.never).await;
         let worked = worked.map_err(RunError::io(format!("{} could not be run", self.worker.name())))?;
         // A worktree has its own copy, and other tasks write the list meanwhile.
-        if !matches!(self.course.place, Place::Worktree { .. }) {
+        if !matches!(self.checkpoint.place, Place::Worktree { .. }) {
             self.restore_list(&list)?;
         }
         self.add_cost(&worked);
-        self.course.reply = Some(agent_reply::reply(&worked));
+        self.checkpoint.reply = Some(agent_reply::reply(&worked));
         agent_reply::check(&worked)
     }
 
@@ -156,7 +156,7 @@ impl TaskRun<'_> {
         let kept = self.layout.logs().join(format!("{}-tasks.md", self.task.id));
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
-        self.say(Happening::Warning(format!(
+        self.say(ProgressEvent::Warning(format!(
             "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
             self.layout.tasks_name(),
             self.task.id,
@@ -169,7 +169,7 @@ impl TaskRun<'_> {
     async fn checks(&mut self) -> Result<(), Halt> {
         self.tests().await?;
         let Some(lint) = self.settings.config.commands.lint.clone() else {
-            self.course.lint = None;
+            self.checkpoint.lint = None;
             return Ok(());
         };
         self.stage(Stage::Lint);
@@ -182,17 +182,17 @@ impl TaskRun<'_> {
         }
         match result.end {
             End::Passed if fix.is_some() => {
-                self.course.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
+                self.checkpoint.lint = Some(format!("auto-fixed by `{}`", fix.unwrap_or_default()));
                 self.tests().await
             }
             End::Passed => {
-                self.course.lint = Some(String::new());
+                self.checkpoint.lint = Some(String::new());
                 Ok(())
             }
             End::Cancelled => Err(Halt::Stopped),
             End::Failed(_) if !self.settings.config.lint_blocking => {
                 let lines = format!("`{lint}` is not content:\n{}", result.output.trim());
-                self.course.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
+                self.checkpoint.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
                 Ok(())
             }
             End::Failed(_) | End::TimedOut => {
@@ -205,20 +205,20 @@ impl TaskRun<'_> {
     async fn tests(&mut self) -> Result<(), Halt> {
         self.check_stop()?;
         let Some(test) = self.settings.config.commands.test.clone() else {
-            self.course.tests = None;
+            self.checkpoint.tests = None;
             return Ok(());
         };
         self.stage(Stage::Tests);
         let result = self.command("tests", &test).await?;
-        self.course.tests = Some(cut(&result.output, OUTPUT_BYTES).to_owned());
+        self.checkpoint.tests = Some(cut(&result.output, OUTPUT_BYTES).to_owned());
         check_tests(&result, &format!("`{test}`"))
     }
 
-    pub(super) async fn command(&self, what: &str, line: &str) -> Result<Came, RunError> {
+    pub(super) async fn command(&self, what: &str, line: &str) -> Result<CommandResult, RunError> {
         self.log.heading(&format!("{what}: {line}"));
         let command = Command {
             line,
-            folder: self.repo.folder(&self.course.place),
+            folder: self.repo.folder(&self.checkpoint.place),
             timeout: seconds(self.settings.config.check_timeout_seconds),
             environment: &self.environment,
             tap: Some(self.log.tap()),
@@ -231,7 +231,7 @@ impl TaskRun<'_> {
         self.stage(Stage::Review);
         let mut stale = None;
         for _ in 0..FIXES_MAX {
-            let Some(change) = self.change(&self.course).await? else {
+            let Some(change) = self.change(&self.checkpoint).await? else {
                 let words = "the agent said that it is done and changed nothing";
                 return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
@@ -250,7 +250,7 @@ impl TaskRun<'_> {
                         format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes(),
                     );
                 }
-                self.course.fixed = true;
+                self.checkpoint.fixed = true;
                 stale = Some(judged.record(ReviewStatus::Error));
                 self.checks().await?;
                 self.save().await?;
@@ -271,9 +271,9 @@ impl TaskRun<'_> {
             self.log.write(format!("{findings}\n").as_bytes());
         }
         let issues = judging::issues(review, judged.fixed);
-        self.say(Happening::Judged { task: self.task.id.clone(), verdict, issues });
+        self.say(ProgressEvent::Judged { task: self.task.id.clone(), verdict, issues });
         if review.state == State::AwaitingPerson {
-            self.course.stage = Stage::Person;
+            self.checkpoint.stage = Stage::Person;
             self.save().await?;
             judged.stored = self.decision(&judged).await?;
         }
@@ -286,7 +286,7 @@ impl TaskRun<'_> {
         let review = judged.review();
         let awaits = Err(Halt::Awaits(review.clone()));
         if matches!(self.settings.human, HumanGate::Queue | HumanGate::Later) {
-            self.say(Happening::Awaits { task: self.task.id.clone(), review: review.clone() });
+            self.say(ProgressEvent::Awaits { task: self.task.id.clone(), review: review.clone() });
         }
         match self.settings.human {
             HumanGate::Terminal => {}
@@ -300,7 +300,7 @@ impl TaskRun<'_> {
         }
         let shown = judging::shown(self.task, &judged.stored.review, judged.fixed);
         let diff: String = judged.change.files.iter().map(|file| file.patch.as_str()).collect();
-        let folder = self.repo.folder(&self.course.place);
+        let folder = self.repo.folder(&self.checkpoint.place);
         let files: Vec<_> = judged.change.files.iter().map(|file| folder.join(&file.path)).collect();
         let (engine, stored) = (&judged.engine, &judged.stored);
         let question = Question { shown: &shown, diff: &diff, files: &files, engine, stored };
@@ -354,12 +354,12 @@ impl TaskRun<'_> {
     }
 
     pub(super) fn stage(&self, stage: Stage) {
-        self.say(Happening::Stage { task: self.task.id.clone(), stage });
+        self.say(ProgressEvent::Stage { task: self.task.id.clone(), stage });
     }
 }
 
 /// Fails where tests failed; `what` names them in the prompt of the next attempt.
-pub(super) fn check_tests(result: &Came, what: &str) -> Result<(), Halt> {
+pub(super) fn check_tests(result: &CommandResult, what: &str) -> Result<(), Halt> {
     match result.end {
         End::Passed => Ok(()),
         End::Cancelled => Err(Halt::Stopped),

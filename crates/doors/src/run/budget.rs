@@ -6,7 +6,7 @@ use super::state::ErrorCode;
 use super::task::TaskRun;
 use countersign_core::outcome::Outcome;
 use countersign_engine::process::How;
-use countersign_engine::worker::Worked;
+use countersign_engine::worker::WorkResult;
 use std::sync::atomic::Ordering;
 
 /// Stands for a cost that an agent did not report.
@@ -14,16 +14,17 @@ const UNKNOWN_COST: u64 = u64::MAX;
 
 impl TaskRun<'_> {
     /// Adds the cost of an agent. An unreported cost is not zero: with a budget, no agent begins after it.
-    pub(super) fn add_cost(&mut self, worked: &Worked) {
+    pub(super) fn add_cost(&mut self, worked: &WorkResult) {
         let usage = worked.usage.clone().unwrap_or_default();
-        (self.course.tokens_in, self.course.tokens_out) = (usage.tokens_in, usage.tokens_out);
+        (self.checkpoint.tokens_in, self.checkpoint.tokens_out) = (usage.tokens_in, usage.tokens_out);
         let began = !matches!(worked.ended.how, How::NotStarted { .. });
         let add = |spent: u64| match usage.cost_microusd {
             Some(cost) => Some(spent.saturating_add(cost)),
             None => began.then_some(UNKNOWN_COST),
         };
         if let Some(cost) = usage.cost_microusd {
-            self.course.cost_microusd = Some(self.course.cost_microusd.unwrap_or(0).saturating_add(cost));
+            self.checkpoint.cost_microusd =
+                Some(self.checkpoint.cost_microusd.unwrap_or(0).saturating_add(cost));
         }
         // Fails where nothing was spent.
         let _ = self.spent_microusd.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
@@ -53,6 +54,6 @@ impl TaskRun<'_> {
             reason = "`as` stays within bounds"
         )]
         let before = (before * 1e6).round() as u64;
-        Ok(before.saturating_add(self.course.cost_microusd.unwrap_or(0)))
+        Ok(before.saturating_add(self.checkpoint.cost_microusd.unwrap_or(0)))
     }
 }

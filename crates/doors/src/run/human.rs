@@ -2,7 +2,7 @@
 
 use countersign_core::answer::severity_word;
 use countersign_core::criterion::Severity;
-use countersign_core::happening::Issue;
+use countersign_core::progress::Issue;
 use countersign_core::review::Verb;
 use countersign_core::text::visible_line;
 

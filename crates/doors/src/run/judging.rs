@@ -1,7 +1,7 @@
 //! The review of a task's change: the request to the engine, and its findings as text. Whether the task may be merged is
 //! decided in `attempt`.
 
-use super::course::{Course, ReviewRecord};
+use super::checkpoint::{Checkpoint, ReviewRecord};
 use super::human::Shown;
 use super::prompt_files;
 use super::repo::RepoError;
@@ -12,15 +12,15 @@ use super::task::TaskRun;
 use super::task_prompt;
 use super::tasks::Task;
 use countersign_core::answer::{remarks, severity_word};
-use countersign_core::happening::{Happening, Issue};
 use countersign_core::ids::ReviewId;
 use countersign_core::judge::{Finding, RoundEnd};
 use countersign_core::outcome::Outcome;
 use countersign_core::policy::{Attempts, Policy};
+use countersign_core::progress::{Issue, ProgressEvent};
 use countersign_core::prompt::{RunContext, Sections};
 use countersign_core::review::Review;
 use countersign_core::rule::Rule;
-use countersign_engine::engine::{Engine, Handed, Planner, Request, Ticket};
+use countersign_engine::engine::{Engine, Planner, Request, SubmittedChange, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root, UNFINISHED};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub struct Judging {
 }
 
 /// Finds the configuration as of the base of a change, so that no change chooses its judge.
-pub trait Judges: Send + Sync {
+pub trait ReviewConfigSource: Send + Sync {
     /// For a change against `base`, in a folder.
     fn at<'a>(
         &'a self,
@@ -78,11 +78,11 @@ impl Judged {
 
 impl Run {
     /// The change of a task as it is now; none where it is empty.
-    pub(super) async fn change(&self, course: &Course) -> Result<Option<Change>, RunError> {
-        let folder = self.repo.folder(&course.place);
+    pub(super) async fn change(&self, checkpoint: &Checkpoint) -> Result<Option<Change>, RunError> {
+        let folder = self.repo.folder(&checkpoint.place);
         let root = Root::new(folder).map_err(RunError::folder(folder))?;
         let wanted = ChangeWanted {
-            base: Some(course.base.clone()),
+            base: Some(checkpoint.base.clone()),
             left_out: self.left_out(),
             keeps_tree: true,
             ..ChangeWanted::default()
@@ -110,8 +110,9 @@ impl Run {
 
 impl TaskRun<'_> {
     pub(super) async fn judge(&self, change: Change) -> Result<Judged, RunError> {
-        let folder = self.repo.folder(&self.course.place);
-        let mut judging = self.judges.at(&self.course.base, folder).await.map_err(RunError::Configuration)?;
+        let folder = self.repo.folder(&self.checkpoint.place);
+        let mut judging =
+            self.judges.at(&self.checkpoint.base, folder).await.map_err(RunError::Configuration)?;
         if let Some(words) = self.review_prompt(&change, judging.program.as_deref()).await? {
             judging.rules.iter_mut().for_each(|rule| add_guidance(rule, &words));
         }
@@ -119,13 +120,13 @@ impl TaskRun<'_> {
         let checklist = task_prompt::checklist(self.task);
         let sections = Sections::of_run(&RunContext {
             checklist: &checklist,
-            test_results: self.course.tests.as_deref(),
-            lint_status: self.course.lint.as_deref(),
-            previous_errors: self.course.previous_error.as_deref(),
+            test_results: self.checkpoint.tests.as_deref(),
+            lint_status: self.checkpoint.lint.as_deref(),
+            previous_errors: self.checkpoint.previous_error.as_deref(),
         });
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
-            self.say(Happening::Warning(format!(
+            self.say(ProgressEvent::Warning(format!(
                 "{} changes what work is judged by or run with, which a person has to see: {}",
                 self.task.id,
                 gate_files.join(", ")
@@ -137,7 +138,7 @@ impl TaskRun<'_> {
             policy: Policy { attempts: Attempts::AtMost(ROUNDS_MAX), ..judging.policy },
             outputs: vec![],
             files: vec![],
-            change: Some(Handed::new(change.clone(), self.left_out(), sections)),
+            change: Some(SubmittedChange::new(change.clone(), self.left_out(), sections)),
             notes: Some(format!("{}: {}", self.task.id, self.task.name)),
             fresh: false,
         };
@@ -147,7 +148,7 @@ impl TaskRun<'_> {
             self.settings.human != HumanGate::Off || prepared.submission.steers_gate;
         let ticket = engine.submit(prepared).await?;
         let stored = engine.wait(&ticket, &self.never).await?;
-        Ok(Judged { engine, ticket, stored, change, fixed: self.course.fixed })
+        Ok(Judged { engine, ticket, stored, change, fixed: self.checkpoint.fixed })
     }
 
     /// The review prompt of the project, as of the base, so that no change chooses it. The change, tests, lint and errors
@@ -157,12 +158,12 @@ impl TaskRun<'_> {
         change: &Change,
         program: Option<&str>,
     ) -> Result<Option<String>, RunError> {
-        let git = self.repo.at(&self.course.place);
+        let git = self.repo.at(&self.checkpoint.place);
         let prompts = self.layout.prompts();
         let folder = prompts.strip_prefix(self.layout.root()).unwrap_or(&prompts);
         let candidates = prompt_files::candidates(folder, "review", program);
         let names: Vec<&str> = candidates.iter().map(|path| path.to_str().unwrap_or_default()).collect();
-        let found = git.first_file_at(&self.course.base, &names).await.map_err(RepoError::from)?;
+        let found = git.first_file_at(&self.checkpoint.base, &names).await.map_err(RepoError::from)?;
         let Some((which, bytes)) = found else { return Ok(None) };
         let template = prompt_files::parse(&candidates[which], bytes).map_err(RunError::template)?;
         let checklist = task_prompt::checklist(self.task);

@@ -3,14 +3,14 @@
 
 use super::advance_main::Advanced;
 use super::attempt::{Failure, Halt, Ready, Retry, check_tests};
-use super::course::Merging;
+use super::checkpoint::Merging;
 use super::merge_main::Merged;
 use super::repo::Place;
 use super::run::RunError;
 use super::state::ErrorCode;
 use super::task::TaskRun;
-use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::{ProgressEvent, Stage};
 
 const MOVES_MAX: u32 = 20;
 /// How many conflicts with the main branch cost a task no attempt.
@@ -24,9 +24,9 @@ impl TaskRun<'_> {
         }
         self.stage(Stage::Merge);
         let message = format!("{}: {}", self.task.id, self.task.name);
-        if self.course.place == Place::Here {
+        if self.checkpoint.place == Place::Here {
             let message = format!("{message}\n\n{}", trailer(ready.review.id.as_ref()));
-            let commit = self.repo.commit(&self.course.place, &ready.tree, None, &message).await?;
+            let commit = self.repo.commit(&self.checkpoint.place, &ready.tree, None, &message).await?;
             return Ok(Some(commit));
         }
         let merge_message = format!("Merge {message}\n\n{}", trailer(ready.review.id.as_ref()));
@@ -35,35 +35,37 @@ impl TaskRun<'_> {
         let _alone = run.merging.lock().await;
         let mut tree = ready.tree.clone();
         for _ in 0..MOVES_MAX {
-            let mut tips = self.repo.tips(&self.course.place).await?;
-            if tips.main != self.course.base {
+            let mut tips = self.repo.tips(&self.checkpoint.place).await?;
+            if tips.main != self.checkpoint.base {
                 let tip = tips.main;
-                self.warn_unjudged(&self.course.base, &tip).await?;
-                self.repo.commit(&self.course.place, &tree, Some(&self.course.base), &message).await?;
-                tree = match self.repo.merge_main(&self.course.place, &tip).await? {
+                self.warn_unjudged(&self.checkpoint.base, &tip).await?;
+                self.repo
+                    .commit(&self.checkpoint.place, &tree, Some(&self.checkpoint.base), &message)
+                    .await?;
+                tree = match self.repo.merge_main(&self.checkpoint.place, &tip).await? {
                     Merged::Tree(tree) => tree,
                     Merged::Conflict { files, words } => {
-                        self.course.base = tip;
-                        self.course.forgive_conflict(CONFLICTS_MAX);
+                        self.checkpoint.base = tip;
+                        self.checkpoint.forgive_conflict(CONFLICTS_MAX);
                         return Err(conflicting(&self.repo.main, &files, &words).into());
                     }
                     Merged::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
                 };
-                self.course.base = tip;
+                self.checkpoint.base = tip;
                 // The merged tree is tested before it is on the main branch.
                 if let Some(test) = &self.settings.config.commands.test {
                     let result = self.command("tests after the main branch moved", test).await?;
                     let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
                     check_tests(&result, &what)?;
                 }
-                tips = self.repo.tips(&self.course.place).await?;
+                tips = self.repo.tips(&self.checkpoint.place).await?;
             }
             let messages = [message.as_str(), merge_message.as_str()];
             let commit =
-                self.repo.join(&self.course.place, &tips, &tree, &self.course.base, messages).await?;
-            self.course.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
+                self.repo.join(&self.checkpoint.place, &tips, &tree, &self.checkpoint.base, messages).await?;
+            self.checkpoint.merging = Some(Merging { commit: commit.clone(), review: ready.review.clone() });
             self.save().await?;
-            match self.repo.advance(&self.course.place, &commit, &self.course.base).await? {
+            match self.repo.advance(&self.checkpoint.place, &commit, &self.checkpoint.base).await? {
                 Advanced::Yes => return Ok(Some(commit)),
                 Advanced::Moved => {}
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
@@ -79,7 +81,7 @@ impl TaskRun<'_> {
         if !commits.is_empty() {
             let words =
                 format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
-            self.say(Happening::Warning(words));
+            self.say(ProgressEvent::Warning(words));
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ mod advance_main;
 mod agent_reply;
 mod attempt;
 mod budget;
+pub mod checkpoint;
 pub mod config;
-pub mod course;
 pub mod human;
 pub mod judging;
 pub mod layout;
@@ -34,8 +34,6 @@ pub mod task_file;
 mod task_prompt;
 pub mod tasks;
 mod traces;
-
-pub use task_file as tasks_file;
 
 /// The first part of its subjects.
 pub const DOOR: &str = "run";

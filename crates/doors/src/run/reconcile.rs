@@ -1,13 +1,13 @@
 //! Recovery before a run: merges that were not recorded, statuses that a person edited, unfinished files and unused
 //! worktrees.
 
-use super::course::Course;
+use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};
 use super::schedule::is_rejected;
 use super::settings::HumanGate;
 use super::state::{Attempt, Summary, TaskState};
 use super::tasks::{Status, Task, TaskList};
-use countersign_core::happening::Happening;
+use countersign_core::progress::ProgressEvent;
 use countersign_core::review::State;
 use countersign_engine::engine::EngineError;
 use countersign_engine::workspace::UNFINISHED;
@@ -32,12 +32,12 @@ impl Run {
 
     /// Records a merge that is on the main branch and was not recorded before a crash.
     async fn finish_merge(&self, task: &Task, known: Option<&Summary>) -> Result<(), RunError> {
-        let Some(course) = Course::load(&self.state, &task.id).await? else { return Ok(()) };
-        let Some(merging) = course.merging else { return Ok(()) };
+        let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? else { return Ok(()) };
+        let Some(merging) = checkpoint.merging else { return Ok(()) };
         if !self.repo.is_merged(&merging.commit).await {
             return Ok(());
         }
-        self.repo.return_to_main(&course.place).await?;
+        self.repo.return_to_main(&checkpoint.place).await?;
         let review = format!("{}, recorded after an interruption", merging.review.status);
         if known.is_none_or(|known| known.state != TaskState::Success) {
             let attempt = Attempt::new(&(self.now)(), true, 0.0).reviewed(Some(&merging.review));
@@ -60,7 +60,7 @@ impl Run {
             task.status.word(),
             self.layout.tasks_name()
         );
-        self.say(Happening::Warning(words));
+        self.say(ProgressEvent::Warning(words));
         Ok(self.state.set_status(&task.id, &to, &(self.now)()).await?)
     }
 
@@ -78,8 +78,8 @@ impl Run {
     async fn sweep_worktrees(&self, list: &TaskList) -> Result<(), RunError> {
         let mut needed = vec![];
         for task in list.tasks() {
-            if let Some(course) = Course::load(&self.state, &task.id).await? {
-                needed.push(self.repo.folder(&course.place).to_owned());
+            if let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? {
+                needed.push(self.repo.folder(&checkpoint.place).to_owned());
             }
         }
         for folder in self.repo.worktrees_below(&self.settings.worktrees).await? {

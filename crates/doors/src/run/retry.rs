@@ -1,6 +1,6 @@
 //! Retry of a task: whether a person rejected it, and its reset.
 
-use super::course::Course;
+use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, TaskState};
 use super::tasks::Status;
@@ -28,16 +28,16 @@ impl Run {
 
     /// Lets a task run again with all its attempts. `fresh` deletes its work first.
     pub async fn begin_again(&self, task: &str, fresh: bool) -> Result<(), RunError> {
-        match Course::load(&self.state, task).await? {
-            Some(course) if fresh => self.repo.discard(&course.place).await?,
-            Some(course) => {
-                let allowance = course.attempt.saturating_sub(1);
-                self.save(task, &Course { allowance, ..course }).await?;
+        match Checkpoint::load(&self.state, task).await? {
+            Some(checkpoint) if fresh => self.repo.discard(&checkpoint.place).await?,
+            Some(checkpoint) => {
+                let allowance = checkpoint.attempt.saturating_sub(1);
+                self.save(task, &Checkpoint { allowance, ..checkpoint }).await?;
             }
             None => {}
         }
         if fresh {
-            Course::forget(&self.state, task).await?;
+            Checkpoint::forget(&self.state, task).await?;
         }
         let at = (self.now)();
         self.state.set_status(task, &TaskState::Pending, &at).await?;

@@ -1,15 +1,15 @@
 //! A run: its parts, its errors, and the people it asks. The order of its tasks is in `schedule`.
 
-use super::course::Course;
+use super::checkpoint::Checkpoint;
 use super::human::Shown;
-use super::judging::Judges;
+use super::judging::ReviewConfigSource;
 use super::layout::Layout;
 use super::repo::{Repo, RepoError};
 use super::settings::Settings;
 use super::state::{State, StateError};
 use super::task_file::{TaskFile, TaskFileError};
-use countersign_core::happening::Happening;
 use countersign_core::outcome::Outcome;
+use countersign_core::progress::ProgressEvent;
 use countersign_engine::engine::{Engine, EngineError};
 use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
@@ -39,9 +39,9 @@ pub struct RunParts {
     /// The settings.
     pub settings: Settings,
     /// Finds the rules and reviewers of a change.
-    pub judges: Arc<dyn Judges>,
+    pub judges: Arc<dyn ReviewConfigSource>,
     /// The people it asks.
-    pub people: Arc<dyn People>,
+    pub people: Arc<dyn HumanGate>,
     /// Stops the run after the current step.
     pub stop: CancellationToken,
     /// The time, local and without a zone.
@@ -104,7 +104,7 @@ pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
 /// People at a terminal.
-pub trait People: Send + Sync {
+pub trait HumanGate: Send + Sync {
     /// Asks for a decision about a task, and records it.
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
@@ -197,11 +197,11 @@ impl Run {
         })
     }
 
-    pub(super) fn say(&self, happening: Happening) {
+    pub(super) fn say(&self, happening: ProgressEvent) {
         self.engine.say(happening);
     }
 
-    pub(super) async fn save(&self, task: &str, course: &Course) -> Result<(), RunError> {
-        Ok(course.keep(&self.state, task).await?)
+    pub(super) async fn save(&self, task: &str, checkpoint: &Checkpoint) -> Result<(), RunError> {
+        Ok(checkpoint.keep(&self.state, task).await?)
     }
 }

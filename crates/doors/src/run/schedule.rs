@@ -1,15 +1,15 @@
 //! The order of tasks, and the loop that runs them one after the other or several at once.
 
+use super::checkpoint::Checkpoint;
 use super::config::OnFailure;
-use super::course::Course;
 use super::layout::Layout;
 use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
-use countersign_core::happening::Happening;
 use countersign_core::outcome::{Outcome, Stop};
+use countersign_core::progress::ProgressEvent;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 /// The selection of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum Selection {
     /// All that can run.
     All,
     /// All of a milestone.
@@ -60,7 +60,7 @@ impl Results {
 
 impl Run {
     /// The order in which tasks would run, for `--dry-run`.
-    pub async fn order(&self, which: &Which) -> Result<Vec<Task>, RunError> {
+    pub async fn order(&self, which: &Selection) -> Result<Vec<Task>, RunError> {
         let mut list = self.tasks.read()?;
         let known = self.summaries().await?;
         let mut order = vec![];
@@ -69,7 +69,7 @@ impl Run {
             seen.insert(task.id.clone());
             list = list.with_status(&task.id, Status::Done);
             order.push(task);
-            if *which == Which::Next {
+            if *which == Selection::Next {
                 break;
             }
         }
@@ -77,7 +77,7 @@ impl Run {
     }
 
     /// Runs tasks until none can run.
-    pub async fn run(self: &Arc<Self>, which: &Which) -> Result<Results, RunError> {
+    pub async fn run(self: &Arc<Self>, which: &Selection) -> Result<Results, RunError> {
         let mut results = Results::default();
         self.check_named(which)?;
         self.reconcile().await?;
@@ -121,12 +121,12 @@ impl Run {
 
     async fn begin(
         self: &Arc<Self>,
-        which: &Which,
+        which: &Selection,
         at_once: usize,
         begun: &mut HashSet<String>,
         running: &mut JoinSet<(Task, Result<TaskEnd, RunError>)>,
     ) -> Result<(), RunError> {
-        if running.len() >= at_once || (*which == Which::Next && !begun.is_empty()) {
+        if running.len() >= at_once || (*which == Selection::Next && !begun.is_empty()) {
             return Ok(());
         }
         let list = self.tasks.read()?;
@@ -134,7 +134,7 @@ impl Run {
         let mut next = self.decided(&list).await?;
         next.retain(|task| !begun.contains(&task.id) && is_selected(task, which));
         next.extend(self.candidates(&list, which, &known, begun).into_iter().cloned());
-        if *which == Which::Next {
+        if *which == Selection::Next {
             next.truncate(1);
         }
         for task in next.into_iter().take(at_once - running.len()) {
@@ -152,11 +152,11 @@ impl Run {
     fn candidates<'l>(
         &self,
         list: &'l TaskList,
-        which: &Which,
+        which: &Selection,
         known: &HashMap<String, Summary>,
         begun: &HashSet<String>,
     ) -> Vec<&'l Task> {
-        let named = matches!(which, Which::These(_));
+        let named = matches!(which, Selection::These(_));
         let may = |task: &&Task| match known.get(&task.id) {
             Some(summary) if is_rejected(summary) => false,
             Some(summary) if summary.state == TaskState::Failed => named,
@@ -172,8 +172,8 @@ impl Run {
         ready.into_iter().filter(meant).filter(may).collect()
     }
 
-    fn check_named(&self, which: &Which) -> Result<(), RunError> {
-        let Which::These(ids) = which else { return Ok(()) };
+    fn check_named(&self, which: &Selection) -> Result<(), RunError> {
+        let Selection::These(ids) = which else { return Ok(()) };
         let list = self.tasks.read()?;
         match ids.iter().find(|id| list.get(id).is_none()) {
             Some(id) => Err(RunError::NoTask(id.clone())),
@@ -190,9 +190,9 @@ impl Run {
         if here != self.repo.main {
             let list = self.tasks.read()?;
             for task in list.tasks() {
-                let Some(course) = Course::load(&self.state, &task.id).await? else { continue };
-                if matches!(&course.place, Place::Branch { branch } if *branch == here) {
-                    return self.check_resumable(task, &course).await;
+                let Some(checkpoint) = Checkpoint::load(&self.state, &task.id).await? else { continue };
+                if matches!(&checkpoint.place, Place::Branch { branch } if *branch == here) {
+                    return self.check_resumable(task, &checkpoint).await;
                 }
             }
         }
@@ -207,13 +207,13 @@ impl Run {
     }
 
     /// An interrupted task goes on where it is, unless it changed files that this run read its settings from.
-    async fn check_resumable(&self, task: &Task, course: &Course) -> Result<(), RunError> {
-        let Some(change) = self.change(course).await? else { return Ok(()) };
+    async fn check_resumable(&self, task: &Task, checkpoint: &Checkpoint) -> Result<(), RunError> {
+        let Some(change) = self.change(checkpoint).await? else { return Ok(()) };
         let gate_files = change.gate_files();
         if gate_files.is_empty() {
             return Ok(());
         }
-        self.shelve(task, course, "interrupted").await?;
+        self.shelve(task, checkpoint, "interrupted").await?;
         Err(RunError::Configuration(format!(
             "{} was interrupted after it had changed {}, which this run would have worked by. The work is on its branch \
              now and `{}` is checked out: run it again",
@@ -251,8 +251,8 @@ impl Run {
     }
 
     /// Adds the selected tasks that did not run, each with its reason.
-    async fn add_left(&self, which: &Which, results: &mut Results) -> Result<(), RunError> {
-        if *which == Which::Next && !results.ends.is_empty() {
+    async fn add_left(&self, which: &Selection, results: &mut Results) -> Result<(), RunError> {
+        if *which == Selection::Next && !results.ends.is_empty() {
             return Ok(());
         }
         let list = self.tasks.read()?;
@@ -275,7 +275,7 @@ impl Run {
             results.left.insert(task.id.clone(), left);
         }
         for (task, left) in &results.left {
-            self.say(Happening::Warning(format!("{task} did not run: {}", left.why)));
+            self.say(ProgressEvent::Warning(format!("{task} did not run: {}", left.why)));
         }
         Ok(())
     }
@@ -301,10 +301,10 @@ pub(super) fn is_rejected(known: &Summary) -> bool {
     known.state == TaskState::Failed && known.error_code == Some(ErrorCode::ReviewRejected)
 }
 
-fn is_selected(task: &Task, which: &Which) -> bool {
+fn is_selected(task: &Task, which: &Selection) -> bool {
     match which {
-        Which::All | Which::Next => true,
-        Which::Milestone(wanted) => tasks::in_milestone(task, wanted),
-        Which::These(ids) => ids.contains(&task.id),
+        Selection::All | Selection::Next => true,
+        Selection::Milestone(wanted) => tasks::in_milestone(task, wanted),
+        Selection::These(ids) => ids.contains(&task.id),
     }
 }

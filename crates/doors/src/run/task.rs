@@ -2,7 +2,7 @@
 //! are in `attempt`, the merge is in `merging`.
 
 use super::attempt::{Failure, Halt, Retry};
-use super::course::{Course, ReviewRecord};
+use super::checkpoint::{Checkpoint, ReviewRecord};
 use super::log::Log;
 use super::merging;
 use super::repo::Place;
@@ -10,9 +10,9 @@ use super::run::{Run, RunError};
 use super::settings::seconds;
 use super::state::{Attempt, ErrorCode, TaskState};
 use super::tasks::{Status, Task};
-use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
 use countersign_core::outcome::Outcome;
+use countersign_core::progress::ProgressEvent;
 use countersign_core::text::visible_line;
 use std::ops::Deref;
 use std::time::Instant;
@@ -63,7 +63,7 @@ impl TaskEnd {
 pub(super) struct TaskRun<'r> {
     pub run: &'r Run,
     pub task: &'r Task,
-    pub course: Course,
+    pub checkpoint: Checkpoint,
     pub log: Log,
     started: Instant,
 }
@@ -79,21 +79,21 @@ impl Deref for TaskRun<'_> {
 impl Run {
     /// Makes attempts at a task until it ends.
     pub(super) async fn task(&self, task: &Task) -> Result<TaskEnd, RunError> {
-        let mut course = self.checkpoint(task).await?;
-        self.repo.begin(&course.place, &course.base).await?;
-        self.save(&task.id, &course).await?;
+        let mut checkpoint = self.checkpoint(task).await?;
+        self.repo.begin(&checkpoint.place, &checkpoint.base).await?;
+        self.save(&task.id, &checkpoint).await?;
         self.state.begin_attempt(&task.id, &(self.now)()).await?;
         self.tasks.set(&task.id, Status::InProgress, &(self.now)())?;
         loop {
-            let log = Log::open(&self.layout.logs(), &task.id, course.attempt);
+            let log = Log::open(&self.layout.logs(), &task.id, checkpoint.attempt);
             let log = log.map_err(RunError::io("the log cannot be written"))?;
-            self.say(Happening::Began {
+            self.say(ProgressEvent::Began {
                 task: task.id.clone(),
                 name: task.name.clone(),
-                attempt: course.attempt,
-                of: self.settings.config.max_retries + course.allowance,
+                attempt: checkpoint.attempt,
+                of: self.settings.config.max_retries + checkpoint.allowance,
             });
-            let mut work = TaskRun { run: self, task, course, log, started: Instant::now() };
+            let mut work = TaskRun { run: self, task, checkpoint, log, started: Instant::now() };
             let failure = match work.attempt_and_merge().await {
                 Ok(end) => return Ok(end),
                 Err(Halt::Awaits(review)) => return work.awaits(review).await,
@@ -104,55 +104,60 @@ impl Run {
             if !work.record_failure(&failure).await? {
                 return work.failed(failure).await;
             }
-            course = work.course.next(failure.error);
-            self.save(&task.id, &course).await?;
+            checkpoint = work.checkpoint.next(failure.error);
+            self.save(&task.id, &checkpoint).await?;
             if !self.pause().await {
                 return Ok(TaskEnd::Stopped);
             }
         }
     }
 
-    async fn checkpoint(&self, task: &Task) -> Result<Course, RunError> {
+    async fn checkpoint(&self, task: &Task) -> Result<Checkpoint, RunError> {
         let folder = self.settings.worktrees.join(task.id.to_lowercase());
-        if let Some(mut course) = Course::load(&self.state, &task.id).await? {
-            course.merging = None;
-            if let (Some(_), Place::Branch { branch }) = (self.settings.at_once, &course.place)
+        if let Some(mut checkpoint) = Checkpoint::load(&self.state, &task.id).await? {
+            checkpoint.merging = None;
+            if let (Some(_), Place::Branch { branch }) = (self.settings.at_once, &checkpoint.place)
                 && self.repo.checked_out().await? != *branch
             {
                 // It was shelved by a run without worktrees; this run has them.
-                course.place = Place::Worktree { folder, branch: branch.clone() };
+                checkpoint.place = Place::Worktree { folder, branch: branch.clone() };
             }
-            return Ok(course);
+            return Ok(checkpoint);
         }
         let branch = branch_name(&task.id, &task.name);
         if !self.settings.uses_branches() {
-            return Ok(Course::new(self.repo.snapshot(&self.left_out()).await?, Place::Here));
+            return Ok(Checkpoint::new(self.repo.snapshot(&self.left_out()).await?, Place::Here));
         }
         let base = self.repo.start(&branch).await?;
         let place = match self.settings.at_once {
             Some(_) => Place::Worktree { folder, branch },
             None => Place::Branch { branch },
         };
-        Ok(Course::new(base, place))
+        Ok(Checkpoint::new(base, place))
     }
 
     /// Marks a task that is merged and recorded as done.
     pub(super) async fn done(&self, id: &str, commit: Option<String>, review: &str) -> Result<(), RunError> {
         self.tasks.set(id, Status::Done, &(self.now)())?;
-        Course::forget(&self.state, id).await?;
-        self.say(Happening::Done { task: id.to_owned(), review: review.to_owned(), commit });
+        Checkpoint::forget(&self.state, id).await?;
+        self.say(ProgressEvent::Done { task: id.to_owned(), review: review.to_owned(), commit });
         Ok(())
     }
 
     /// Commits unmerged work to its branch, so that other tasks can go on.
-    pub(super) async fn shelve(&self, task: &Task, course: &Course, why: &str) -> Result<(), RunError> {
-        let change = self.change(course).await?;
+    pub(super) async fn shelve(
+        &self,
+        task: &Task,
+        checkpoint: &Checkpoint,
+        why: &str,
+    ) -> Result<(), RunError> {
+        let change = self.change(checkpoint).await?;
         let tree = match change {
             Some(change) => change.tree,
-            None => Some(self.repo.tree(&course.base).await?),
+            None => Some(self.repo.tree(&checkpoint.base).await?),
         };
         let message = format!("{}: {} ({why})", task.id, task.name);
-        Ok(self.repo.shelve(&course.place, tree.as_deref(), &course.base, &message).await?)
+        Ok(self.repo.shelve(&checkpoint.place, tree.as_deref(), &checkpoint.base, &message).await?)
     }
 
     /// Waits before the next attempt; false where the run stops.
@@ -166,7 +171,7 @@ impl Run {
 
 impl TaskRun<'_> {
     pub(super) async fn save(&self) -> Result<(), RunError> {
-        self.run.save(&self.task.id, &self.course).await
+        self.run.save(&self.task.id, &self.checkpoint).await
     }
 
     /// One attempt with its merge. The merge is recorded last; the ledger has the verdict already.
@@ -186,15 +191,15 @@ impl TaskRun<'_> {
 
     async fn awaits(self, review: ReviewId) -> Result<TaskEnd, RunError> {
         let id = &self.task.id;
-        self.say(Happening::Awaits { task: id.clone(), review: review.clone() });
-        self.shelve(self.task, &self.course, "awaits a person").await?;
+        self.say(ProgressEvent::Awaits { task: id.clone(), review: review.clone() });
+        self.shelve(self.task, &self.checkpoint, "awaits a person").await?;
         self.tasks.set(id, Status::Review, &(self.now)())?;
         Ok(TaskEnd::Awaits { review })
     }
 
     /// Whether another attempt follows.
     async fn record_failure(&self, failure: &Failure) -> Result<bool, RunError> {
-        let counted = self.course.attempt.saturating_sub(self.course.allowance);
+        let counted = self.checkpoint.attempt.saturating_sub(self.checkpoint.allowance);
         let again = match failure.retry {
             Retry::WhileLeft => counted < self.settings.config.max_retries,
             Retry::Granted => true,
@@ -203,17 +208,18 @@ impl TaskRun<'_> {
         let state = if again { TaskState::Running } else { TaskState::Failed };
         self.record(Err(failure), &state).await?;
         let error = in_a_line(&failure.error);
-        self.say(Happening::Failed { task: self.task.id.clone(), error, again });
+        self.say(ProgressEvent::Failed { task: self.task.id.clone(), error, again });
         Ok(again)
     }
 
     async fn failed(self, failure: Failure) -> Result<TaskEnd, RunError> {
-        self.shelve(self.task, &self.course, "not merged").await?;
+        self.shelve(self.task, &self.checkpoint, "not merged").await?;
         // Without a verdict, or with a refused merge, the work is done and only the review or the merge is missing.
         let unjudged = matches!(failure.outcome, Outcome::NoVerdict(_) | Outcome::BudgetReached)
             && failure.review.is_some();
         let is_done = unjudged || failure.code == merging::refused();
-        let left = if is_done { self.course.clone() } else { self.course.next(failure.error.clone()) };
+        let left =
+            if is_done { self.checkpoint.clone() } else { self.checkpoint.next(failure.error.clone()) };
         self.run.save(&self.task.id, &left).await?;
         // The next run goes on by itself, unless the budget is used up.
         let by_itself = is_done && failure.outcome != Outcome::BudgetReached;
@@ -227,12 +233,12 @@ impl TaskRun<'_> {
         let attempt = Attempt::new(&(self.now)(), end.is_ok(), self.started.elapsed().as_secs_f64());
         let mut attempt = attempt.reviewed(review);
         let count = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
-        attempt.output = self.course.reply.clone();
+        attempt.output = self.checkpoint.reply.clone();
         (attempt.input_tokens, attempt.output_tokens) =
-            (count(self.course.tokens_in), count(self.course.tokens_out));
+            (count(self.checkpoint.tokens_in), count(self.checkpoint.tokens_out));
         #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
         let dollars = |micro: u64| micro as f64 / 1e6;
-        attempt.cost_usd = self.course.cost_microusd.map(dollars);
+        attempt.cost_usd = self.checkpoint.cost_microusd.map(dollars);
         if let Err(failure) = end {
             attempt.error = Some(failure.error.clone());
             attempt.error_code = Some(failure.code.clone());

@@ -44,7 +44,7 @@ pub struct Known {
 }
 
 /// Where commands are run.
-pub struct Surroundings<'a> {
+pub struct CommandEnv<'a> {
     /// The guard of all processes.
     pub guard: &'a GuardProgram,
     /// The project.
@@ -58,7 +58,7 @@ impl Known {
     pub async fn gather(
         settings: &ServiceConfig,
         session_log: Option<String>,
-        around: &Surroundings<'_>,
+        around: &CommandEnv<'_>,
         cancel: &CancellationToken,
     ) -> std::io::Result<Self> {
         let mut known = Self::default();
@@ -95,7 +95,7 @@ impl Known {
     }
 }
 
-impl Surroundings<'_> {
+impl CommandEnv<'_> {
     /// The end of a command's output, and how it ended.
     async fn run(
         &self,

@@ -3,7 +3,7 @@
 //! The verdict is in the ledger first, then the event, then the plan. An error on the way is an event too, and leaves a
 //! task that can be reviewed again.
 
-use super::context::{Known, Surroundings};
+use super::context::{CommandEnv, Known};
 use super::decided::after_decision;
 use super::error::ServiceError;
 use super::event::{self, Happened, ServiceEvent};
@@ -19,7 +19,7 @@ use countersign_core::review::{Review, State};
 use countersign_core::rule::{Rule, Scope};
 use countersign_core::text;
 use countersign_engine::config::ServiceConfig;
-use countersign_engine::engine::{Engine, EngineError, Handed, Request, Ticket};
+use countersign_engine::engine::{Engine, EngineError, Request, SubmittedChange, Ticket};
 use countersign_engine::ledger::Stored;
 use countersign_engine::process::GuardProgram;
 use countersign_engine::workspace::{self, ChangeWanted, Root};
@@ -188,7 +188,7 @@ impl Reviewing {
         // An empty change fails before any command runs.
         workspace::change(&root, &wanted).await?;
         let around =
-            Surroundings { guard: &self.guard, root: &self.tasks.root, environment: &self.environment };
+            CommandEnv { guard: &self.guard, root: &self.tasks.root, environment: &self.environment };
         let known = Known::gather(&self.settings, self.session_log.clone(), &around, cancel).await;
         let known = known.map_err(ServiceError::io("the project's commands could not be run"))?;
         // Tests may write files, so the change is read again after them.
@@ -206,7 +206,7 @@ impl Reviewing {
             },
             outputs: vec![],
             files: vec![],
-            change: Some(Handed::new(change, self.left_out.clone(), sections)),
+            change: Some(SubmittedChange::new(change, self.left_out.clone(), sections)),
             notes: None,
             fresh: false,
         };

@@ -1,12 +1,12 @@
 //! Addresses of services, and the names of the variables that hold their keys.
 
-use crate::yaml::Sink;
+use crate::yaml::ProblemList;
 use std::ops::Range;
 use url::Url;
 
 /// Reads the address of a key. A sign-in does not belong into it: the variable that `key_env` names holds it.
 pub(super) fn address(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     (key, span): (&str, &Range<usize>),
     given: &str,
     (example, key_env): (&str, &str),
@@ -29,7 +29,11 @@ pub(super) fn address(
 }
 
 /// The name of a variable that holds a key.
-pub(super) fn variable(sink: &mut Sink, (key, span): (&str, &Range<usize>), name: String) -> Option<String> {
+pub(super) fn variable(
+    sink: &mut ProblemList,
+    (key, span): (&str, &Range<usize>),
+    name: String,
+) -> Option<String> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_name && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) {
         return Some(name);

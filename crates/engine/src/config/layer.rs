@@ -11,7 +11,7 @@ use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenRule, WrittenUser,
 };
-use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, Sink};
+use crate::yaml::{self, At, Diagnostic, Document, FileBytes, Given, List, ProblemList};
 use countersign_core::rule::Rule;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ const MINIMAL: &str = "a configuration begins with `version: 1` and has at least
 /// One file, with everything that is wrong with it.
 pub(super) struct Layer {
     pub owner: Owner,
-    pub sink: Sink,
+    pub sink: ProblemList,
     pub sections: Sections,
     /// The list of reviewers, where the file has one.
     pub reviewers: Option<At<Vec<ReviewerConfig>>>,
@@ -99,7 +99,7 @@ fn section<T: Default>(written: Option<At<T>>) -> T {
 }
 
 /// Says of a key that only the other file may have, why it is not known here.
-fn explain_wrong_file(sink: &mut Sink, key: &str, file: &str, hint: &str) {
+fn explain_wrong_file(sink: &mut ProblemList, key: &str, file: &str, hint: &str) {
     let unknown = |problem: &&mut Diagnostic| {
         problem.code == "unknown-key" && problem.message.ends_with(&format!("`{key}`"))
     };
@@ -110,7 +110,7 @@ fn explain_wrong_file(sink: &mut Sink, key: &str, file: &str, hint: &str) {
 }
 
 fn project_rules(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     written: Option<&List<WrittenRule>>,
     start: &Range<usize>,
     check_problem: CheckProblem<'_>,
@@ -127,7 +127,7 @@ fn project_rules(
 }
 
 impl Layer {
-    fn new(owner: Owner, mut sink: Sink, sections: Sections) -> Self {
+    fn new(owner: Owner, mut sink: ProblemList, sections: Sections) -> Self {
         redaction::check(&mut sink, &sections.redaction);
         notify::check(&mut sink, owner, &sections.notify);
         service::check(&mut sink, &sections.review, &sections.commands);
@@ -162,7 +162,7 @@ impl Layer {
 }
 
 /// Every line of `blocking` is whole, and no two hold from the same round.
-fn blocking(sink: &mut Sink, lines: &[At<WrittenBlocking>]) {
+fn blocking(sink: &mut ProblemList, lines: &[At<WrittenBlocking>]) {
     let mut seen: HashMap<u32, Range<usize>> = HashMap::new();
     for at in lines {
         let Some(line) = &at.value else { continue };

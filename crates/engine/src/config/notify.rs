@@ -3,7 +3,7 @@
 use super::address::{address, variable};
 use super::reviewers::{Owner, argv};
 use super::settings::{Key, Merge, key, shown};
-use crate::yaml::{At, Given, Sink, Whole, quoted};
+use crate::yaml::{At, Given, ProblemList, Whole, quoted};
 use countersign_core::notify::{QuietHours, Switches, TimeOfDay, is_sound_name};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -112,7 +112,7 @@ impl WebhookConfig {
 }
 
 /// Reports what cannot be meant.
-pub(super) fn check(sink: &mut Sink, owner: Owner, notify: &WrittenNotify) {
+pub(super) fn check(sink: &mut ProblemList, owner: Owner, notify: &WrittenNotify) {
     quiet_hours(sink, notify);
     if let Some(At { span, value: Some(name) }) = &notify.sound_name.0
         && !is_sound_name(name)
@@ -130,7 +130,7 @@ pub(super) fn check(sink: &mut Sink, owner: Owner, notify: &WrittenNotify) {
 }
 
 /// Both ends are times, and one is not without the other: whose file has one has both.
-fn quiet_hours(sink: &mut Sink, notify: &WrittenNotify) {
+fn quiet_hours(sink: &mut ProblemList, notify: &WrittenNotify) {
     let ends =
         [("quiet_hours_start", &notify.quiet_hours_start), ("quiet_hours_end", &notify.quiet_hours_end)];
     for (name, given) in ends {
@@ -152,7 +152,7 @@ fn quiet_hours(sink: &mut Sink, notify: &WrittenNotify) {
     }
 }
 
-fn check_webhook(sink: &mut Sink, webhook: &WrittenWebhook, span: &Range<usize>) {
+fn check_webhook(sink: &mut ProblemList, webhook: &WrittenWebhook, span: &Range<usize>) {
     if let Some((url, span)) = sink.required(webhook.url.as_ref(), "url", ("`webhook`", span)) {
         let example = "for example `https://example.com/hooks/reviews`";
         address(sink, ("url", span), url, (example, "token_env"));

@@ -3,7 +3,7 @@
 use super::layer::Layer;
 use super::settings::{Merge, Origin, Setting, key};
 use super::written::{WrittenRedaction, WrittenSecret};
-use crate::yaml::{At, Sink};
+use crate::yaml::{At, ProblemList};
 use countersign_core::redact::{OwnPattern, Problem, problem};
 
 /// What is kept from reviewers, the ledger and reports.
@@ -16,7 +16,7 @@ pub struct RedactionConfig {
 }
 
 /// Reports every pattern that cannot be used.
-pub(super) fn check(sink: &mut Sink, written: &WrittenRedaction) {
+pub(super) fn check(sink: &mut ProblemList, written: &WrittenRedaction) {
     let mut names = Vec::new();
     for at in written.patterns.items() {
         let Some(secret) = &at.value else { continue };

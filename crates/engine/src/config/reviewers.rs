@@ -5,7 +5,7 @@ use super::dollars::Dollars;
 use super::written::WrittenReviewer;
 use super::written_use::WrittenUse;
 use crate::programs::{Api, Facts, PROGRAMS};
-use crate::yaml::{At, Named, Place, Sink, quoted};
+use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::cost::{MICRO, Price};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -180,7 +180,7 @@ pub(super) enum Owner {
 
 /// The reviewers of a list; `None` if one of them could not be understood.
 pub(super) fn reviewers(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     owner: Owner,
     written: &[At<WrittenReviewer>],
 ) -> Option<Vec<ReviewerConfig>> {
@@ -211,7 +211,7 @@ pub(super) fn reviewers(
 /// One entry of the list while it is read. In the results an outer `None` stands for what could not be read, which is
 /// reported already; an inner one for what is not given.
 struct Reader<'a> {
-    sink: &'a mut Sink,
+    sink: &'a mut ProblemList,
     owner: Owner,
     written: &'a WrittenReviewer,
     span: &'a Range<usize>,
@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
 
 /// The words of a command, if they can be run.
 pub(super) fn argv(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     owner: Owner,
     list: &[At<String>],
     span: &Range<usize>,

@@ -3,7 +3,7 @@
 use super::reviewers::AUTO;
 use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity};
 use super::written_check::{WrittenCheck, meaning, value_span};
-use crate::yaml::{At, Named, Place, Sink, quoted};
+use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
 use countersign_core::rule::{Each, Rule, Scope};
@@ -28,7 +28,7 @@ pub struct RuleSource {
 
 /// The rules that could be understood; everything else is reported.
 pub(super) fn rules(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     written: &[At<WrittenRule>],
     check_problem: CheckProblem<'_>,
 ) -> Vec<(Rule, RuleSource)> {
@@ -47,7 +47,7 @@ pub(super) fn rules(
 
 /// Reads rules. `None` stands for what could not be understood, which is reported already.
 struct Reader<'a> {
-    sink: &'a mut Sink,
+    sink: &'a mut ProblemList,
     check_problem: CheckProblem<'a>,
 }
 

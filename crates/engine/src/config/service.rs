@@ -1,7 +1,7 @@
 //! `review:`, `context:` and `commands:`: when and how the work on a task is reviewed.
 
 use super::settings::{Merge, key};
-use crate::yaml::{At, Count, Given, Sink};
+use crate::yaml::{At, Count, Given, ProblemList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -165,7 +165,7 @@ impl Default for ContextConfig {
 }
 
 /// Reports texts that are empty.
-pub(super) fn check(sink: &mut Sink, review: &WrittenReview, commands: &WrittenCommands) {
+pub(super) fn check(sink: &mut ProblemList, review: &WrittenReview, commands: &WrittenCommands) {
     let texts = [
         ("command", &review.command),
         ("prompt", &review.prompt),

@@ -6,7 +6,8 @@ use super::written::WrittenBlocking;
 use crate::yaml::{At, Count, Given};
 use countersign_core::cost::{Budget, dollars};
 use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_ATTEMPTS, GatePolicy, OnNoVerdict, Policy};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
@@ -76,14 +77,20 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One setting as it is in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
+fn as_text<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(origin)
+}
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// Its keys, joined by dots.
+    /// Its name: its keys, joined by dots.
     pub name: &'static str,
-    /// Its value, as it would be written.
+    /// Its value, as text.
     pub value: String,
-    /// Where the value came from.
+    /// Where it comes from.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub origin: Origin,
 }
 

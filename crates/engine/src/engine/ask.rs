@@ -3,7 +3,7 @@
 use super::panel::{Judge, Panelist};
 use super::planner::materials;
 use super::reading::{self, Access, Private, ProjectFiles, no_private_folder, stale};
-use super::{Engine, Happening, Prepared};
+use super::{Engine, Prepared, ProgressEvent};
 use crate::ledger::Report;
 use crate::private;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
@@ -165,7 +165,7 @@ impl Engine {
     fn say_asked(&self, asking: &Asking) {
         asking.put.store(true, Ordering::Relaxed);
         let rule = asking.rules.get(asking.assignment.rule).map_or("", |rule| rule.name.as_str());
-        self.say(Happening::Asked {
+        self.say(ProgressEvent::Asked {
             review: asking.review.clone(),
             assignment: asking.index,
             label: format!("{rule}: {}", asking.assignment.target_words()),

@@ -6,7 +6,7 @@
 use super::ask::{Worded, not_put, report_of};
 use super::reading::no_private_folder;
 use super::slots::Slots;
-use super::{Engine, EngineError, Happening, Judge, Panelist, Result};
+use super::{Engine, EngineError, Judge, Panelist, ProgressEvent, Result};
 use crate::fresh::{now_ms, random};
 use crate::private;
 use crate::programs::Said;
@@ -219,9 +219,9 @@ impl Consulting<'_> {
         self.end(&call, &told, result.as_ref().err()).await?;
         let (review, assignment) = (self.id(), 0);
         engine.say(match &result {
-            Ok(_) => Happening::Answered { review, assignment, failed: 0 },
+            Ok(_) => ProgressEvent::Answered { review, assignment, failed: 0 },
             Err(Failed { why, detail, .. }) => {
-                Happening::AskFailed { review, assignment, why: *why, detail: detail.clone() }
+                ProgressEvent::AskFailed { review, assignment, why: *why, detail: detail.clone() }
             }
         });
         if self.cancel.is_cancelled() {
@@ -238,7 +238,7 @@ impl Consulting<'_> {
             return not_put();
         }
         let (label, reviewer) = (self.about.name.clone(), panelist.name.clone());
-        self.engine.say(Happening::Asked { review, assignment: 0, label, reviewer, again });
+        self.engine.say(ProgressEvent::Asked { review, assignment: 0, label, reviewer, again });
         let told = self.engine.hear_consultation(panelist, brief, self.cancel).await;
         told.unwrap_or_else(Told::not_asked)
     }

@@ -1,6 +1,6 @@
 //! Disputes: finding the disputed finding in the ledger, handing it in to be judged again, recording the result.
 
-use super::{Engine, EngineError, Handed, Prepared, Request, Result};
+use super::{Engine, EngineError, Prepared, Request, Result, SubmittedChange};
 use crate::ledger::{Filter, Ledger, Stored};
 use countersign_core::digest::Key;
 use countersign_core::ids::{ReviewId, Subject};
@@ -89,7 +89,12 @@ impl Found {
     }
 
     /// The request that has the finding judged again, once: its criterion alone, on its files, with the evidence.
-    pub fn request(&self, evidence: &str, policy: Policy, change: Option<Handed>) -> Option<Request> {
+    pub fn request(
+        &self,
+        evidence: &str,
+        policy: Policy,
+        change: Option<SubmittedChange>,
+    ) -> Option<Request> {
         let review = &self.stored.review;
         let wanted = self.finding.criterion.as_deref()?;
         let criterion = self.assignment.asks(&review.rules).find(|criterion| criterion.name == wanted)?;

@@ -2,7 +2,7 @@
 
 use super::ask::{Asking, report_of};
 use super::budget::{Admitted, Ask, Worst};
-use super::{Engine, EngineError, Happening, Result, Ticket};
+use super::{Engine, EngineError, ProgressEvent, Result, Ticket};
 use crate::fresh::{now_ms, random};
 use crate::ledger::Stored;
 use crate::reviewer::{Failed, Told};
@@ -68,7 +68,7 @@ impl Engine {
                 self.drive(ticket, stored, cancel).await?;
                 continue;
             }
-            self.say(Happening::Waiting { review: ticket.review.clone() });
+            self.say(ProgressEvent::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
                 // A killed process writes nothing, so no change tells of it.
@@ -259,7 +259,7 @@ impl Driver<'_> {
         stored: Stored,
         first: Result<(Question, Told), JoinError>,
     ) -> Result<(Stored, bool)> {
-        let (mut inputs, mut reports, mut happenings) = (vec![], vec![], vec![]);
+        let (mut inputs, mut reports, mut events) = (vec![], vec![], vec![]);
         let mut first = Some(first);
         while let Some(joined) = first.take().or_else(|| self.tasks.try_join_next()) {
             let (question, told) =
@@ -269,7 +269,7 @@ impl Driver<'_> {
                 continue;
             }
             self.waiting.remove(&question.key);
-            happenings.push(happening_of(self.ticket, &question, &told));
+            events.push(happening_of(self.ticket, &question, &told));
             reports.push((question.call.clone(), report_of(&told)));
             inputs.push(input_of(question, told));
         }
@@ -280,7 +280,7 @@ impl Driver<'_> {
         let expected = stored.n + inputs.len() as u64;
         let stored = self.engine.feed_with(stored, inputs, reports).await?;
         // Shown only now: what is shown is on record.
-        happenings.into_iter().for_each(|happening| self.engine.say(happening));
+        events.into_iter().for_each(|happening| self.engine.say(happening));
         // An answer that adds no event was recorded by another process. With as many events as answers nothing but
         // answers was recorded, and those make nothing due while other questions are open.
         let look = !all_answered || stored.n != expected || self.tasks.is_empty() || self.held;
@@ -298,25 +298,25 @@ fn has_ended(stored: &Stored, ticket: &Ticket) -> bool {
     ended || over || waits || review.round().is_none_or(|round| round.n > ticket.round)
 }
 
-fn round_of(stored: &Stored) -> Happening {
+fn round_of(stored: &Stored) -> ProgressEvent {
     let review = stored.review.id.clone();
     let (round, assignments, answered) = stored.review.round().map_or((0, 0, 0), |round| {
         let answered = round.assignments.iter().filter(|assignment| round.answer_to(assignment).is_some());
         (round.n, round.assignments.len(), answered.count())
     });
-    Happening::Round { review, round, assignments, answered }
+    ProgressEvent::Round { review, round, assignments, answered }
 }
 
-fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> Happening {
+fn happening_of(ticket: &Ticket, question: &Question, told: &Told) -> ProgressEvent {
     let (review, assignment) = (ticket.review.clone(), question.assignment);
     match &told.result {
         Ok(answer) => {
             let failed = answer.rulings.iter().filter(|ruling| !ruling.passed).count();
             let failed = if answer.bare == Some(false) { 1 } else { failed };
-            Happening::Answered { review, assignment, failed }
+            ProgressEvent::Answered { review, assignment, failed }
         }
         Err(failed) => {
-            Happening::AskFailed { review, assignment, why: failed.why, detail: failed.detail.clone() }
+            ProgressEvent::AskFailed { review, assignment, why: failed.why, detail: failed.detail.clone() }
         }
     }
 }

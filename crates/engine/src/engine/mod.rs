@@ -8,40 +8,40 @@ mod consult;
 mod dispute;
 mod drive;
 mod error;
-mod handed;
-mod happening;
 mod hold;
 mod locations;
 mod panel;
 mod place;
 mod planner;
+mod progress;
 mod reading;
 mod record;
 mod redact;
 mod self_review;
 mod slots;
 mod submit;
+mod submitted_change;
 mod two_call;
 mod verbs;
 
 pub use consult::{Consultation, Consulted};
 pub use dispute::{DISPUTES, Found, findings_named};
 pub use error::EngineError;
-pub use handed::Handed;
-pub use happening::Listener;
 pub use panel::{Judge, Panel, Panelist};
 pub use planner::{Bounds, Planner, Prepared, Preview, Request};
+pub use progress::Listener;
 pub(crate) use self_review::section;
 pub use self_review::{SelfReviewResults, self_review_file};
 pub use submit::Ticket;
+pub use submitted_change::SubmittedChange;
 pub use two_call::{PARSE_REVIEW, TwoCall};
 
 use crate::ledger::{Holder, Ledger};
 use crate::process::GuardProgram;
-use countersign_core::happening::Happening;
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::ProgressEvent;
 use error::Result;
-use happening::Happenings;
+use progress::Happenings;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
@@ -56,7 +56,7 @@ struct Inner {
     ledger: Ledger,
     holder: Arc<Holder>,
     guard: GuardProgram,
-    happenings: Arc<Happenings>,
+    events: Arc<Happenings>,
     /// Reviews this process is performing now.
     driving: Arc<Mutex<HashSet<ReviewId>>>,
 }
@@ -65,9 +65,9 @@ impl Engine {
     /// An engine on an open ledger.
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self> {
         let holder = Arc::new(ledger.holder()?);
-        let happenings = Arc::new(Happenings::new());
+        let events = Arc::new(Happenings::new());
         let driving = Arc::default();
-        Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, happenings, driving })))
+        Ok(Self(Arc::new(Inner { planner, ledger, holder, guard, events, driving })))
     }
 
     /// The same engine with a new planner, for a process that outlives its configuration. Rounds under way go on as
@@ -83,17 +83,17 @@ impl Engine {
     }
 
     /// What happens from now on.
-    pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.0.happenings.readers.subscribe()
+    pub fn watch(&self) -> broadcast::Receiver<ProgressEvent> {
+        self.0.events.readers.subscribe()
     }
 
     /// Calls a listener for everything that happens from now on, in this engine and in those made from it.
     pub fn listen(&self, listener: Listener) {
-        self.0.happenings.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
+        self.0.events.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
     /// Tells all listeners what happens.
-    pub fn say(&self, happening: Happening) {
-        self.0.happenings.say(happening);
+    pub fn say(&self, happening: ProgressEvent) {
+        self.0.events.say(happening);
     }
 }

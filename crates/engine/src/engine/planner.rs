@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::ask::Worded;
-use super::handed::Handed;
+use super::submitted_change::SubmittedChange;
 use super::{EngineError, Panel, Result};
 use crate::fresh::now_ms;
 use crate::ledger::Ledger;
@@ -37,7 +37,7 @@ pub struct Request {
     /// Paths relative to the root, with the index of their output.
     pub files: Vec<(String, usize)>,
     /// A change, instead of outputs and files.
-    pub change: Option<Handed>,
+    pub change: Option<SubmittedChange>,
     /// What the author says about the work.
     pub notes: Option<String>,
     /// Ask everybody again, whatever stands.
@@ -117,7 +117,7 @@ impl Planner {
         let gathered = match &request.change {
             None => workspace::gather(&self.root, request.files.clone()).await,
             Some(handed) => {
-                request.outputs = Handed::outputs();
+                request.outputs = SubmittedChange::outputs();
                 handed.materials(&self.root).await
             }
         };

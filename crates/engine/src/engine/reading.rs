@@ -1,11 +1,11 @@
 //! Holds the files that reviewers and commands read themselves: they must be what was handed in for as long as they can
 //! be read.
 
-use super::handed::wanted;
+use super::submitted_change::wanted;
 use super::{Engine, EngineError, Result};
 use crate::reviewer::{Brief, Failed, Files, Held, Told};
 use crate::scratch::Scratch;
-use crate::workspace::{self, Changed, Kept, Root, Steady};
+use crate::workspace::{self, Changed, HeldFiles, Kept, Root};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt::Body;
 use countersign_core::review::Confirmation;
@@ -34,7 +34,7 @@ pub(super) struct Private {
     pub brief: Brief,
     pub _folder: Scratch,
     /// The files the reviewer may read.
-    pub held: Option<Steady>,
+    pub held: Option<HeldFiles>,
 }
 
 impl Private {
@@ -51,7 +51,7 @@ impl Private {
 }
 
 /// Holds files while they are read by their paths.
-pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<Steady>, Failed> {
+pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<HeldFiles>, Failed> {
     if files.is_empty() {
         return Ok(None);
     }
@@ -59,8 +59,8 @@ pub(super) async fn hold(root: Root, files: Vec<Kept>) -> Result<Option<Steady>,
     held.unwrap_or_else(|error| Err(not_held(&io::Error::other(error)))).map(Some)
 }
 
-fn hold_now(root: &Root, files: Vec<Kept>) -> Result<Steady, Failed> {
-    Steady::begin(root, files).map_err(|error| not_held(&error))?.map_err(stale)
+fn hold_now(root: &Root, files: Vec<Kept>) -> Result<HeldFiles, Failed> {
+    HeldFiles::begin(root, files).map_err(|error| not_held(&error))?.map_err(stale)
 }
 
 /// The files of the project behind what was handed in. A summary stands for none.
@@ -124,7 +124,7 @@ impl Files for ProjectFiles {
     }
 }
 
-impl Held for Steady {
+impl Held for HeldFiles {
     fn let_go(self: Box<Self>) -> Result<(), Failed> {
         self.end().map_err(stale)
     }

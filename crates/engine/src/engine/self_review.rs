@@ -1,7 +1,7 @@
 //! The author's own review: instructions are written, the results come in a later call.
 
-use super::handed::Handed;
 use super::planner::materials;
+use super::submitted_change::SubmittedChange;
 use super::{Engine, EngineError, Prepared, Request, Result, Ticket};
 use crate::fresh::random;
 use crate::ledger::{Ledger, Stored};
@@ -133,7 +133,7 @@ impl Engine {
         reviewers.retain(|reviewer| candidates().any(|candidate| candidate.reviewer == reviewer.name));
         let mut request = request_of(review);
         if let (Some(of), Some(context)) = (&round.submission.change, &round.submission.context) {
-            request.change = Some(Handed::again(&self.0.planner.root, of, context.clone()).await?);
+            request.change = Some(SubmittedChange::again(&self.0.planner.root, of, context.clone()).await?);
         }
         self.0.planner.prepare_for(request, round.submission.notes.clone(), &reviewers).await
     }
@@ -142,7 +142,7 @@ impl Engine {
     pub fn self_review_document(&self, review: &Review, notes: Option<&str>) -> Option<(SelfReview, Token)> {
         let token = review.round()?.token.clone()?;
         let notes = notes.map(|notes| self.hide(notes));
-        Some((SelfReview { handing_in: None, ..document(review, notes, &token) }, token))
+        Some((SelfReview { submit: None, ..document(review, notes, &token) }, token))
     }
 
     fn write_instructions(&self, review: &Review, notes: Option<String>, token: &Token) -> Result<()> {
@@ -200,7 +200,7 @@ fn document(review: &Review, notes: Option<String>, token: &Token) -> SelfReview
         Some(section(rule, asked, assignments.iter().map(|assignment| assignment.target.clone())))
     };
     let reviews = by_rule.into_iter().filter_map(of_rule).collect();
-    SelfReview { files, reviews, notes, handing_in: Some(handing_in(&review.id, token)) }
+    SelfReview { files, reviews, notes, submit: Some(submit(&review.id, token)) }
 }
 
 /// What is asked by a rule, with the files that it looks at one by one.
@@ -221,7 +221,7 @@ pub(crate) fn section<'a>(
     }
 }
 
-fn handing_in(review: &ReviewId, token: &Token) -> String {
+fn submit(review: &ReviewId, token: &Token) -> String {
     format!(
         "Write the results to a JSON file, one entry for each criterion (and, where files are reviewed one by one, \
          for each file), then run `countersign rule {review} --from FILE`:\n\n```json\n{{\n  \"token\": \

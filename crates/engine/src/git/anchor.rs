@@ -32,7 +32,7 @@ pub struct Anchor {
 
 /// Where a worktree is: what is checked out, and whether the files are as they were committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standpoint {
+pub struct Checkout {
     /// The commit that is checked out; none before the first.
     pub head: Option<String>,
     /// The branch; none where HEAD is detached.
@@ -45,7 +45,7 @@ pub struct Standpoint {
 
 /// What is known of a standpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Anchored {
+pub struct AnchorState {
     /// What passed last there.
     pub anchor: Option<Anchor>,
     /// The tree of the branch that is checked out.
@@ -54,7 +54,7 @@ pub struct Anchored {
 
 impl Git {
     /// Finds out where the worktree is. One process.
-    pub async fn standpoint(&self) -> Result<Standpoint> {
+    pub async fn standpoint(&self) -> Result<Checkout> {
         // The settings keep a changed file from looking unchanged.
         const STATUS: &str = "-c core.trustctime=true -c core.checkStat=default status --porcelain=v2 --branch -z \
             --ignore-submodules=none --untracked-files=normal --no-renames --no-ahead-behind -- .";
@@ -63,7 +63,7 @@ impl Git {
     }
 
     /// What passed last at a standpoint. One process.
-    pub async fn anchored(&self, at: &Standpoint) -> Result<Anchored> {
+    pub async fn anchored(&self, at: &Checkout) -> Result<AnchorState> {
         let (own, branch) = (name(&at.place), at.branch.as_ref().map(|name| format!("refs/heads/{name}")));
         let format = "--format=%(refname) %(objectname) %(tree) %(parent)";
         let args = ["for-each-ref", format, own.as_str()].into_iter().chain(branch.as_deref());
@@ -73,7 +73,7 @@ impl Git {
     /// Keeps a tree as what passed last, unless another process kept one meanwhile. `words` is the commit message.
     pub async fn set_anchor(
         &self,
-        at: &Standpoint,
+        at: &Checkout,
         before: Option<&Anchor>,
         tree: &str,
         parent: Option<&str>,
@@ -96,11 +96,7 @@ impl Git {
     /// What the work at a standpoint is compared with: what passed last, as long as that is part of its history. After a
     /// rewrite of history it is where HEAD left the default branch; on that branch itself, the last commit that old and new
     /// history share.
-    pub async fn since(
-        &self,
-        at: &Standpoint,
-        anchor: Option<&Anchor>,
-    ) -> Result<Option<String>, BaseProblem> {
+    pub async fn since(&self, at: &Checkout, anchor: Option<&Anchor>) -> Result<Option<String>, BaseProblem> {
         let Some(anchor) = anchor else { return self.base(None, None).await };
         let (Some(head), Some(parent)) = (&at.head, &anchor.parent) else {
             // Nothing is older than what passed before the first commit.
@@ -144,7 +140,7 @@ impl Git {
     }
 
     /// Keeps a commit as where work begins, where there is no anchor yet.
-    pub async fn begin_at(&self, at: &Standpoint, commit: Option<&str>) -> Result<Anchor> {
+    pub async fn begin_at(&self, at: &Checkout, commit: Option<&str>) -> Result<Anchor> {
         let tree = match commit {
             Some(commit) => {
                 self.text(["rev-parse", "--verify", "--end-of-options", &format!("{commit}^{{tree}}")])
@@ -156,7 +152,7 @@ impl Git {
     }
 
     /// Takes files into an anchor as they are, after a person has seen them.
-    pub async fn vouch(&self, at: &Standpoint, anchor: &Anchor, files: &[&str]) -> Result<Anchor> {
+    pub async fn vouch(&self, at: &Checkout, anchor: &Anchor, files: &[&str]) -> Result<Anchor> {
         let failed = |error: std::io::Error| GitError::unexpected("read-tree", error.to_string());
         let folder = Scratch::new("change").map_err(failed)?;
         let git = self.clone().with("GIT_INDEX_FILE", folder.path().join("index"));
@@ -176,7 +172,7 @@ fn name(place: &str) -> String {
 }
 
 /// Reads porcelain v2 with its head lines.
-fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint> {
+fn standpoint(said: &[u8], folder: &str) -> Result<Checkout> {
     let (mut head, mut branch, mut is_clean) = (None, None, true);
     for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
         let text = String::from_utf8_lossy(line);
@@ -192,12 +188,12 @@ fn standpoint(said: &[u8], folder: &str) -> Result<Standpoint> {
     let branch = Some(branch.ok_or_else(unsaid)?).filter(|name| name != "(detached)");
     let place =
         branch.as_ref().map_or_else(|| format!("detached in {folder}"), |name| format!("branch {name}"));
-    Ok(Standpoint { head, branch, is_clean, place })
+    Ok(Checkout { head, branch, is_clean, place })
 }
 
 /// Reads a line for each ref: name, commit, tree, parents.
-fn anchored(said: &str, own: &str, branch: Option<&str>) -> Anchored {
-    let mut found = Anchored::default();
+fn anchored(said: &str, own: &str, branch: Option<&str>) -> AnchorState {
+    let mut found = AnchorState::default();
     for line in said.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
             // A ref of somebody's that is no commit has no tree.
@@ -221,7 +217,7 @@ mod tests {
         let of = |said: &str| standpoint(said.as_bytes(), "/p").ok();
         let at = |head: Option<&str>, branch: Option<&str>, place: &str, is_clean| {
             let (head, branch) = (head.map(str::to_owned), branch.map(str::to_owned));
-            Some(Standpoint { head, branch, is_clean, place: place.to_owned() })
+            Some(Checkout { head, branch, is_clean, place: place.to_owned() })
         };
         let main = Some("main");
         let table = [
@@ -247,15 +243,15 @@ mod tests {
             parent: parent.map(str::to_owned),
         };
         let table = [
-            (String::new(), Anchored::default()),
-            (format!("{own} cc tt pp"), Anchored { anchor: Some(anchor(Some("pp"))), head_tree: None }),
-            (format!("{own} cc tt "), Anchored { anchor: Some(anchor(None)), head_tree: None }),
+            (String::new(), AnchorState::default()),
+            (format!("{own} cc tt pp"), AnchorState { anchor: Some(anchor(Some("pp"))), head_tree: None }),
+            (format!("{own} cc tt "), AnchorState { anchor: Some(anchor(None)), head_tree: None }),
             // A blob, and a merge: neither is ours.
-            (format!("{own} cc  "), Anchored::default()),
-            (format!("{own} cc tt pp qq"), Anchored::default()),
+            (format!("{own} cc  "), AnchorState::default()),
+            (format!("{own} cc tt pp qq"), AnchorState::default()),
             (
                 "refs/heads/main aa hh pp qq".to_owned(),
-                Anchored { anchor: None, head_tree: Some("hh".to_owned()) },
+                AnchorState { anchor: None, head_tree: Some("hh".to_owned()) },
             ),
         ];
         for (said, expected) in table {

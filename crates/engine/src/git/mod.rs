@@ -13,7 +13,7 @@ mod status;
 mod tracked;
 mod worktrees;
 
-pub use anchor::{Anchor, Anchored, Standpoint};
+pub use anchor::{Anchor, AnchorState, Checkout};
 pub use base::BaseProblem;
 pub use branch::Branch;
 pub use error::GitError;

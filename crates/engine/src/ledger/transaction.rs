@@ -5,7 +5,7 @@ use super::entry::{chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
 use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, notes, rulings};
-use crate::fault::{Moment, perhaps_die};
+use crate::fault::{Moment, kill_if_chosen};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
@@ -145,9 +145,9 @@ impl Transaction {
     /// Makes it stay, also after a loss of power.
     pub async fn commit(mut self) -> Result<()> {
         let session = self.session.take().ok_or_else(given_up)?;
-        perhaps_die(Moment::Before);
+        kill_if_chosen(Moment::Before);
         session.commit().await?;
-        perhaps_die(Moment::After);
+        kill_if_chosen(Moment::After);
         self.ledger.tell_watchers();
         Ok(())
     }

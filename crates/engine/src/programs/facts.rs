@@ -1,6 +1,6 @@
 //! The facts of one program: words, variables, and the functions that prepare a call and parse its output.
 
-use super::{Called, Heard, Problem, Working};
+use super::{ParsedOutput, Problem, ProgramName, Working};
 use crate::process::Ended;
 use countersign_core::prompt::Shape;
 use std::ffi::OsString;
@@ -50,7 +50,7 @@ pub struct Facts {
     /// Its name on the PATH, and in `use:`.
     pub name: &'static str,
     /// Its name in a sentence.
-    pub called: Called<'static>,
+    pub called: ProgramName<'static>,
     /// Who makes its models, where that is one.
     pub vendor: Option<Vendor>,
     /// Whether it can look around in a project without taking orders from it.
@@ -84,7 +84,7 @@ pub struct Facts {
     /// Command line, prompt and files of a question.
     pub prepare: fn(&Form<'_>) -> Setup,
     /// What it means by what it left.
-    pub hear: fn(&Ended) -> Heard,
+    pub hear: fn(&Ended) -> ParsedOutput,
     /// How many files it opened, by its own record; none where it keeps no such record.
     pub opened: fn(&Ended) -> Option<usize>,
     /// A file in which it writes down what its service answered, where its report leaves out whether that was whole.

@@ -24,7 +24,7 @@ pub use facts::{Api, Credentials, Facts, Form, Record, Setup, Vendor};
 pub use program::{
     Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, Program, Programs, ServerEntry, ServerForm, listed,
 };
-pub use reply::{Called, Heard, Kind, Problem, Said, Usage, not_exited};
+pub use reply::{Kind, ParsedOutput, Problem, ProgramName, Said, Usage, not_exited};
 pub(crate) use reply::{events, kind_in, microusd, sum_known};
 pub use working::{ModelArgument, Working};
 

@@ -69,7 +69,7 @@ pub(crate) fn kind_in(table: &[(&str, Kind)], text: &str) -> Option<Kind> {
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct ParsedOutput {
     /// What it said, still to be held against the question.
     pub said: Result<Said, Problem>,
     /// What it cost, as far as the program says so; also where it failed.
@@ -195,7 +195,7 @@ impl Problem {
     }
 
     /// What happened and what to do, in words.
-    pub fn words(&self, asked: &Called<'_>) -> String {
+    pub fn words(&self, asked: &ProgramName<'_>) -> String {
         let words = match self.kind {
             Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
             Kind::NotStarted => "{name} could not be started",
@@ -231,7 +231,7 @@ impl Problem {
 
 /// How messages name a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Called<'a> {
+pub struct ProgramName<'a> {
     /// Its name, as it stands in a sentence.
     pub name: &'a str,
     /// Where it is to be had.

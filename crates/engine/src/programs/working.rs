@@ -1,7 +1,7 @@
 //! Agent programs in their working form: they write files and run commands in their folder without asking, with the user's
 //! own settings, instructions and environment. Reviews use the judging form instead.
 
-use super::Heard;
+use super::ParsedOutput;
 use crate::process::Ended;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ pub struct Working {
     /// Variables that it needs.
     pub set: &'static [(&'static str, &'static str)],
     /// What it said last, and what it cost.
-    pub hear: fn(&Ended) -> Heard,
+    pub hear: fn(&Ended) -> ParsedOutput,
     /// What a line of its output says to people who watch.
     pub live: fn(&Value) -> Option<String>,
 }

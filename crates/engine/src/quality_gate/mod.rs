@@ -138,7 +138,7 @@ impl QualityGate {
         let (submission, files) = self.show_all(work, &rules).await?;
         let of_rule = |rule| Ok(section(rule, &rule.criteria, targets_of(rule, &submission)?));
         let reviews = rules.iter().map(of_rule).collect::<Result<_, QualityGateError>>()?;
-        let review = SelfReview { files, reviews, notes: work.notes.clone(), handing_in: None };
+        let review = SelfReview { files, reviews, notes: work.notes.clone(), submit: None };
         Ok(prompt::self_review_instructions(&review))
     }
 

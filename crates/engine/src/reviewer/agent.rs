@@ -4,7 +4,7 @@ use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, Told};
 use crate::private;
 use crate::process::{self, Call, Ended, GuardProgram};
-use crate::programs::{self, Facts, Form, Heard, Kind, Problem, Said, Setup, Usage, Vendor};
+use crate::programs::{self, Facts, Form, Kind, ParsedOutput, Problem, Said, Setup, Usage, Vendor};
 use countersign_core::outcome::NoVerdict;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -95,7 +95,7 @@ impl Agent {
                 let heard = (facts.hear)(&ended);
                 let said =
                     heard.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
-                told(Heard { said, ..heard }, |problem| problem.words(&facts.called))
+                told(ParsedOutput { said, ..heard }, |problem| problem.words(&facts.called))
             }
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
@@ -224,8 +224,8 @@ fn reads_files(facts: &Facts, brief: &Brief) -> bool {
 }
 
 /// A reply, with its cost; `words` says a problem for people.
-pub(super) fn told(heard: Heard, words: impl Fn(&Problem) -> String) -> Told<Said> {
-    let Heard { said, usage } = heard;
+pub(super) fn told(heard: ParsedOutput, words: impl Fn(&Problem) -> String) -> Told<Said> {
+    let ParsedOutput { said, usage } = heard;
     let reply = said.as_ref().ok().map(Said::text);
     let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
     let usage = match &said {

@@ -5,7 +5,7 @@
 use super::brief::NOT_UTF_8;
 use super::{Brief, Failed, Told, command};
 use crate::process::{GuardProgram, How};
-use crate::worker::{Errand, OUTPUT_BYTES, Worker};
+use crate::worker::{OUTPUT_BYTES, WorkRequest, Worker};
 use countersign_core::answer::{self, read_marked};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::prompt;
@@ -41,7 +41,7 @@ impl Marked {
     ) -> Told<answer::Marked> {
         let word = brief.call.as_str();
         let prompt = prompt::marked_prompt(&brief.system_prompt, &brief.payload, word);
-        let errand = Errand {
+        let request = WorkRequest {
             prompt: &prompt,
             folder: &brief.root,
             timeout: brief.timeout,
@@ -49,7 +49,7 @@ impl Marked {
             environment: &self.environment,
             tap: None,
         };
-        let worked = match self.worker.work(guard, errand, cancel).await {
+        let worked = match self.worker.work(guard, request, cancel).await {
             Ok(worked) => worked,
             Err(error) => {
                 let words = format!("`{}` could not be run: {error}", self.worker.name());

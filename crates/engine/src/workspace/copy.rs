@@ -1,9 +1,9 @@
 //! Copies for a reviewer that reads files itself: exactly the assignment's files, exactly the bytes that were
 //! gathered, but for the secrets in text.
 
+use super::held::Kept;
 use super::path::{self, Root};
 use super::read::{Changed, read_text};
-use super::steady::Kept;
 use crate::private;
 use countersign_core::digest::Digest;
 use countersign_core::redact::{Counts, Redaction};

@@ -6,9 +6,9 @@
 mod change;
 mod copy;
 mod gather;
+mod held;
 mod path;
 mod read;
-mod steady;
 mod walk;
 #[cfg(target_os = "linux")]
 mod watch;
@@ -20,8 +20,8 @@ pub use change::{
 };
 pub use copy::{Copied, copy_into};
 pub use gather::gather;
+pub use held::{HeldFiles, Kept};
 pub use path::{PathProblem, Root, require_file};
 pub use read::{Changed, read_body, read_body_now, read_notes};
-pub use steady::{Kept, Steady};
 pub use walk::{Found, walk};
 pub use write::{UNFINISHED, write_atomically};

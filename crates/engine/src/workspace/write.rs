@@ -1,6 +1,6 @@
 //! Writing a file whole or not at all.
 
-use crate::fault::{Moment, perhaps_die};
+use crate::fault::{Moment, kill_if_chosen};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,11 +20,11 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     file.as_file().sync_all()?;
-    perhaps_die(Moment::Before);
+    kill_if_chosen(Moment::Before);
     file.persist(path).map_err(|error| error.error)?;
     // The name is in the folder, and stays after a loss of power only with it.
     File::open(folder)?.sync_all()?;
-    perhaps_die(Moment::After);
+    kill_if_chosen(Moment::After);
     Ok(())
 }
 

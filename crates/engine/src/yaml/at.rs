@@ -61,9 +61,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
 
 /// A mapping whose keys are names of the user's own, in the order of the file.
 #[derive(Clone, Debug)]
-pub struct InOrder<T>(pub Vec<(At<String>, At<T>)>);
+pub struct OrderedMap<T>(pub Vec<(At<String>, At<T>)>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrderedMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(InOrderVisitor(PhantomData))
     }
@@ -72,18 +72,18 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
 struct InOrderVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrderVisitor<T> {
-    type Value = InOrder<T>;
+    type Value = OrderedMap<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a mapping")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder<T>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedMap<T>, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(InOrder(entries))
+        Ok(OrderedMap(entries))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::decode::decode;
 use super::diagnostic::Diagnostic;
-use super::sink::Sink;
+use super::sink::ProblemList;
 use super::source::{FileBytes, Source};
 use super::tree::{self, Value};
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// A file that is YAML, with everything that is wrong with it so far.
 pub struct Document<T> {
     /// What is wrong with it.
-    pub sink: Sink,
+    pub sink: ProblemList,
     /// Where it begins, for what is missing.
     pub start: Range<usize>,
     /// Whether it says nothing at all.
@@ -24,7 +24,7 @@ pub struct Document<T> {
 pub fn read<T: DeserializeOwned>(file: &FileBytes) -> Result<Document<T>, Diagnostic> {
     let source = Source::read(file)?;
     let root = tree::parse(&source)?;
-    let mut sink = Sink::new(&source);
+    let mut sink = ProblemList::new(&source);
     let start = root.span.start..root.span.start;
     if matches!(root.value, Value::Null) {
         return Ok(Document { sink, start, is_empty: true, value: None });

@@ -19,10 +19,10 @@ mod source;
 mod tree;
 mod whole;
 
-pub use at::{At, Given, InOrder, List};
+pub use at::{At, Given, List, OrderedMap};
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, closest, did_you_mean, listed, quoted};
 pub use document::{Document, read};
 pub use file::{read_at_most, read_bounded, read_file, unreadable};
-pub use sink::{Named, Sink};
+pub use sink::{Named, ProblemList};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};
 pub use whole::{Count, CountOrNone, Whole};

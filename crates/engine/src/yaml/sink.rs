@@ -13,13 +13,13 @@ use std::sync::Arc;
 const MAX_NAME_CHARS: usize = 200;
 
 /// The problems of one file.
-pub struct Sink {
+pub struct ProblemList {
     source: Arc<Source>,
     /// What was reported so far.
     pub problems: Vec<Diagnostic>,
 }
 
-impl Sink {
+impl ProblemList {
     pub(super) fn new(source: &Arc<Source>) -> Self {
         Self { source: Arc::clone(source), problems: Vec::new() }
     }

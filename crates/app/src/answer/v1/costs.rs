@@ -1,6 +1,6 @@
 //! What questions have cost.
 
-use countersign_core::cost::MICRO;
+use crate::spent::Spent;
 use countersign_engine::ledger::Cost;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,16 +27,9 @@ pub struct CostRow {
     pub model: Option<String>,
     /// How many questions were asked.
     pub questions: u64,
-    /// Tokens of the questions, as far as they are known; null where nothing is.
-    pub tokens_in: Option<u64>,
-    /// Tokens of the replies, as far as they are known.
-    pub tokens_out: Option<u64>,
-    /// How many questions are not in these sums.
-    pub questions_with_unknown_tokens: u64,
-    /// What they cost in dollars, as far as it is known.
-    pub usd: Option<f64>,
-    /// How many questions are not in this sum.
-    pub questions_with_unknown_cost: u64,
+    /// Tokens and money.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// The sums as they are, for text.
     #[serde(skip)]
     pub sums: Cost,
@@ -44,21 +37,20 @@ pub struct CostRow {
 
 impl From<Cost> for CostRow {
     fn from(sums: Cost) -> Self {
-        let known = |unknown: u64| unknown == 0 || unknown != sums.questions;
-        let tokens = |sum: u64| Some(sum).filter(|_| known(sums.tokens_unknown));
+        let known = |sum: u64, unknown: u64| (unknown == 0 || unknown != sums.questions).then_some(sum);
         let named = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        #[expect(clippy::cast_precision_loss, reason = "no project pays that much")]
-        let usd = sums.microusd as f64 / MICRO as f64;
         Self {
             day: named(&sums.day),
             reviewer: named(&sums.reviewer),
             model: sums.model.clone(),
             questions: sums.questions,
-            tokens_in: tokens(sums.tokens_in),
-            tokens_out: tokens(sums.tokens_out),
-            questions_with_unknown_tokens: sums.tokens_unknown,
-            usd: Some(usd).filter(|_| known(sums.cost_unknown)),
-            questions_with_unknown_cost: sums.cost_unknown,
+            spent: Spent {
+                tokens_in: known(sums.tokens_in, sums.tokens_unknown),
+                tokens_out: known(sums.tokens_out, sums.tokens_unknown),
+                microusd: known(sums.microusd, sums.cost_unknown),
+                unknown: sums.cost_unknown,
+                tokens_unknown: sums.tokens_unknown,
+            },
             sums,
         }
     }

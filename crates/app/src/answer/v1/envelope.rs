@@ -1,4 +1,4 @@
-//! What every answer has, and how a failure is told.
+//! The keys that every answer has, and the answer of a command or request that failed.
 
 use super::Problem;
 use crate::Failure;
@@ -31,36 +31,30 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// An answer about something that stands so; without an outcome it is under way.
+    /// An answer with this outcome; without one it is under way.
     pub fn new(outcome: Option<Outcome>, own: T) -> Self {
-        Self {
-            schema: Version::One,
-            command: "",
-            outcome: outcome.map(OutcomeName),
-            reason: outcome.and_then(Outcome::reason),
-            exit_code: outcome.map(Outcome::exit_code),
-            error: Null(()),
-            warnings: vec![],
-            own,
-        }
+        let exit_code = outcome.map(Outcome::exit_code);
+        let (outcome, reason) = outcome_and_reason(outcome);
+        let (schema, error) = (Version::One, Null(()));
+        Self { schema, command: "", outcome, reason, exit_code, error, warnings: vec![], own }
     }
 
-    /// An answer of a use case that did its work.
+    /// An answer of a use case that succeeded.
     pub fn passed(own: T) -> Self {
         Self::new(Some(Outcome::Passed), own)
     }
 
-    /// The same where the command has done its work, whatever it shows.
+    /// The same with exit code 0: the command did its work, whatever the outcome that it shows.
     pub fn done(self) -> Self {
         Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
     }
 
-    /// The same with what people should know beside.
+    /// The same with these warnings.
     pub fn warned(self, warnings: Vec<String>) -> Self {
         Self { warnings, ..self }
     }
 
-    /// The same as the answer of a command.
+    /// The same with the name of the command.
     pub fn of(self, command: &'static str) -> Self {
         Self { command, ..self }
     }
@@ -89,15 +83,9 @@ pub struct Failed {
 impl Failed {
     /// A failure of a command.
     pub fn of(command: &'static str, failure: &Failure) -> Self {
-        Self {
-            schema: Version::One,
-            command,
-            outcome: OutcomeName(failure.outcome),
-            reason: failure.outcome.reason(),
-            exit_code: failure.outcome.exit_code(),
-            error: failure.into(),
-            warnings: vec![],
-        }
+        let (outcome, reason) = (OutcomeName(failure.outcome), failure.outcome.reason());
+        let (schema, exit_code, error) = (Version::One, failure.outcome.exit_code(), failure.into());
+        Self { schema, command, outcome, reason, exit_code, error, warnings: vec![] }
     }
 }
 
@@ -112,6 +100,11 @@ pub enum Version {
     /// The first.
     #[serde(rename = "countersign/1")]
     One,
+}
+
+/// The two keys that say how something stands.
+pub(super) fn outcome_and_reason(outcome: Option<Outcome>) -> (Option<OutcomeName>, Option<&'static str>) {
+    (outcome.map(OutcomeName), outcome.and_then(Outcome::reason))
 }
 
 /// An outcome by its name.

@@ -1,10 +1,10 @@
-//! History: reviews, and the events of one.
+//! History: lists of reviews, and events of the ledger.
 
-use super::OutcomeName;
+use super::envelope::outcome_and_reason;
+use super::{OutcomeName, Review};
 use crate::time::rfc3339;
 use countersign_core::digest::Digest;
 use countersign_core::ids::{ReviewId, Subject};
-use countersign_core::outcome::Outcome;
 use countersign_core::review;
 use countersign_engine::ledger;
 use schemars::JsonSchema;
@@ -54,36 +54,19 @@ pub struct Row {
 
 impl From<&ledger::Row> for Row {
     fn from(row: &ledger::Row) -> Self {
-        Self {
-            id: row.id.clone(),
-            subject: row.subject.clone(),
-            outcome: row.standing.map(OutcomeName),
-            reason: row.standing.and_then(Outcome::reason),
-            round: row.round,
-            attempts: row.attempts,
-            digest: row.digest.clone(),
-            opened_at: rfc3339(row.opened_ms),
-            changed_at: rfc3339(row.changed_ms),
-            changed_ms: row.changed_ms,
-        }
+        let ledger::Row { id, subject, round, attempts, digest, changed_ms, .. } = row.clone();
+        let (outcome, reason) = outcome_and_reason(row.standing);
+        let (opened_at, changed_at) = (rfc3339(row.opened_ms), rfc3339(changed_ms));
+        Self { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, changed_ms }
     }
 }
 
 impl From<&ledger::Stored> for Row {
     fn from(stored: &ledger::Stored) -> Self {
-        let (review, standing) = (&stored.review, stored.review.standing());
-        Self {
-            id: review.id.clone(),
-            subject: review.subject.clone(),
-            outcome: standing.map(OutcomeName),
-            reason: standing.and_then(Outcome::reason),
-            round: review.round().map_or(0, |round| round.n),
-            attempts: review.attempts,
-            digest: review.digest().cloned(),
-            opened_at: rfc3339(stored.opened_ms),
-            changed_at: rfc3339(stored.changed_ms),
-            changed_ms: stored.changed_ms,
-        }
+        let Review { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, .. } =
+            stored.into();
+        let (round, changed_ms) = (round.unwrap_or(0), stored.changed_ms);
+        Self { id, subject, outcome, reason, round, attempts, digest, opened_at, changed_at, changed_ms }
     }
 }
 
@@ -135,5 +118,35 @@ pub struct Entry {
 impl From<ledger::Entry> for Entry {
     fn from(entry: ledger::Entry) -> Self {
         Self { n: entry.n, at: rfc3339(entry.at_ms), at_ms: entry.at_ms, event: entry.event }
+    }
+}
+
+/// An event of a review or of a door, as `watch` and the stream over HTTP have it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Event {
+    /// Its number in the ledger: what a reader resumes by.
+    pub id: u64,
+    /// When it was recorded.
+    pub at: Option<String>,
+    /// The review it belongs to, or the stream of a door.
+    pub stream: String,
+    /// Its number in the stream, from 1.
+    pub n: u64,
+    /// Its kind.
+    pub kind: String,
+    /// The review; null for events of doors.
+    pub review: Option<String>,
+    /// What the review is about; null for events of doors.
+    pub subject: Option<String>,
+    /// What happened, as the ledger keeps it.
+    pub data: Value,
+}
+
+impl From<&ledger::Recorded> for Event {
+    fn from(event: &ledger::Recorded) -> Self {
+        let ledger::Recorded { seq: id, stream, n, kind, subject, .. } = event.clone();
+        let review = subject.as_ref().map(|_| stream.clone());
+        let data = serde_json::from_str(&event.body).unwrap_or_default();
+        Self { id, at: rfc3339(event.at_ms), stream, n, kind, review, subject, data }
     }
 }

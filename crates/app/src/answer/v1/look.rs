@@ -1,7 +1,8 @@
-//! What commands answer that look at a project, or at this program.
+//! The answers of commands that look at a project or at this program: `config`, `validate`, `doctor`, `help` and others.
 
 use super::Verdict;
 use countersign_core::outcome::Outcome;
+pub use countersign_engine::config::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,17 +17,6 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// The settings in force.
     pub settings: Vec<Setting>,
-}
-
-/// A setting in force.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Setting {
-    /// Its name.
-    pub name: &'static str,
-    /// Its value, as text.
-    pub value: String,
-    /// Where it comes from.
-    pub origin: String,
 }
 
 /// What `config --schema` answers.
@@ -53,6 +43,18 @@ pub struct Valid {
     /// What was found valid, a line each.
     #[serde(skip)]
     pub lines: Vec<String>,
+    /// Files that could not be looked at.
+    #[serde(skip)]
+    pub left_out: Vec<String>,
+}
+
+impl Valid {
+    /// The configuration in a line, for people; none without a file.
+    pub fn words(&self) -> Option<String> {
+        let Self { file, rules, criteria, reviewers, .. } = self;
+        let file = file.as_ref()?.display();
+        Some(format!("{file}: {rules} rules, {criteria} criteria, {reviewers} reviewers: valid"))
+    }
 }
 
 /// The files of the doors that `validate` looked at.

@@ -1,11 +1,9 @@
-//! The answers of `countersign/1`, a file per use case. Keys and values are only added; readers ignore what they do not know.
+//! The answers of `countersign/1`. Keys and values are only added; readers ignore keys that they do not know.
 //!
 //! The comments are the descriptions in schemas and in docs/json.md. Fields that are skipped are for text alone.
 
 mod costs;
-mod dispute;
 mod envelope;
-mod events;
 mod log;
 mod look;
 mod problem;
@@ -18,10 +16,8 @@ mod tools;
 mod verdict;
 
 pub use costs::{CostRow, Costs};
-pub use dispute::{Disputed, JudgedAgain};
 pub use envelope::{Answer, Failed, Null, OutcomeName, Version};
-pub use events::Event;
-pub use log::{Entry, Events, Log, ReviewRow, Reviews, Row};
+pub use log::{Entry, Event, Events, Log, ReviewRow, Reviews, Row};
 pub use look::{
     Check, CheckState, Checks, Completions, Config, ConfigSchema, Demo, DoorFiles, Health, Help, Setting,
     Start, Step, Valid,
@@ -29,8 +25,8 @@ pub use look::{
 pub use problem::{Mistake, Problem, hint_of};
 pub use review::{
     Assignment, AssignmentState, Cost, Decision, Dispute, File, Finding, Fixed, Lift, NotAnswered, Planned,
-    Preview, Question, Review, Ruling,
+    Preview, Question, Review, Ruling, Who,
 };
 pub use status::{ActiveReview, OpenStep, RunTask, Status, Workflow};
 pub use tools::{OpenReview, OpenReviews, Progress, Submitted, Waited};
-pub use verdict::{Shown, State, Stated, Verdict};
+pub use verdict::{Disputed, JudgedAgain, Shown, State, Stated, Verdict};

@@ -1,4 +1,4 @@
-//! What went wrong, for programs.
+//! Errors, for programs.
 
 use crate::Failure;
 use countersign_engine::config::Diagnostic;

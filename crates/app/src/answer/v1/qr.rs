@@ -1,10 +1,9 @@
-//! What `qr` answers.
+//! The answers of `qr`.
 
 use countersign_core::policy::{GateEnd, GatePolicy};
-use countersign_doors::qr::asking;
 use countersign_doors::qr::transition::gate;
 use countersign_doors::qr::words::{blocking_failures, short};
-use countersign_doors::qr::{Here, LoopState, State, given, replies, severity};
+use countersign_doors::qr::{self as door, Here, LoopState, State, asking, given, replies, severity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,8 +22,8 @@ pub struct Phase {
     pub loop_state: &'static str,
     /// `PASS` or `FAIL`.
     pub status: &'static str,
-    /// What the gate says: pass, fail, todo, empty, ceiling or item_cap.
-    pub gate: &'static str,
+    /// What the gate says.
+    pub gate: GateEnd,
     /// Items of this severity and above block in this round.
     pub blocks_from: &'static str,
     /// How many items there are.
@@ -74,12 +73,11 @@ pub struct Item {
 impl Phase {
     /// A phase by its state.
     pub fn new(state: &State, policy: &GatePolicy, here: &Here) -> Self {
-        use countersign_doors::qr::Status;
         let gated = gate(state, policy);
         let by_id = state.by_id();
         let rows = |ids: &[&str]| -> Vec<Item> {
             let items = ids.iter().filter_map(|id| by_id.get(id));
-            let row = |item: &&countersign_doors::qr::Item| Item {
+            let row = |item: &&door::Item| Item {
                 id: item.id.clone(),
                 scope: item.scope.as_str().to_owned(),
                 severity: severity::word(item.severity),
@@ -96,20 +94,13 @@ impl Phase {
             ceiling_rounds: policy.ceiling_rounds,
             loop_state: LoopState::of(state, policy).name(),
             status: if gated.end == GateEnd::Pass { "PASS" } else { "FAIL" },
-            gate: match gated.end {
-                GateEnd::Pass => "pass",
-                GateEnd::Fail => "fail",
-                GateEnd::Todo => "todo",
-                GateEnd::Empty => "empty",
-                GateEnd::Ceiling => "ceiling",
-                GateEnd::ItemCap => "item_cap",
-            },
+            gate: gated.end,
             blocks_from: severity::word(gated.threshold),
             items: Counts {
                 total: state.items.len(),
-                pass: state.count(Status::Pass),
-                fail: state.count(Status::Fail),
-                todo: state.count(Status::Todo),
+                pass: state.count(door::Status::Pass),
+                fail: state.count(door::Status::Fail),
+                todo: state.count(door::Status::Todo),
             },
             failed: rows(&gated.failed),
             open: rows(&gated.open),
@@ -139,12 +130,8 @@ pub struct FailedItem {
 
 impl FailedItem {
     /// The failures that block.
-    pub fn all(
-        state: &State,
-        policy: &GatePolicy,
-        fix: impl Fn(&countersign_doors::qr::Item) -> String,
-    ) -> Vec<Self> {
-        let full = |item: &&countersign_doors::qr::Item| Self {
+    pub fn all(state: &State, policy: &GatePolicy, fix: impl Fn(&door::Item) -> String) -> Vec<Self> {
+        let full = |item: &&door::Item| Self {
             id: item.id.clone(),
             scope: item.scope.as_str().to_owned(),
             severity: severity::word(item.severity),
@@ -278,10 +265,9 @@ pub struct Reset {
 /// What a reviewer would be told.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prompt {
-    /// Who it is and how it answers.
-    pub system_prompt: String,
-    /// What it is asked.
-    pub payload: String,
+    /// The question.
+    #[serde(flatten)]
+    pub question: Question,
     /// What to do with the answer.
     pub next: String,
     /// The form of items.
@@ -291,7 +277,7 @@ pub struct Prompt {
 impl Prompt {
     /// By its words.
     pub fn new((system_prompt, payload): (String, String), next: String) -> Self {
-        Self { system_prompt, payload, next, form: given::FORM }
+        Self { question: Question { system_prompt, payload }, next, form: given::FORM }
     }
 }
 
@@ -321,7 +307,7 @@ pub struct Reconciled {
 }
 
 /// A milestone of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Milestone {
     /// Its id.
     pub id: String,
@@ -352,29 +338,23 @@ pub struct Criterion {
 
 impl From<&asking::Milestone> for Milestone {
     fn from(milestone: &asking::Milestone) -> Self {
-        let criterion = |one: &replies::Reconciled| Criterion {
-            criterion: one.criterion.clone(),
-            status: if one.met { "MET" } else { "NOT_MET" },
-            file: one.evidence.as_ref().map(|(path, _)| path.clone()),
-            line: one.evidence.as_ref().map(|(_, line)| *line),
-            note: one.note.clone(),
+        let criterion = |one: &replies::Reconciled| {
+            let replies::Reconciled { criterion, met, evidence, note } = one.clone();
+            let status = if met { "MET" } else { "NOT_MET" };
+            let (file, line) = evidence.unzip();
+            Criterion { criterion, status, file, line, note }
         };
-        let id = milestone.id.clone();
+        let mut answer = Self { id: milestone.id.clone(), ..Self::default() };
         match &milestone.found {
-            Ok((satisfied, criteria)) => Self {
-                id,
-                status: Some(satisfied.word()),
-                criteria: criteria.iter().map(criterion).collect(),
-                reason: None,
-                detail: None,
-            },
-            Err(failed) => Self {
-                id,
-                status: None,
-                criteria: vec![],
-                reason: Some(failed.why.name()),
-                detail: Some(failed.detail.clone()),
-            },
+            Ok((satisfied, criteria)) => {
+                answer.status = Some(satisfied.word());
+                answer.criteria = criteria.iter().map(criterion).collect();
+            }
+            Err(failed) => {
+                answer.reason = Some(failed.why.name());
+                answer.detail = Some(failed.detail.clone());
+            }
         }
+        answer
     }
 }

@@ -1,6 +1,7 @@
 //! A review, its findings, its questions and what they cost.
 
 use super::OutcomeName;
+use super::envelope::outcome_and_reason;
 use crate::spent::Spent;
 use crate::time::rfc3339;
 use countersign_core::answer::{self, Flaw};
@@ -8,9 +9,9 @@ use countersign_core::criterion::Severity;
 use countersign_core::digest::{Digest, Key};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::judge;
-use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{self, Target};
-use countersign_core::review::{self, ActorKind, By, Channel, Round, Verb};
+use countersign_core::review::{self, Actor, ActorKind, By, Channel, Round, Verb};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Material;
 use countersign_engine::ledger::Stored;
@@ -51,10 +52,10 @@ pub struct Review {
     pub changed_at: Option<String>,
 }
 
-/// Who let a stopped review go on.
+/// Who acted on a review.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Lift {
-    /// Who.
+pub struct Who {
+    /// Who acted.
     pub by: String,
     /// Whether that is a person.
     pub person: bool,
@@ -62,6 +63,21 @@ pub struct Lift {
     pub kind: ActorKind,
     /// By which way.
     pub channel: Channel,
+}
+
+impl From<&Actor> for Who {
+    fn from(actor: &Actor) -> Self {
+        let Actor { name, kind, channel, .. } = actor.clone();
+        Self { by: name, person: actor.is_person(), kind, channel }
+    }
+}
+
+/// Who let a stopped review go on.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Lift {
+    /// Who let it go on.
+    #[serde(flatten)]
+    pub who: Who,
     /// Why.
     pub reason: String,
     /// For people.
@@ -83,13 +99,8 @@ pub struct Dispute {
     /// Who judged it again.
     pub reviewer: String,
     /// Who disputed it.
-    pub by: String,
-    /// Whether that is a person.
-    pub person: bool,
-    /// What acted.
-    pub kind: ActorKind,
-    /// By which way.
-    pub channel: Channel,
+    #[serde(flatten)]
+    pub who: Who,
     /// What was said about it.
     pub feedback: String,
     /// For people.
@@ -103,14 +114,9 @@ pub struct Dispute {
 pub struct Decision {
     /// What was decided.
     pub verb: Verb,
-    /// By whom.
-    pub by: String,
-    /// Whether that is a person.
-    pub person: bool,
-    /// What acted.
-    pub kind: ActorKind,
-    /// By which way.
-    pub channel: Channel,
+    /// Who decided.
+    #[serde(flatten)]
+    pub who: Who,
     /// Why.
     pub reason: String,
     /// About which work.
@@ -125,20 +131,17 @@ pub struct Decision {
 impl From<&Stored> for Review {
     fn from(stored: &Stored) -> Self {
         let review = &stored.review;
-        let standing = review.standing();
-        let lift = |(by, reason): &(review::Actor, String)| Lift {
-            by: by.name.clone(),
-            person: by.is_person(),
-            kind: by.kind,
-            channel: by.channel,
+        let (outcome, reason) = outcome_and_reason(review.standing());
+        let lift = |(by, reason): &(Actor, String)| Lift {
+            who: by.into(),
             reason: reason.clone(),
             words: format!("{}: {reason}", by.words()),
         };
         Self {
             id: review.id.clone(),
             subject: review.subject.clone(),
-            outcome: standing.map(OutcomeName),
-            reason: standing.and_then(Outcome::reason),
+            outcome,
+            reason,
             round: review.round().map(|round| round.n),
             attempts: review.attempts,
             attempts_left: review.policy.attempts_left(review.attempts),
@@ -155,35 +158,17 @@ impl From<&Stored> for Review {
 
 impl From<&review::Dispute> for Dispute {
     fn from(dispute: &review::Dispute) -> Self {
-        Self {
-            finding: dispute.finding.clone(),
-            criterion: dispute.criterion.clone(),
-            upheld: dispute.upheld,
-            review: dispute.review.clone(),
-            reviewer: dispute.reviewer.clone(),
-            by: dispute.by.name.clone(),
-            person: dispute.by.is_person(),
-            kind: dispute.by.kind,
-            channel: dispute.by.channel,
-            feedback: dispute.feedback.clone(),
-            words: dispute.words(),
-        }
+        let (who, words) = (Who::from(&dispute.by), dispute.words());
+        let review::Dispute { finding, criterion, upheld, review, reviewer, feedback, .. } = dispute.clone();
+        Self { finding, criterion, upheld, review, reviewer, who, feedback, words }
     }
 }
 
 impl From<&review::Decision> for Decision {
     fn from(decision: &review::Decision) -> Self {
-        Self {
-            verb: decision.verb,
-            by: decision.by.name.clone(),
-            person: decision.by.is_person(),
-            kind: decision.by.kind,
-            channel: decision.by.channel,
-            reason: decision.reason.clone(),
-            digest: decision.digest.clone(),
-            at: rfc3339(decision.at_ms),
-            words: decision.words(),
-        }
+        let (who, words) = (Who::from(&decision.by), decision.words());
+        let review::Decision { verb, reason, digest, at_ms, .. } = decision.clone();
+        Self { verb, who, reason, digest, at: rfc3339(at_ms), words }
     }
 }
 
@@ -213,26 +198,18 @@ pub struct Finding {
     pub words: String,
 }
 
-impl From<&judge::Finding> for Finding {
-    fn from(finding: &judge::Finding) -> Self {
-        let target = match &finding.target {
+impl From<judge::Finding> for Finding {
+    fn from(finding: judge::Finding) -> Self {
+        let words = finding.words();
+        let judge::Finding { id, rule, target, file, criterion, severity, feedback, reviewer, flaws } =
+            finding;
+        let target = match target {
             Target::All => "all files together".to_owned(),
             Target::Matching => "all matching files together".to_owned(),
             Target::Output(name) => format!("output '{name}'"),
-            Target::File(path) => path.clone(),
+            Target::File(path) => path,
         };
-        Self {
-            id: finding.id.clone(),
-            rule: finding.rule.clone(),
-            file: finding.file.clone(),
-            target,
-            criterion: finding.criterion.clone(),
-            severity: finding.severity,
-            feedback: finding.feedback.clone(),
-            reviewer: finding.reviewer.clone(),
-            findings: finding.flaws.clone(),
-            words: finding.words(),
-        }
+        Self { id, rule, file, target, criterion, severity, feedback, reviewer, findings: flaws, words }
     }
 }
 
@@ -371,8 +348,8 @@ impl Assignment {
         let given = round.answer_to(assignment).map(|(_, given)| given);
         let failure = round.failure_of(assignment).filter(|_| given.is_none());
         let state = match (given, failure) {
-            (Some(given), _) if !given.answer.fails() => AssignmentState::Passed,
-            (Some(_), _) => AssignmentState::Failed,
+            (Some(given), _) if given.answer.fails() => AssignmentState::Failed,
+            (Some(_), _) => AssignmentState::Passed,
             (None, Some(_)) => AssignmentState::NoVerdict,
             (None, None) => AssignmentState::Open,
         };

@@ -1,4 +1,4 @@
-//! What `run`, `retry`, `output` and `stop` answer.
+//! The answers of `run`, `retry`, `output` and `stop`.
 
 use countersign_core::ids::ReviewId;
 use countersign_doors::run::schedule::{self, Left};
@@ -19,7 +19,7 @@ pub struct Results {
 }
 
 /// How a task ended, for now.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TaskResult {
     /// Its id.
     pub task: String,
@@ -41,7 +41,7 @@ pub struct TaskResult {
 }
 
 /// How a task ended, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// It is merged, or left in the files where nothing is committed.
@@ -51,6 +51,7 @@ pub enum TaskState {
     /// It waits for a person.
     AwaitingPerson,
     /// The run stopped before; the next one goes on with it.
+    #[default]
     Stopped,
 }
 
@@ -67,10 +68,9 @@ pub struct NotRun {
 
 impl From<&schedule::Results> for Results {
     fn from(results: &schedule::Results) -> Self {
-        let left = |(task, left): (&String, &Left)| NotRun {
-            task: task.clone(),
-            why: left.why.clone(),
-            outcome: left.outcome.name(),
+        let left = |(task, left): (&String, &Left)| {
+            let (task, why, outcome) = (task.clone(), left.why.clone(), left.outcome.name());
+            NotRun { task, why, outcome }
         };
         Self {
             tasks: results.ends.iter().map(|(task, end)| TaskResult::of(task, end)).collect(),
@@ -82,35 +82,26 @@ impl From<&schedule::Results> for Results {
 
 impl TaskResult {
     fn of(task: &str, end: &TaskEnd) -> Self {
-        let result = Self {
-            task: task.to_owned(),
-            state: TaskState::Stopped,
-            outcome: end.outcome().name(),
-            commit: None,
-            review_status: None,
-            review: None,
-            error_code: None,
-            error: None,
-        };
+        let mut result = Self { task: task.to_owned(), outcome: end.outcome().name(), ..Self::default() };
         match end.clone() {
-            TaskEnd::Done { commit, review, review_id } => Self {
-                state: TaskState::Success,
-                commit,
-                review_status: Some(review),
-                review: review_id,
-                ..result
-            },
-            TaskEnd::Failed { code, error, .. } => Self {
-                state: TaskState::Failed,
-                error_code: Some(code.word().to_owned()),
-                error: Some(error),
-                ..result
-            },
-            TaskEnd::Awaits { review } => {
-                Self { state: TaskState::AwaitingPerson, review: Some(review), ..result }
+            TaskEnd::Done { commit, review, review_id } => {
+                result.state = TaskState::Success;
+                result.commit = commit;
+                result.review_status = Some(review);
+                result.review = review_id;
             }
-            TaskEnd::Stopped => result,
+            TaskEnd::Failed { code, error, .. } => {
+                result.state = TaskState::Failed;
+                result.error_code = Some(code.word().to_owned());
+                result.error = Some(error);
+            }
+            TaskEnd::Awaits { review } => {
+                result.state = TaskState::AwaitingPerson;
+                result.review = Some(review);
+            }
+            TaskEnd::Stopped => {}
         }
+        result
     }
 }
 

@@ -1,9 +1,9 @@
 //! How a project stands: what is open, and how reviews have ended.
 
+use super::envelope::outcome_and_reason;
 use super::{OutcomeName, ReviewRow};
 use crate::time::rfc3339;
 use countersign_core::ids::ReviewId;
-use countersign_core::outcome::Outcome;
 use countersign_doors::jobs::overview;
 use countersign_doors::run::status::Standing;
 use countersign_doors::service::event::Happened;
@@ -60,14 +60,9 @@ impl From<&Happened> for ActiveReview {
     fn from(happened: &Happened) -> Self {
         let began = happened.review.reviewed_at.parse::<jiff::Timestamp>().ok();
         let started_ms = began.map(|time| time.as_millisecond());
-        Self {
-            task_id: happened.task_id.clone(),
-            title: happened.title.clone(),
-            subject: happened.subject.to_string(),
-            attempt: happened.review.attempt,
-            started_at: started_ms.and_then(rfc3339),
-            started_ms,
-        }
+        let Happened { task_id, title, subject, review, .. } = happened.clone();
+        let (attempt, started_at) = (review.attempt, started_ms.and_then(rfc3339));
+        Self { task_id, title, subject, attempt, started_at, started_ms }
     }
 }
 
@@ -119,13 +114,13 @@ pub struct OpenStep {
 impl From<overview::UnderWay> for Workflow {
     fn from(workflow: overview::UnderWay) -> Self {
         Self {
-            open_steps: workflow.open.into_iter().map(OpenStep::from).collect(),
             workflow: workflow.workflow,
             session_id: workflow.session_id,
             agent_id: workflow.agent,
             goal: workflow.goal,
             steps_done: workflow.steps_done,
             steps: workflow.steps,
+            open_steps: workflow.open.into_iter().map(OpenStep::from).collect(),
             not_judged: workflow.not_judged,
             changed_at: rfc3339(workflow.changed_ms),
             changed_ms: workflow.changed_ms,
@@ -135,15 +130,10 @@ impl From<overview::UnderWay> for Workflow {
 
 impl From<overview::OpenStep> for OpenStep {
     fn from(step: overview::OpenStep) -> Self {
-        Self {
-            blocked: step.is_blocked(),
-            step_id: step.step_id,
-            review: step.review,
-            outcome: step.standing.map(OutcomeName),
-            reason: step.standing.and_then(Outcome::reason),
-            attempts: step.attempts,
-            self_review: step.self_review,
-        }
+        let blocked = step.is_blocked();
+        let overview::OpenStep { step_id, review, attempts, standing, self_review } = step;
+        let (outcome, reason) = outcome_and_reason(standing);
+        Self { step_id, review, outcome, reason, attempts, blocked, self_review }
     }
 }
 
@@ -181,7 +171,7 @@ pub struct RunTask {
 
 impl From<&Standing<'_>> for RunTask {
     fn from(standing: &Standing<'_>) -> Self {
-        let Standing { task, summary } = standing;
+        let Standing { task, summary } = *standing;
         Self {
             id: task.id.clone(),
             name: task.name.clone(),

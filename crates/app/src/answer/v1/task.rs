@@ -1,4 +1,4 @@
-//! What `task` answers.
+//! The answers of `task`.
 
 use super::Answer;
 use countersign_core::outcome::Outcome;

@@ -1,7 +1,9 @@
-//! What the general tools of the MCP server answer.
+//! The answers of the general tools of the MCP server.
 
+use super::envelope::outcome_and_reason;
 use super::{OutcomeName, Row, State, Verdict, Version};
-use crate::resident::{Followed, counted};
+use crate::resident::{ReviewState, counted};
+use crate::submit::SubmittedWork;
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_core::outcome::Outcome;
 use countersign_engine::ledger::Stored;
@@ -35,6 +37,28 @@ pub struct Submitted {
     pub warnings: Vec<String>,
     /// What to do now.
     pub next: Vec<String>,
+}
+
+impl Submitted {
+    /// Work that was handed in.
+    pub fn of(SubmittedWork { stored, round, attached, warnings, .. }: SubmittedWork) -> Self {
+        let (review, standing) = (&stored.review, stored.review.standing());
+        let (outcome, reason) = outcome_and_reason(standing);
+        Self {
+            schema: Version::One,
+            review: review.id.clone(),
+            subject: review.subject.clone(),
+            round,
+            attached,
+            state: if standing.is_some() { State::Done } else { State::Running },
+            outcome,
+            reason,
+            progress: (&stored).into(),
+            attempts_left: review.policy.attempts_left(review.attempts),
+            warnings,
+            next: vec![format!("call review_wait with review {}", review.id)],
+        }
+    }
 }
 
 /// How many questions are answered, of how many.
@@ -77,18 +101,12 @@ pub struct Waited {
 
 impl Waited {
     /// A review that was followed, and its verdict.
-    pub fn of(followed: &Followed, verdict: Verdict) -> Self {
+    pub fn of(followed: &ReviewState, verdict: Verdict) -> Self {
         let standing = followed.stored().review.standing();
-        Self {
-            schema: Version::One,
-            state: followed.into(),
-            passed: standing.is_some_and(|outcome| outcome.exit_code() == 0),
-            outcome: standing.map(OutcomeName),
-            reason: standing.and_then(Outcome::reason),
-            exit_code: standing.map(Outcome::exit_code),
-            progress: followed.stored().into(),
-            verdict,
-        }
+        let (outcome, reason) = outcome_and_reason(standing);
+        let exit_code = standing.map(Outcome::exit_code);
+        let (schema, state, progress) = (Version::One, followed.into(), followed.stored().into());
+        Self { schema, state, passed: exit_code == Some(0), outcome, reason, exit_code, progress, verdict }
     }
 }
 
@@ -115,8 +133,8 @@ pub struct OpenReview {
     pub progress: Progress,
 }
 
-impl From<&Followed> for OpenReview {
-    fn from(followed: &Followed) -> Self {
+impl From<&ReviewState> for OpenReview {
+    fn from(followed: &ReviewState) -> Self {
         let stored = followed.stored();
         Self { row: stored.into(), state: followed.into(), progress: stored.into() }
     }

@@ -1,15 +1,17 @@
-//! A review as it stands: what `review`, `show`, `rule` and the decisions answer.
+//! A review as it stands: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
 use super::review::{Assignment, Cost, Finding, Fixed, Review};
-use crate::resident::Followed;
+use crate::resident::ReviewState;
 use crate::spent::Spent;
-use countersign_core::judge::RoundEnd;
+use countersign_core::ids::ReviewId;
+use countersign_core::judge::{self, RoundEnd};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{self, ReviewerKind};
 use countersign_core::review::{self, Round};
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// A review as it stands.
@@ -68,8 +70,8 @@ impl Verdict {
         };
         Self {
             review: stored.into(),
-            findings: review.findings().iter().map(Finding::from).collect(),
-            waived: review.waived().iter().map(Finding::from).collect(),
+            findings: review.findings().into_iter().map(Finding::from).collect(),
+            waived: review.waived().into_iter().map(Finding::from).collect(),
             fixed: fixed.collect(),
             assignments: assignments.collect(),
             redacted: round.map_or(0, Round::redacted),
@@ -97,12 +99,12 @@ pub enum State {
     Interrupted,
 }
 
-impl From<&Followed> for State {
-    fn from(followed: &Followed) -> Self {
+impl From<&ReviewState> for State {
+    fn from(followed: &ReviewState) -> Self {
         match followed {
-            Followed::Stands(_) => Self::Done,
-            Followed::Running(_) => Self::Running,
-            Followed::Interrupted(_) => Self::Interrupted,
+            ReviewState::Stands(_) => Self::Done,
+            ReviewState::Running(_) => Self::Running,
+            ReviewState::Interrupted(_) => Self::Interrupted,
         }
     }
 }
@@ -115,4 +117,37 @@ pub struct Stated {
     /// The review.
     #[serde(flatten)]
     pub verdict: Verdict,
+}
+
+/// What `dispute` answers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Disputed {
+    /// The finding that was disputed, as the ledger keeps it.
+    #[schemars(with = "Map<String, Value>")]
+    pub finding: judge::Finding,
+    /// The review it is in.
+    pub review: ReviewId,
+    /// Whether the finding stands; null without a verdict.
+    pub upheld: Option<bool>,
+    /// How it was judged again.
+    pub dispute: JudgedAgain,
+    /// What to do next, in words.
+    pub next: Vec<String>,
+    /// What the finding is about, for text.
+    #[serde(skip)]
+    pub place: String,
+    /// How it ended, for text.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// How a finding was judged again.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct JudgedAgain {
+    /// In which review.
+    pub review: ReviewId,
+    /// By whom.
+    pub reviewer: String,
+    /// What was said.
+    pub feedback: String,
 }

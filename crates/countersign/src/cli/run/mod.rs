@@ -3,7 +3,7 @@
 mod show;
 
 use super::{Failure, Global};
-use crate::ask::AtTerminal;
+use crate::ask::TerminalGate;
 use crate::output::{Answer, Printer};
 use crate::tui::{Left, Source, show};
 use clap::Args;
@@ -11,7 +11,7 @@ use countersign_app::answer::v1::run::Order;
 use countersign_app::run::{How, List, Plan, Request, Retry, UnderWay};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::{visible, visible_line};
-use countersign_doors::run::schedule::Which;
+use countersign_doors::run::schedule::Selection;
 use countersign_doors::run::tasks::Task;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -123,10 +123,10 @@ impl From<HowOptions> for How {
 impl From<RunOptions> for Request {
     fn from(options: RunOptions) -> Self {
         let which = match (options.tasks, options.milestone) {
-            (tasks, _) if !tasks.is_empty() => Which::These(tasks),
-            (_, Some(name)) => Which::Milestone(name),
-            _ if options.all => Which::All,
-            _ => Which::Next,
+            (tasks, _) if !tasks.is_empty() => Selection::These(tasks),
+            (_, Some(name)) => Selection::Milestone(name),
+            _ if options.all => Selection::All,
+            _ => Selection::Next,
         };
         Self {
             which,
@@ -213,7 +213,7 @@ pub async fn retry(
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
     let plan = find(global, &options.list)?.plan(Request {
-        which: Which::These(vec![options.task.clone()]),
+        which: Selection::These(vec![options.task.clone()]),
         retry: Some(Retry { task: options.task, fresh: options.fresh }),
         parallel: false,
         max_concurrent: None,
@@ -246,8 +246,8 @@ pub fn find(global: &Global, options: &ListOptions) -> Result<List, Failure> {
     List::find(global.config.as_deref(), options.prefix.as_deref())
 }
 
-fn people(plan: &Plan, cancel: &CancellationToken) -> Arc<AtTerminal> {
-    Arc::new(AtTerminal { project: plan.list.project.clone(), cancel: cancel.clone() })
+fn people(plan: &Plan, cancel: &CancellationToken) -> Arc<TerminalGate> {
+    Arc::new(TerminalGate { project: plan.list.project.clone(), cancel: cancel.clone() })
 }
 
 async fn start(

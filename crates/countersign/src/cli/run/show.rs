@@ -2,8 +2,8 @@
 
 use crate::output::{Printer, Reader, bold, dim};
 use countersign_app::answer::v1::run::{Results, TaskState};
-use countersign_core::happening::{Happening, Stage};
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::{ProgressEvent, Stage};
 use countersign_core::text::visible_line;
 use countersign_doors::run::human::issue_line;
 use countersign_doors::run::task::in_a_line;
@@ -12,7 +12,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Tells people, where they read lines, and the progress file what happens.
-pub fn listener(printer: Printer, progress: PathBuf, in_lines: bool) -> impl Fn(&Happening) + Send + Sync {
+pub fn listener(
+    printer: Printer,
+    progress: PathBuf,
+    in_lines: bool,
+) -> impl Fn(&ProgressEvent) + Send + Sync {
     move |happening| {
         let Some(line) = words(happening) else { return };
         if in_lines {
@@ -24,13 +28,13 @@ pub fn listener(printer: Printer, progress: PathBuf, in_lines: bool) -> impl Fn(
     }
 }
 
-fn words(happening: &Happening) -> Option<String> {
+fn words(happening: &ProgressEvent) -> Option<String> {
     Some(match happening {
-        Happening::Began { task, name, attempt, of } => {
+        ProgressEvent::Began { task, name, attempt, of } => {
             format!("{task}: {} (attempt {attempt} of {of})", visible_line(name))
         }
-        Happening::Stage { task, stage } => format!("{task}: {}", stage_words(*stage)),
-        Happening::Judged { task, verdict, issues } => {
+        ProgressEvent::Stage { task, stage } => format!("{task}: {}", stage_words(*stage)),
+        ProgressEvent::Judged { task, verdict, issues } => {
             let count = match issues.len() {
                 0 => String::new(),
                 1 => ", 1 issue".to_owned(),
@@ -39,7 +43,7 @@ fn words(happening: &Happening) -> Option<String> {
             let lines: String = issues.iter().map(|issue| format!("\n{}", issue_line(issue))).collect();
             format!("{task}: {}{count}{lines}", visible_line(verdict))
         }
-        Happening::Awaits { task, review } => {
+        ProgressEvent::Awaits { task, review } => {
             let next = Reader::of_command().person_decides(review.as_str(), || {
                 format!(
                     "waits for a person ({review}): countersign approve|reject|fix|skip {task} --reason TEXT"
@@ -47,14 +51,14 @@ fn words(happening: &Happening) -> Option<String> {
             });
             format!("{task}: {next}")
         }
-        Happening::Failed { task, error, again } => {
+        ProgressEvent::Failed { task, error, again } => {
             let again = if *again { "; next attempt" } else { "" };
             format!("{task}: {}{again}", visible_line(error))
         }
-        Happening::Done { task, review, commit } => {
+        ProgressEvent::Done { task, review, commit } => {
             format!("{task}: done, {} (review: {})", short(commit.as_deref()), visible_line(review))
         }
-        Happening::Warning(words) => format!("warning: {}", visible_line(words)),
+        ProgressEvent::Warning(words) => format!("warning: {}", visible_line(words)),
         // The review of a task is one line when it is judged.
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use crate::output::{Answer, bold, dim};
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
-use countersign_app::task::{Did, Reviewed};
+use countersign_app::task::{Reviewed, WithoutReview};
 use countersign_core::answer::ReviewResult;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
@@ -23,11 +23,13 @@ pub fn moved(answer: &OneTask, words: &str) -> Answer {
 }
 
 /// A task about which no reviewer needs to be asked.
-pub fn did(did: Did, answer: &OneTask) -> Answer {
+pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
     let words = match did {
-        Did::Nothing => "is complete already".to_owned(),
-        Did::Completed => "is complete: reviews are switched off (`review.enabled`)".to_owned(),
-        Did::Waits(trigger) => format!("waits for its review (`review.trigger` is {})", trigger.word()),
+        WithoutReview::Nothing => "is complete already".to_owned(),
+        WithoutReview::Completed => "is complete: reviews are switched off (`review.enabled`)".to_owned(),
+        WithoutReview::Waits(trigger) => {
+            format!("waits for its review (`review.trigger` is {})", trigger.word())
+        }
     };
     let text = format!("{}: {words}\n{}", line(&answer.task), next(answer));
     Answer::new(did.outcome(), text, answer)

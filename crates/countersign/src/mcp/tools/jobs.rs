@@ -4,25 +4,20 @@ use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
 use countersign_app::Failure;
 use countersign_app::project::Project;
-use countersign_app::resident::Followed;
-use countersign_core::answer::Row;
-use countersign_core::ids::Token;
+use countersign_app::resident::ReviewState;
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::jobs::answer::{Aborted, Finished, Started, WentTo, Workflows};
 use countersign_doors::jobs::{FinishedCall, Jobs, Refusal, StartCall, Waiting};
-use countersign_engine::engine::{Engine, SelfReviewResults, Ticket};
+use countersign_engine::engine::{Engine, Ticket};
 use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
 
 const CHANGES: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
 
-/// The table.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "get_workflows",
@@ -47,7 +42,7 @@ project, then call finished_step. `step_reviews` are the criteria the outputs wi
 workflow_name. Keep `begin_step.session_id` and pass it to every later call. Starting while another workflow is under way puts \
 the new one on top (`stack`); the one below goes on when it is finished or aborted. A subagent that works beside you passes an \
 `agent_id` of its own to every call and so has a stack of its own.",
-        input: schema::<StartWorkflow>,
+        input: schema::<StartCall>,
         output: answer_schema::<Started>,
         hints: CHANGES,
         run: |call| -> Running { Box::pin(start_workflow(call)) },
@@ -77,7 +72,7 @@ Without an independent reviewer the answer asks you for a self-review: follow th
 finished_step again with `quality_review_override_reason` and `self_review` {token, results}. \
 `quality_review_override_reason` alone overrides the review, where the project allows that; it is recorded as an override and \
 shown in every report, so use it only for a reason a person would accept.",
-        input: schema::<FinishedStep>,
+        input: schema::<FinishedCall>,
         output: answer_schema::<Finished>,
         hints: Hints { open_world: true, ..CHANGES },
         run: |call| -> Running { Box::pin(finished_step(call)) },
@@ -115,74 +110,6 @@ struct Nothing {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct StartWorkflow {
-    /// What the user wants to reach.
-    goal: String,
-    /// The job, as get_workflows names it.
-    job_name: String,
-    /// The workflow, as get_workflows names it.
-    workflow_name: String,
-    /// A session of yours to go on with; without it a new one begins.
-    session_id: Option<String>,
-    /// For subagents: a name of your own, the same in every call.
-    agent_id: Option<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct FinishedStep {
-    /// Every output of the step by name: a path, or a list of paths where its type is `files`.
-    #[schemars(with = "BTreeMap<String, Paths>")]
-    outputs: Map<String, Value>,
-    /// The session, as start_workflow gave it.
-    session_id: Option<String>,
-    /// The step, where several are open.
-    step_id: Option<String>,
-    /// What reviewers should know beyond the files.
-    notes: Option<String>,
-    /// Why the step should pass without an independent review, or how the self-review went.
-    quality_review_override_reason: Option<String>,
-    /// The results of a self-review, as its instructions file describes them.
-    self_review: Option<SelfReview>,
-    /// For subagents: your own name.
-    agent_id: Option<String>,
-}
-
-/// A path, or several.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "it describes what is read as it comes, so that what is wrong can be named")]
-enum Paths {
-    One(String),
-    Several(Vec<String>),
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct SelfReview {
-    /// The token from the instructions file.
-    token: String,
-    /// A result for every criterion.
-    results: Vec<ResultOfOne>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ResultOfOne {
-    /// The review it belongs to, as the instructions file names it; may be left out where that is clear.
-    rule: Option<String>,
-    /// The file it is about, where files are reviewed one by one.
-    file: Option<String>,
-    /// The criterion.
-    criterion: String,
-    /// Whether it is met.
-    passed: bool,
-    /// What there is to say about it.
-    feedback: Option<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct AbortWorkflow {
     /// Why.
     explanation: String,
@@ -210,30 +137,18 @@ async fn get_workflows(mut call: Call) -> Result<Reply, Failure> {
 }
 
 async fn start_workflow(mut call: Call) -> Result<Reply, Failure> {
-    let StartWorkflow { goal, job_name, workflow_name, session_id, agent_id } = call.arguments()?;
-    let jobs = open(&call).await?;
-    let started =
-        jobs.start_workflow(StartCall { goal, job_name, workflow_name, session_id, agent_id }).await;
-    Reply::new(&started?)
+    let given: StartCall = call.arguments()?;
+    Reply::new(&open(&call).await?.start_workflow(given).await?)
 }
 
 async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
-    let given: FinishedStep = call.arguments()?;
+    let given: FinishedCall = call.arguments()?;
     let jobs = open(&call).await?;
-    let handed_in = FinishedCall {
-        outputs: given.outputs,
-        session_id: given.session_id,
-        step_id: given.step_id,
-        notes: given.notes,
-        quality_review_override_reason: given.quality_review_override_reason,
-        self_review: given.self_review.map(results),
-        agent_id: given.agent_id,
-    };
-    let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options().wait_seconds) };
-    let answered = jobs.finished_step(handed_in, &waiting).await?;
+    let waiting = Patient { call: &call, longest: Duration::from_secs(call.server.options.wait_seconds) };
+    let answered = jobs.finished_step(given, &waiting).await?;
     let reply = Reply::new(&answered.answer)?;
     Ok(reply.delivered(async move {
-        // Not noted means that the same call gets the same answer once more, which does no harm.
+        // Without this record the same call gets the same answer once more, which does no harm.
         if let Err(error) = jobs.delivered(&answered).await {
             eprintln!("countersign mcp: {}", visible_line(&error.to_string()));
         }
@@ -243,44 +158,27 @@ async fn finished_step(mut call: Call) -> Result<Reply, Failure> {
 async fn abort_workflow(mut call: Call) -> Result<Reply, Failure> {
     let AbortWorkflow { explanation, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
-    let aborted = jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&aborted?)
+    Reply::new(&jobs.abort_workflow(&explanation, session_id.as_deref(), agent_id.as_deref()).await?)
 }
 
 async fn go_to_step(mut call: Call) -> Result<Reply, Failure> {
     let GoToStep { step_id, session_id, agent_id } = call.arguments()?;
     let jobs = open(&call).await?;
-    let went = jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await;
-    Reply::new(&went?)
-}
-
-fn results(given: SelfReview) -> SelfReviewResults {
-    let row = |one: ResultOfOne| Row {
-        rule: one.rule,
-        file: one.file,
-        criterion: one.criterion,
-        passed: one.passed,
-        feedback: one.feedback,
-        findings: vec![],
-    };
-    SelfReviewResults {
-        token: Token::from_text(given.token),
-        results: given.results.into_iter().map(row).collect(),
-    }
+    Reply::new(&jobs.go_to_step(&step_id, session_id.as_deref(), agent_id.as_deref()).await?)
 }
 
 /// The project as the workflows of this server see it, with the client as the author of the work.
 fn project(call: &Call) -> Result<Project, Failure> {
-    Ok(call.by_client(call.server.options().judging.project(&call.server)?))
+    Ok(call.by_client(call.server.options.judging.project(&call.server)?))
 }
 
 async fn open(call: &Call) -> Result<Jobs, Failure> {
     let (project, server) = (project(call)?, &call.server);
     let engine = server.engine(&project).await?;
-    Ok(server.options().judging.open(&project, engine, server.jobs(&project), server.has_one_client()))
+    Ok(server.options.judging.open(&project, engine, server.jobs(&project), server.one_client))
 }
 
-/// Waits for reviewers as long as clients do, and tells them how far it is.
+/// Waits for reviewers as long as the options say, and sends progress notifications.
 struct Patient<'c> {
     call: &'c Call,
     longest: Duration,
@@ -295,9 +193,9 @@ impl Waiting for Patient<'_> {
         Box::pin(async move {
             self.call.server.perform(engine, ticket.clone());
             match follow(self.call, engine.ledger(), &ticket.review, self.longest).await {
-                Ok(Followed::Stands(stored)) => Ok(Some(stored)),
-                Ok(Followed::Running(_)) => Ok(None),
-                Ok(Followed::Interrupted(_)) => Err(Refusal::NoVerdict(
+                Ok(ReviewState::Stands(stored)) => Ok(Some(stored)),
+                Ok(ReviewState::Running(_)) => Ok(None),
+                Ok(ReviewState::Interrupted(_)) => Err(Refusal::NoVerdict(
                     "NO VERDICT: whoever performed the review is gone; call finished_step again, and it goes on where it \
                      stopped"
                         .to_owned(),

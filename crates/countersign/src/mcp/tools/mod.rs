@@ -1,38 +1,30 @@
-//! The tools: tables of names, descriptions, schemas and functions. How another table is added is in
-//! [`super`]'s documentation.
+//! The tables of tools, and the types of a call and its answer. How to add a tool: see [`super`].
 
 pub mod jobs;
 pub mod review;
-mod review_submit;
 
 pub use countersign_app::given::{answer_schema, schema};
 
 use super::progress::Progress;
 use super::server::Server;
-use countersign_app::Failure;
 use countersign_app::answer::v1::Problem;
-use countersign_app::author;
-use countersign_app::given;
 use countersign_app::project::Project;
+use countersign_app::{Failure, author, given};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
-/// Every table there is.
 pub const TABLES: &[&[Tool]] = &[jobs::TOOLS, review::TOOLS];
 
-/// A tool.
 pub struct Tool {
     pub name: &'static str,
-    /// For people.
     pub title: &'static str,
-    /// Everything an agent needs to know.
+    /// For agents.
     pub description: &'static str,
-    /// The JSON schema of the arguments; see [`schema`].
+    /// JSON schemas of the arguments and the answer.
     pub input: fn() -> Map<String, Value>,
-    /// The JSON schema of the answer; see [`schema`].
     pub output: fn() -> Map<String, Value>,
     pub hints: Hints,
     pub run: fn(Call) -> Running,
@@ -48,56 +40,39 @@ pub struct Hints {
     pub open_world: bool,
 }
 
-/// A tool at work.
 pub type Running = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
-/// What runs once an answer was written.
+/// Runs once an answer was written.
 pub type Afterwards = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// One call of a tool.
 pub struct Call {
-    /// What all calls share.
     pub server: Server,
     /// The client's own name, as it gave it.
     pub client: String,
-    /// Tells the client how far it is, where it wants to know.
     pub progress: Progress,
     /// Ends when the client cancels, hangs up, or the server stops.
     pub cancel: CancellationToken,
-    arguments: Map<String, Value>,
+    pub arguments: Map<String, Value>,
 }
 
-/// The answer of a tool.
 pub struct Reply {
     pub json: Value,
-    /// Runs once the answer was written.
     pub afterwards: Option<Afterwards>,
 }
 
 impl Reply {
-    /// An answer.
     pub fn new(answer: &impl Serialize) -> Result<Self, Failure> {
         let json = serde_json::to_value(answer).map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Self { json, afterwards: None })
     }
 
-    /// The same, with what is to be done once it was written and nobody had cancelled.
+    /// The same, with a future to run once it was written and the call was not cancelled.
     pub fn delivered(self, afterwards: impl Future<Output = ()> + Send + 'static) -> Self {
         Self { afterwards: Some(Box::pin(afterwards)), ..self }
     }
 }
 
 impl Call {
-    pub fn new(
-        server: Server,
-        client: String,
-        progress: Progress,
-        cancel: CancellationToken,
-        arguments: Map<String, Value>,
-    ) -> Self {
-        Self { server, client, progress, cancel, arguments }
-    }
-
     /// The project, with the configuration as it is now, and the client as the author of the work.
     pub fn project(&self) -> Result<Project, Failure> {
         Ok(self.by_client(self.server.project()?))
@@ -108,32 +83,30 @@ impl Call {
         Project { author: author::of_client(&self.client).or(project.author), ..project }
     }
 
-    /// The arguments, as the tool needs them.
     pub fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         given::read(Value::Object(std::mem::take(&mut self.arguments)))
     }
 }
 
-/// The tool of a name.
+pub fn all() -> impl Iterator<Item = &'static Tool> {
+    TABLES.iter().copied().flatten()
+}
+
 pub fn find(name: &str) -> Option<&'static Tool> {
-    TABLES.iter().copied().flatten().find(|tool| tool.name == name)
+    all().find(|tool| tool.name == name)
 }
 
 /// The schema of an answer that may also be an error.
 pub fn or_error(mut answer: Map<String, Value>) -> Map<String, Value> {
     let required = answer.remove("required").unwrap_or_else(|| json!([]));
     if let Some(Value::Object(properties)) = answer.get_mut("properties") {
-        properties.entry("error").or_insert_with(error_schema);
+        let mut error = answer_schema::<Problem>();
+        error.insert("type".into(), json!(["object", "null"]));
+        error.insert("description".into(), "With isError: what went wrong and what to do.".into());
+        properties.entry("error").or_insert(Value::Object(error));
     }
     answer.insert("anyOf".into(), json!([{ "required": required }, { "required": ["error"] }]));
     answer
-}
-
-fn error_schema() -> Value {
-    let mut schema = answer_schema::<Problem>();
-    schema.insert("type".into(), json!(["object", "null"]));
-    schema.insert("description".into(), "With isError: what went wrong and what to do.".into());
-    Value::Object(schema)
 }
 
 #[cfg(test)]
@@ -142,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_tool_has_a_name_of_its_own_and_says_what_it_is() {
-        let all: Vec<&Tool> = TABLES.iter().copied().flatten().collect();
+        let all: Vec<&Tool> = all().collect();
         for (n, tool) in all.iter().enumerate() {
             assert!(all[..n].iter().all(|other| other.name != tool.name), "{}", tool.name);
             assert!(tool.description.len() > 100, "{}", tool.name);

@@ -1,21 +1,18 @@
 //! The general tools: hand work in, wait for the verdict, look, decide.
 
-use super::review_submit::submit;
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
 use countersign_app::answer::v1::{OpenReviews, Submitted, Verdict, Version, Waited};
 use countersign_app::decide::{self, Action, REASON_BYTES_MAX};
 use countersign_app::find::{meant, no_ledger};
 use countersign_app::given::{at_most, filled};
-use countersign_app::handing_in::{NAME_MAX_BYTES, Submit};
-use countersign_app::log;
-use countersign_app::next;
 use countersign_app::project::Project;
 use countersign_app::reader::Reader;
-use countersign_app::resident::Followed;
+use countersign_app::resident::ReviewState;
 use countersign_app::spent::Spent;
 use countersign_app::status::OPEN_ROWS;
-use countersign_app::{Code, Failure};
+use countersign_app::submit::{NAME_MAX_BYTES, Submit, Way, hand_in};
+use countersign_app::{Code, Failure, author, log, next};
 use countersign_core::review::{Actor, ActorKind, Channel};
 use countersign_core::text::visible_line;
 use countersign_engine::engine::self_review_file;
@@ -27,7 +24,6 @@ use std::time::Duration;
 const DEFAULT_WAIT_SECONDS: u64 = 45;
 const LONGEST_WAIT_SECONDS: u64 = 3600;
 
-/// The table.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "review_submit",
@@ -143,6 +139,14 @@ struct Decide {
     reason: String,
 }
 
+/// Hands work in; its review runs in the background.
+async fn submit(mut call: Call) -> Result<Reply, Failure> {
+    let given = call.arguments::<Submit>()?;
+    let author = author::of_client(&call.client);
+    let handed_in = hand_in(&call.server, given, author, Way::Mcp).await?;
+    Reply::new(&Submitted::of(handed_in))
+}
+
 async fn wait(mut call: Call) -> Result<Reply, Failure> {
     let arguments: Wait = call.arguments()?;
     let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_WAIT_SECONDS);
@@ -153,33 +157,33 @@ async fn wait(mut call: Call) -> Result<Reply, Failure> {
     let id = meant(&project, &ledger, &arguments.review).await?;
     let followed = follow(&call, &ledger, &id, Duration::from_secs(seconds)).await?;
     let reply = Reply::new(&verdict(&ledger, &followed).await?)?;
-    let Followed::Stands(stored) = followed else { return Ok(reply) };
+    let ReviewState::Stands(stored) = followed else { return Ok(reply) };
     let Some(round) = stored.review.round().map(|round| round.n) else { return Ok(reply) };
-    // A verdict is told also where nobody could be asked any more.
+    // The verdict is returned also where the engine cannot be opened any more.
     let Ok(engine) = call.server.engine(&project).await else { return Ok(reply) };
     Ok(reply.delivered(async move {
-        // Not noted means that the same submission gets the same answer once more, which does no harm.
+        // Without this record the same submission gets the same answer once more, which does no harm.
         if let Err(error) = engine.delivered_round(&id, round).await {
             eprintln!("countersign mcp: review {id}: {error}");
         }
     }))
 }
 
-async fn verdict(ledger: &Ledger, followed: &Followed) -> Result<Waited, Failure> {
+async fn verdict(ledger: &Ledger, followed: &ReviewState) -> Result<Waited, Failure> {
     let stored = followed.stored();
     let spent = Spent::of(ledger, &stored.review).await?;
     Ok(Waited::of(followed, Verdict::of(stored, spent, next(ledger, followed)?)))
 }
 
-fn next(ledger: &Ledger, followed: &Followed) -> Result<Vec<String>, Failure> {
+fn next(ledger: &Ledger, followed: &ReviewState) -> Result<Vec<String>, Failure> {
     let review = &followed.stored().review;
     Ok(match followed {
-        Followed::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
-        Followed::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
-        Followed::Stands(_) if review.waits_for_self_review() => {
+        ReviewState::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
+        ReviewState::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
+        ReviewState::Stands(_) if review.waits_for_self_review() => {
             next::self_review(&self_review_file(ledger, &review.id)?, &review.id)
         }
-        Followed::Stands(_) => {
+        ReviewState::Stands(_) => {
             next::steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
         }
     })
@@ -197,7 +201,7 @@ async fn status(mut call: Call) -> Result<Reply, Failure> {
             filled("review", &typed, NAME_MAX_BYTES)?;
             let id = meant(&project, &ledger, &typed).await?;
             let Some(stored) = ledger.review(&id).await? else { return Err(no_ledger()) };
-            let review = (&Followed::of(&call.server, &ledger, stored).await?).into();
+            let review = (&ReviewState::of(&call.server, &ledger, stored).await?).into();
             OpenReviews { schema: Version::One, reviews: vec![review], more: false }
         }
     };
@@ -210,7 +214,7 @@ async fn open_reviews(call: &Call, ledger: &Ledger) -> Result<OpenReviews, Failu
     let mut reviews = vec![];
     for review in &page.reviews {
         if let Some(stored) = ledger.review(&review.row.id).await? {
-            reviews.push((&Followed::of(&call.server, ledger, stored).await?).into());
+            reviews.push((&ReviewState::of(&call.server, ledger, stored).await?).into());
         }
     }
     Ok(OpenReviews { schema: Version::One, reviews, more: page.more })
@@ -227,11 +231,11 @@ async fn decide(mut call: Call) -> Result<Reply, Failure> {
     let engine = call.server.engine(&project).await?;
     let decide = decide::Decide { action: verb, by, reason: Some(reason), about: None };
     let stored = decide::decide(&project, &engine, &id, decide).await?;
-    let followed = Followed::of(&call.server, engine.ledger(), stored).await?;
+    let followed = ReviewState::of(&call.server, engine.ledger(), stored).await?;
     Reply::new(&verdict(engine.ledger(), &followed).await?)
 }
 
-/// A client is an agent, whoever sits behind it: only the user's own file lets it decide.
+/// Every client counts as an agent: only the user's own file lets it decide.
 fn actor(call: &Call, project: &Project, verb: Action, review: &str) -> Result<Actor, Failure> {
     let client: String = visible_line(&call.client).chars().take(NAME_MAX_BYTES).collect();
     let name = format!("agent via mcp: {client}");

@@ -9,10 +9,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_app::answer::v1::{Answer, Events, Reviews, Stated};
 use countersign_app::find::{self, no_ledger};
-use countersign_app::handing_in::{HandedIn, Submit, Way, hand_in};
 use countersign_app::log;
-use countersign_app::resident::{Followed, until_it_stands};
+use countersign_app::resident::{ReviewState, until_it_stands};
 use countersign_app::show::stated;
+use countersign_app::submit::{Submit, SubmittedWork, Way, hand_in};
 use countersign_app::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_engine::engine::Engine;
@@ -138,7 +138,7 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     let followed =
         until_it_stands(&call.resident, &ledger, &id, patience.unwrap_or(Duration::ZERO), &call.gone).await?;
     let answer = stated(&ledger, &followed).await?;
-    let (Followed::Stands(stored), Some(_)) = (&followed, patience) else {
+    let (ReviewState::Stands(stored), Some(_)) = (&followed, patience) else {
         return Ok(call.answer(StatusCode::OK, answer));
     };
     // A verdict is told also where no reviewer could be asked any more.
@@ -164,7 +164,7 @@ fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: 
 
 async fn start(mut call: Call) -> Result<Response, Refusal> {
     let given: Submit = call.body()?;
-    let HandedIn { stored, round, warnings, engine, .. } =
+    let SubmittedWork { stored, round, warnings, engine, .. } =
         hand_in(&call.resident, given, None, Way::Http).await?;
     let (ledger, id) = (engine.ledger(), stored.review.id);
     let patience = call.patience().unwrap_or(Duration::ZERO);
@@ -178,10 +178,10 @@ async fn start(mut call: Call) -> Result<Response, Refusal> {
     }
     let answer = stated(ledger, &followed).await?.warned(warnings);
     let reply = match &followed {
-        Followed::Stands(stored) if call.patience().is_some() => {
+        ReviewState::Stands(stored) if call.patience().is_some() => {
             awaited(&call, answer, engine.clone(), stored)
         }
-        Followed::Stands(_) => call.answer(StatusCode::OK, answer),
+        ReviewState::Stands(_) => call.answer(StatusCode::OK, answer),
         _ => call.answer(StatusCode::ACCEPTED, answer),
     };
     Ok(at(reply, &format!("/v1/reviews/{id}")))

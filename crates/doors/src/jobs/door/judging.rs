@@ -26,7 +26,7 @@ impl Jobs {
         let reason =
             reason.map(|reason| hand_in::words("quality_review_override_reason", reason, MAX_TEXT_BYTES));
         let ticket = match (call.self_review, reason.transpose()?) {
-            (Some(results), _) => self.self_reviewed(work.step, prepared, results).await?,
+            (Some(results), _) => self.self_reviewed(work.step, prepared, results.into()).await?,
             (None, Some(reason)) => return self.overridden(work, prepared, reason, not_applicable).await,
             (None, None) => self.engine.submit(prepared).await?,
         };
@@ -222,7 +222,7 @@ impl Jobs {
         let document = self.engine.self_review_document(&stored.review, work.notes.as_deref());
         let (mut document, token) =
             document.ok_or_else(|| Refusal::not_taken("no self-review is waited for"))?;
-        document.handing_in = Some(feedback::handing_in(&stored.review, &token));
+        document.submit = Some(feedback::submit(&stored.review, &token));
         let text = self_review_instructions(&document);
         let failed = |error| EngineError::Io {
             what: format!("could not write the instructions of step '{}'", work.step.id),

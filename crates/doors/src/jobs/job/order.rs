@@ -1,7 +1,7 @@
 //! Checks the dependencies of steps: they exist, and there is no cycle.
 
 use super::written::WrittenStep;
-use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, Sink, quoted};
+use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, ProblemList, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl<'w> Known<'w> {
     }
 
     /// The index of a step; an unknown id is reported.
-    pub fn find(&self, sink: &mut Sink, id: &str, span: &Range<usize>) -> Option<usize> {
+    pub fn find(&self, sink: &mut ProblemList, id: &str, span: &Range<usize>) -> Option<usize> {
         let found = self.by_id.get(id).copied();
         if found.is_none() && self.all {
             let message = format!("no step has the id {}", quoted(id));
@@ -45,7 +45,7 @@ impl<'w> Known<'w> {
 }
 
 /// Reports duplicate ids, unknown steps and cycles.
-pub(super) fn check(sink: &mut Sink, steps: &[At<WrittenStep>], known: &Known<'_>) {
+pub(super) fn check(sink: &mut ProblemList, steps: &[At<WrittenStep>], known: &Known<'_>) {
     let named = |at: &At<WrittenStep>| {
         let id = at.value.as_ref()?.id.as_ref()?;
         Some(Named { name: id.value.clone()?, span: id.span.clone() })
@@ -64,7 +64,7 @@ struct Need {
     span: Range<usize>,
 }
 
-fn needs(sink: &mut Sink, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> {
+fn needs(sink: &mut ProblemList, at: &At<WrittenStep>, known: &Known<'_>) -> Vec<Need> {
     let Some(step) = &at.value else { return Vec::new() };
     let listed = step.dependencies.items().iter();
     let inputs = step.inputs.items().iter();
@@ -131,7 +131,7 @@ fn circles(needs: &[Vec<Need>]) -> Vec<Circle> {
     found
 }
 
-fn report(sink: &mut Sink, steps: &[At<WrittenStep>], circle: &Circle) {
+fn report(sink: &mut ProblemList, steps: &[At<WrittenStep>], circle: &Circle) {
     let id = |step: usize| {
         let id = steps.get(step).and_then(|at| at.value.as_ref()?.id.as_ref()?.value.as_deref());
         quoted(id.unwrap_or_default())

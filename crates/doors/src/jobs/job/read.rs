@@ -2,7 +2,9 @@
 
 use super::written::WrittenJob;
 use super::{Job, order, step, warnings::Warning, workflow};
-use countersign_engine::yaml::{self, At, Diagnostic, Document, FileBytes, Place, Problems, Sink, quoted};
+use countersign_engine::yaml::{
+    self, At, Diagnostic, Document, FileBytes, Place, ProblemList, Problems, quoted,
+};
 use std::ops::Range;
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -107,7 +109,7 @@ type Owner<'o> = (&'o str, &'o Range<usize>);
 
 /// The state while a file is read.
 pub(super) struct Reader<'f> {
-    pub sink: Sink,
+    pub sink: ProblemList,
     files: Files<'f>,
     warnings: Vec<Diagnostic>,
     read_bytes: usize,

@@ -5,7 +5,7 @@ use super::warnings;
 use super::written::{WrittenHook, WrittenInput, WrittenOutput, WrittenReview, WrittenStep};
 use super::{RunEach, Step, StepOutput, StepReview};
 use countersign_core::criterion::fold_name;
-use countersign_engine::yaml::{At, Given, InOrder, Named, quoted};
+use countersign_engine::yaml::{At, Given, Named, OrderedMap, quoted};
 use std::ops::Range;
 
 /// The step, if it is valid; mistakes are reported.
@@ -37,14 +37,14 @@ pub(super) fn step(reader: &mut Reader<'_>, at: &At<WrittenStep>) -> Option<Step
 
 fn outputs(
     reader: &mut Reader<'_>,
-    written: Option<&At<InOrder<WrittenOutput>>>,
+    written: Option<&At<OrderedMap<WrittenOutput>>>,
     step: &Range<usize>,
 ) -> Option<Vec<StepOutput>> {
     if written.is_none() {
         let (message, hint) = ("this step has no `outputs`", "for none, write `outputs: {}`");
         reader.sink.report_with_hint("missing-key", step, message, hint);
     }
-    let InOrder(entries) = written?.value.as_ref()?;
+    let OrderedMap(entries) = written?.value.as_ref()?;
     let read: Vec<_> = entries.iter().map(|(name, output)| self::output(reader, name, output)).collect();
     read.into_iter().collect()
 }
@@ -112,7 +112,7 @@ fn run_each(
         return Some(RunEach::Step);
     }
     // An invalid output counts too: its mistake is reported already.
-    let InOrder(entries) = step.outputs.as_ref()?.value.as_ref()?;
+    let OrderedMap(entries) = step.outputs.as_ref()?.value.as_ref()?;
     let names: Vec<&str> = entries.iter().filter_map(|(key, _)| key.value.as_deref()).collect();
     if names.contains(&name.as_str()) {
         return Some(RunEach::Output(name.clone()));
@@ -130,7 +130,7 @@ fn criteria(
     review: &Range<usize>,
 ) -> Option<Vec<(String, String)>> {
     let field = written.quality_criteria.as_ref();
-    let (InOrder(entries), span) =
+    let (OrderedMap(entries), span) =
         reader.sink.required(field, "quality_criteria", ("this review", review))?;
     if entries.is_empty() {
         let hint = "give at least one, such as `Complete: Is every command of the tool described?`";

@@ -2,7 +2,7 @@
 //! mistakes.
 
 use countersign_core::submission::OutputKind;
-use countersign_engine::yaml::{At, Given, InOrder, List};
+use countersign_engine::yaml::{At, Given, List, OrderedMap};
 use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
@@ -42,7 +42,7 @@ pub(super) struct WrittenStep {
     pub name: Option<At<String>>,
     pub description: Option<At<String>>,
     pub instructions_file: Option<At<String>>,
-    pub outputs: Option<At<InOrder<WrittenOutput>>>,
+    pub outputs: Option<At<OrderedMap<WrittenOutput>>>,
     pub reviews: Option<List<WrittenReview>>,
     pub inputs: Given<Vec<At<WrittenInput>>>,
     pub dependencies: Given<Vec<At<String>>>,
@@ -70,7 +70,7 @@ pub(super) struct WrittenOutput {
 )]
 pub(super) struct WrittenReview {
     pub run_each: Option<At<String>>,
-    pub quality_criteria: Option<At<InOrder<String>>>,
+    pub quality_criteria: Option<At<OrderedMap<String>>>,
     pub additional_review_guidance: Given<String>,
 }
 

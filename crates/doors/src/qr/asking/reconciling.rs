@@ -5,7 +5,7 @@ use crate::qr::material::Materials;
 use crate::qr::modules::{Module, When};
 use crate::qr::plan::{Kind, Part};
 use crate::qr::prompts::{self, shown};
-use crate::qr::replies::{self, Reconciled, Satisfied};
+use crate::qr::replies::{self, MilestoneStatus, Reconciled};
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Consultation;
 use countersign_engine::reviewer::Failed;
@@ -22,14 +22,14 @@ pub struct Milestone {
     /// Its id.
     pub id: String,
     /// Its status with its criteria, or why there is no reply.
-    pub found: Result<(Satisfied, Vec<Reconciled>), Failed>,
+    pub found: Result<(MilestoneStatus, Vec<Reconciled>), Failed>,
 }
 
 impl Milestone {
     /// The outcome of a command about this milestone alone.
     pub fn outcome(&self) -> Outcome {
         match &self.found {
-            Ok((Satisfied::Yes, _)) => Outcome::Passed,
+            Ok((MilestoneStatus::Yes, _)) => Outcome::Passed,
             Ok(_) => Outcome::NeedsWork,
             Err(failed) => failed.why.outcome(),
         }

@@ -4,7 +4,8 @@ use super::{Module, Template, When};
 use crate::qr::{Phase, plan, severity};
 use countersign_core::criterion::Severity;
 use countersign_engine::yaml::{
-    self, At, Diagnostic, Document, FileBytes, Given, List, Place, Problems, Sink, did_you_mean, quoted,
+    self, At, Diagnostic, Document, FileBytes, Given, List, Place, ProblemList, Problems, did_you_mean,
+    quoted,
 };
 use serde::Deserialize;
 use std::ops::Range;
@@ -60,7 +61,11 @@ fn hinted(mut problem: Diagnostic) -> Diagnostic {
     problem
 }
 
-fn module(sink: &mut Sink, written: &WrittenModule, start: &Range<usize>) -> Option<(Module, Range<usize>)> {
+fn module(
+    sink: &mut ProblemList,
+    written: &WrittenModule,
+    start: &Range<usize>,
+) -> Option<(Module, Range<usize>)> {
     let owner = ("the module", start);
     let name = sink.name(written.name.as_ref(), owner);
     let when = when(sink, written.phase.as_ref(), owner);
@@ -76,7 +81,7 @@ fn module(sink: &mut Sink, written: &WrittenModule, start: &Range<usize>) -> Opt
     Some((Module { name: name.name, when: when?, looks_at: looks_at?, checks }, name.span))
 }
 
-fn when(sink: &mut Sink, field: Option<&At<String>>, owner: (&str, &Range<usize>)) -> Option<When> {
+fn when(sink: &mut ProblemList, field: Option<&At<String>>, owner: (&str, &Range<usize>)) -> Option<When> {
     let (name, span) = sink.required(field, "phase", owner)?;
     if name == RECONCILIATION {
         return Some(When::Reconciliation);
@@ -90,7 +95,7 @@ fn when(sink: &mut Sink, field: Option<&At<String>>, owner: (&str, &Range<usize>
     phase
 }
 
-fn template(sink: &mut Sink, at: &At<WrittenTemplate>) -> Option<Template> {
+fn template(sink: &mut ProblemList, at: &At<WrittenTemplate>) -> Option<Template> {
     let written = at.value.as_ref()?;
     let check = text(sink, written.check.as_ref(), "check", ("this check", &at.span), CHECK_CHARS_MAX);
     let severity = severity_of(sink, &written.severity);
@@ -98,12 +103,12 @@ fn template(sink: &mut Sink, at: &At<WrittenTemplate>) -> Option<Template> {
     Some(Template { check: check?, severity: severity?, each: each? })
 }
 
-fn severity_of(sink: &mut Sink, given: &Given<String>) -> Option<Severity> {
+fn severity_of(sink: &mut ProblemList, given: &Given<String>) -> Option<Severity> {
     let Some(At { span, value }) = &given.0 else { return Some(severity::DEFAULT) };
     severity::parse(value.as_ref()?).map_err(|message| sink.report("bad-severity", span, message)).ok()
 }
 
-fn each(sink: &mut Sink, given: &Given<String>) -> Option<Option<plan::Kind>> {
+fn each(sink: &mut ProblemList, given: &Given<String>) -> Option<Option<plan::Kind>> {
     let Some(At { span, value }) = &given.0 else { return Some(None) };
     let word = value.as_ref()?;
     let kind = plan::Kind::named(word);
@@ -117,7 +122,7 @@ fn each(sink: &mut Sink, given: &Given<String>) -> Option<Option<plan::Kind>> {
 
 /// A required text that is not empty and within bounds.
 fn text(
-    sink: &mut Sink,
+    sink: &mut ProblemList,
     field: Option<&At<String>>,
     key: &str,
     owner: (&str, &Range<usize>),

@@ -2,7 +2,7 @@
 
 use crate::qr::Here;
 use crate::qr::asking::Milestone;
-use crate::qr::replies::{Reconciled, Satisfied};
+use crate::qr::replies::{MilestoneStatus, Reconciled};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 
@@ -20,11 +20,12 @@ pub fn next(here: &Here, outcome: Outcome, again: &str) -> String {
 /// The status of each milestone, with its criteria.
 pub fn complete(milestones: &[Milestone], outcome: Outcome, next: &str) -> String {
     let status = if outcome == Outcome::Passed { "PASS" } else { "FAIL" };
-    let count = |wanted: Satisfied| {
+    let count = |wanted: MilestoneStatus| {
         let is = |milestone: &&Milestone| matches!(&milestone.found, Ok((found, _)) if *found == wanted);
         format!("{} {}", milestones.iter().filter(is).count(), wanted.word())
     };
-    let counts = [Satisfied::Yes, Satisfied::Partially, Satisfied::No].map(count).join(", ");
+    let counts =
+        [MilestoneStatus::Yes, MilestoneStatus::Partially, MilestoneStatus::No].map(count).join(", ");
     let mut out = format!(
         "RECONCILIATION COMPLETE\n\nStatus: {status}\nMilestones: {} total, {counts}\n\n",
         milestones.len()

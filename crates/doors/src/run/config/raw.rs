@@ -88,4 +88,4 @@ pub(super) struct RawSection {
 }
 
 /// The top keys of a file.
-pub(super) type Keys = countersign_engine::yaml::InOrder<IgnoredAny>;
+pub(super) type Keys = countersign_engine::yaml::OrderedMap<IgnoredAny>;

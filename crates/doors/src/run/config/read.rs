@@ -4,7 +4,8 @@ use super::raw::{Keys, RawCommands, RawExecutor, RawPostDone, RawRun, RawSection
 use super::{Loaded, RunConfig};
 use crate::run::layout::Layout;
 use countersign_engine::yaml::{
-    self, At, Diagnostic, Document, FileBytes, Place, Problems, Sink, Source, listed, quoted, read_file,
+    self, At, Diagnostic, Document, FileBytes, Place, ProblemList, Problems, Source, listed, quoted,
+    read_file,
 };
 use std::path::Path;
 
@@ -112,7 +113,7 @@ fn unused(warning: Diagnostic) -> Diagnostic {
 }
 
 /// The settings that a file gives, over those that hold without it.
-fn merge(raw: &RawRun, under: RunConfig, sink: &mut Sink) -> RunConfig {
+fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
     let mut config = under;
     let numbers = [
         (&mut config.max_retries, number(&raw.max_retries)),

@@ -2,7 +2,7 @@
 
 use super::schema::{ADDED, Columns};
 use super::{ErrorCode, ReviewStatus};
-use crate::run::course::ReviewRecord;
+use crate::run::checkpoint::ReviewRecord;
 use countersign_core::text::cut_noted;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};

@@ -44,28 +44,28 @@ struct Fields {
 
 /// Why an input cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotRead {
+pub enum InputError {
     /// It is of another event: the hook is installed in the wrong place, and no agent stops.
     OtherEvent(String),
     /// It cannot be parsed, and an agent may be about to stop.
     NotUnderstood(String),
 }
 
-impl From<String> for NotRead {
+impl From<String> for InputError {
     fn from(words: String) -> Self {
         Self::NotUnderstood(words)
     }
 }
 
 /// Parses the input of a hook.
-pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, NotRead> {
+pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, InputError> {
     let written: Fields = serde_json::from_slice(bytes)
         .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
     let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
     if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event) {
         let event = hook.event;
         let words = format!("this hook is for the event {event}, and was called for {}", visible_line(other));
-        return Err(NotRead::OtherEvent(words));
+        return Err(InputError::OtherEvent(words));
     }
     let session = written.session_id.filter(|id| !id.trim().is_empty());
     let session = session.ok_or_else(|| missing("session_id"))?;
@@ -163,12 +163,12 @@ mod tests {
         for (change, expected) in table {
             let found = read(hook("claude"), of(change).as_bytes()).unwrap_err();
             let is_other = change.contains("SubagentStop");
-            let (NotRead::OtherEvent(words) | NotRead::NotUnderstood(words)) = &found;
+            let (InputError::OtherEvent(words) | InputError::NotUnderstood(words)) = &found;
             assert!(words.contains(expected), "{change}: {found:?}");
-            assert_eq!(matches!(found, NotRead::OtherEvent(_)), is_other, "{change}");
+            assert_eq!(matches!(found, InputError::OtherEvent(_)), is_other, "{change}");
         }
         let long = of("\"s\"=>\"LONG\"").replace("LONG", &"x".repeat(SESSION_BYTES_MAX + 1));
         let words = "`session_id` has more than 200 bytes".to_owned();
-        assert_eq!(read(hook("claude"), long.as_bytes()), Err(NotRead::NotUnderstood(words)));
+        assert_eq!(read(hook("claude"), long.as_bytes()), Err(InputError::NotUnderstood(words)));
     }
 }

@@ -5,14 +5,14 @@ mod parse_output;
 mod work;
 
 use super::{
-    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ServerEntry,
+    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ProgramName, ServerEntry,
     ServerForm, Vendor,
 };
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "claude",
-    called: Called {
+    called: ProgramName {
         name: "`claude`",
         install: "https://code.claude.com/docs",
         sign_in: "run `claude` once and sign in, or set ANTHROPIC_API_KEY",

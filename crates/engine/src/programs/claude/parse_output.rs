@@ -6,15 +6,17 @@
 
 use crate::process::{Ended, How};
 use crate::programs;
-use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
+use crate::programs::{
+    Kind, ParsedOutput, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known,
+};
 use serde_json::Value;
 
-pub fn parse_output(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report = events(ended).and_then(|mut events| events.pop()).filter(is_report);
     let usage = report.as_ref().and_then(usage);
     let code = match &ended.how {
         How::Exited(code) => *code,
-        other => return Heard { said: Err(not_exited(other, &ended.stderr_tail)), usage },
+        other => return ParsedOutput { said: Err(not_exited(other, &ended.stderr_tail)), usage },
     };
     let said = match report {
         Some(report) => read(code, report),
@@ -24,7 +26,7 @@ pub fn parse_output(ended: &Ended) -> Heard {
         None if code == 0 => Err(Problem::new(Kind::Garbled, "`claude` ended without a result")),
         None => Err(Problem::new(Kind::Crashed, &format!("exit code {code} {}", ended.stderr_tail))),
     };
-    Heard { said, usage }
+    ParsedOutput { said, usage }
 }
 
 /// Its events, of which the last one is its report. None where something else is among them.

@@ -3,7 +3,7 @@
 use crate::process::{Ended, How};
 use crate::programs;
 use crate::programs::working::used;
-use crate::programs::{Heard, Kind, ModelArgument, Problem, Said, Working};
+use crate::programs::{Kind, ModelArgument, ParsedOutput, Problem, Said, Working};
 use serde_json::Value;
 
 pub(super) const WORKING: Working = Working {
@@ -26,7 +26,7 @@ pub(super) const WORKING: Working = Working {
 };
 
 /// Its last line is the report that it would give alone; what it said last is in there as a text.
-fn hear(ended: &Ended) -> Heard {
+fn hear(ended: &Ended) -> ParsedOutput {
     let report = programs::events(&ended.stdout).flatten().rfind(|event| event["type"] == "result");
     let text = report.as_ref().and_then(|report| report["result"].as_str().map(str::to_owned));
     let stdout = report.map(|report| report.to_string().into_bytes()).unwrap_or_default();
@@ -35,9 +35,9 @@ fn hear(ended: &Ended) -> Heard {
     let only_text =
         matches!(&heard.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
     match text {
-        Some(text) if only_text || heard.said.is_ok() => Heard { said: Ok(Said::Text(text)), ..heard },
+        Some(text) if only_text || heard.said.is_ok() => ParsedOutput { said: Ok(Said::Text(text)), ..heard },
         None if only_text => {
-            Heard { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..heard }
+            ParsedOutput { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..heard }
         }
         _ => heard,
     }

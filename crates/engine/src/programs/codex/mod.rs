@@ -6,14 +6,14 @@ mod settings;
 mod work;
 
 use super::{
-    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ServerEntry,
+    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ProgramName, ServerEntry,
     ServerForm, Vendor,
 };
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "codex",
-    called: Called {
+    called: ProgramName {
         name: "`codex`",
         install: "https://developers.openai.com/codex",
         sign_in: "run `codex login`, or set CODEX_API_KEY",

@@ -4,17 +4,17 @@
 //! A refusal leaves nothing at all, and exit code 0.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, events, kind_in, not_exited};
+use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage, events, kind_in, not_exited};
 use serde_json::Value;
 
-pub fn parse_output(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report = Report::read(&ended.stdout);
     let said = match &ended.how {
         How::Exited(code) => report.said(*code, &ended.stderr_tail),
         How::TimedOut => Err(Problem::new(Kind::TimedOut, report.trouble.as_deref().unwrap_or_default())),
         other => Err(not_exited(other, &ended.stderr_tail)),
     };
-    Heard { said, usage: report.usage() }
+    ParsedOutput { said, usage: report.usage() }
 }
 
 /// How many of its commands ended well: it has no other way to read a file.

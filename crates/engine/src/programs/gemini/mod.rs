@@ -6,14 +6,14 @@ mod record;
 mod settings;
 
 use super::{
-    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program,
+    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, ProgramName,
     Record, ServerEntry, ServerForm, Vendor, Working,
 };
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "gemini",
-    called: Called {
+    called: ProgramName {
         name: "`gemini`",
         install: "https://geminicli.com",
         sign_in: "run `gemini` once and sign in, or set GEMINI_API_KEY",

@@ -5,7 +5,7 @@
 //! service.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, not_exited, sum_known};
+use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage, kind_in, not_exited, sum_known};
 use serde_json::{Value, json};
 
 const EXIT_SIGN_IN: i32 = 41;
@@ -43,7 +43,7 @@ const KINDS_OF_REPLIES: &[(&str, Kind)] = &[
     ("Maximum session turns", Kind::TurnsUsedUp),
 ];
 
-pub fn parse_output(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
     let usage = report.as_ref().and_then(usage);
     let said = match &ended.how {
@@ -60,7 +60,7 @@ pub fn parse_output(ended: &Ended) -> Heard {
         How::Exited(code) => Err(failure(*code, &ended.stderr_tail)),
         other => Err(not_exited(other, &ended.stderr_tail)),
     };
-    Heard { said, usage }
+    ParsedOutput { said, usage }
 }
 
 fn read(report: &Value) -> Result<Said, Problem> {

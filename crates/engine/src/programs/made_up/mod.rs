@@ -1,14 +1,18 @@
 //! A program that does not exist: a folder and a row, for the test that nothing else is needed.
 
 use super::{
-    Called, Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Heard, Hook, Kind, Mark, ModelArgument,
-    Problem, Program, ServerEntry, ServerForm, Setup, Vendor, Working,
+    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Kind, Mark, ModelArgument, ParsedOutput,
+    Problem, Program, ProgramName, ServerEntry, ServerForm, Setup, Vendor, Working,
 };
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "made-up",
-    called: Called { name: "`made-up`", install: "https://made-up.example", sign_in: "run `made-up login`" },
+    called: ProgramName {
+        name: "`made-up`",
+        install: "https://made-up.example",
+        sign_in: "run `made-up login`",
+    },
     vendor: Some(Vendor::Google),
     may_see_project: true,
     chooses_service: true,
@@ -28,12 +32,12 @@ pub static FACTS: Facts = Facts {
         last: &[],
         own: &[],
         set: &[],
-        hear: |_| Heard { said: Err(Problem::new(Kind::Crashed, "")), usage: None },
+        hear: |_| ParsedOutput { said: Err(Problem::new(Kind::Crashed, "")), usage: None },
         live: |_| None,
     },
     reports_cost: false,
     prepare: |_| Setup::default(),
-    hear: |_| Heard { said: Err(Problem::new(Kind::Crashed, "")), usage: None },
+    hear: |_| ParsedOutput { said: Err(Problem::new(Kind::Crashed, "")), usage: None },
     opened: |_| None,
     record: None,
 };

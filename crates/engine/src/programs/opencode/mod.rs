@@ -4,12 +4,12 @@ mod call;
 mod parse_output;
 mod work;
 
-use super::{Called, Credentials, Dialect, Facts, FileFormat, Mark, Program, ServerEntry, ServerForm};
+use super::{Credentials, Dialect, Facts, FileFormat, Mark, Program, ProgramName, ServerEntry, ServerForm};
 
 /// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "opencode",
-    called: Called {
+    called: ProgramName {
         name: "`opencode`",
         install: "https://opencode.ai",
         sign_in: "run `opencode auth login`, or set the key of its provider and name the model",

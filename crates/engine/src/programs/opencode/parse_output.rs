@@ -4,17 +4,19 @@
 //! its log, on standard error, says why.
 
 use crate::process::{Ended, How};
-use crate::programs::{Heard, Kind, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known};
+use crate::programs::{
+    Kind, ParsedOutput, Problem, Said, Usage, kind_in, microusd, not_exited, stop, sum_known,
+};
 use serde_json::Value;
 
-pub fn parse_output(ended: &Ended) -> Heard {
+pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let events: Vec<Value> = crate::programs::events(&ended.stdout).flatten().collect();
     let said = match &ended.how {
         How::Exited(code) => read(*code, &events, &ended.stderr_tail),
         How::TimedOut | How::TooMuchOutput { .. } => Err(cut_off(&ended.how, &events, &ended.stderr_tail)),
         other => Err(not_exited(other, "")),
     };
-    Heard { said, usage: usage(&events) }
+    ParsedOutput { said, usage: usage(&events) }
 }
 
 fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {

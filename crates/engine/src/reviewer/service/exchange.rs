@@ -5,7 +5,7 @@ use super::stream::{self, StreamReply};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Failed, GivenUp};
 use crate::http::{Place, chain, client, secret};
-use crate::programs::{Heard, Kind, Problem, Said};
+use crate::programs::{Kind, ParsedOutput, Problem, Said};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
@@ -49,7 +49,7 @@ pub struct Exchange<'a> {
 }
 
 /// What came of one try: what was heard, or that it was turned away or never got there.
-type Tried = Result<Heard, Failed<Refused>>;
+type Tried = Result<ParsedOutput, Failed<Refused>>;
 
 struct Refused {
     problem: Problem,
@@ -61,7 +61,7 @@ static WITHOUT_SCHEMA: LazyLock<Mutex<HashSet<(String, String)>>> = LazyLock::ne
 
 impl Exchange<'_> {
     /// Asks, as often as makes sense, for no longer than the question may take.
-    pub async fn within_time(&self) -> Heard {
+    pub async fn within_time(&self) -> ParsedOutput {
         let heard_bytes = AtomicUsize::new(0);
         let deadline = Instant::now() + self.brief.timeout;
         timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await.unwrap_or_else(|_| {
@@ -73,7 +73,7 @@ impl Exchange<'_> {
         })
     }
 
-    async fn ask(&self, deadline: Instant, heard_bytes: &AtomicUsize) -> Heard {
+    async fn ask(&self, deadline: Instant, heard_bytes: &AtomicUsize) -> ParsedOutput {
         let once = || self.with_or_without_schema(heard_bytes);
         match retry::HTTP.run(deadline, self.brief.call.as_str(), once).await {
             Ok(heard) => heard,
@@ -120,7 +120,7 @@ impl Exchange<'_> {
         };
         let read = self.read(response, reply.as_mut(), heard_bytes).await;
         let said = read.and_then(|()| reply.said()).map(Said::Text);
-        Ok(Heard { said, usage: reply.usage() })
+        Ok(ParsedOutput { said, usage: reply.usage() })
     }
 
     fn request(&self, with_schema: bool) -> Result<RequestBuilder, String> {
@@ -243,6 +243,6 @@ fn too_long(limit: usize) -> Problem {
     Problem::new(Kind::ReplyTooLong, &format!("more than {limit} bytes"))
 }
 
-fn failed(problem: Problem) -> Heard {
-    Heard { said: Err(problem), usage: None }
+fn failed(problem: Problem) -> ParsedOutput {
+    ParsedOutput { said: Err(problem), usage: None }
 }

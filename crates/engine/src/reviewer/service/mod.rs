@@ -14,7 +14,7 @@ mod stream;
 use super::agent::told;
 use super::{Asks, Brief, Failed, Told};
 use crate::http::Place;
-use crate::programs::{self, Heard, Kind, Problem, Said, Usage};
+use crate::programs::{self, Kind, ParsedOutput, Problem, Said, Usage};
 use countersign_core::outcome::NoVerdict;
 use exchange::{Exchange, Silence};
 use serde_json::Value;
@@ -129,7 +129,7 @@ impl Service {
         // Dropping the exchange closes its connection.
         let heard = tokio::select! {
             biased;
-            () = cancel.cancelled() => Heard { said: Err(Problem::new(Kind::Cancelled, "")), usage: None },
+            () = cancel.cancelled() => ParsedOutput { said: Err(Problem::new(Kind::Cancelled, "")), usage: None },
             heard = exchange.within_time() => heard,
         };
         told(without_key(heard, key), |problem| place.words(problem, key.is_some()))
@@ -169,7 +169,7 @@ impl Service {
 }
 
 /// A service may repeat the key in its reply; it is never shown.
-fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
+fn without_key(heard: ParsedOutput, key: Option<&Key>) -> ParsedOutput {
     let hide = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.hide_in(text));
     let said = match heard.said {
         Ok(said) => Ok(Said::Text(hide(&said.text()))),
@@ -177,7 +177,7 @@ fn without_key(heard: Heard, key: Option<&Key>) -> Heard {
     };
     let name = |model: String| hide(&model);
     let usage = heard.usage.map(|usage| Usage { model: usage.model.map(name), ..usage });
-    Heard { said, usage }
+    ParsedOutput { said, usage }
 }
 
 #[cfg(test)]

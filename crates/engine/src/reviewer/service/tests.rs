@@ -174,7 +174,7 @@ fn a_key_is_neither_printed_nor_repeated() {
         Err(Problem::new(Kind::Rejected, "bad s3cret-of-mine")),
     ];
     for said in spoken {
-        let heard = without_key(Heard { said, usage: Some(usage.clone()) }, Some(&key));
+        let heard = without_key(ParsedOutput { said, usage: Some(usage.clone()) }, Some(&key));
         assert!(!format!("{heard:?}").contains("s3cret") && format!("{heard:?}").contains(KEY_MARK));
     }
 }

@@ -19,14 +19,14 @@ use tempfile::TempDir;
 
 /// A question as the reviewer got it.
 #[derive(Clone, Debug)]
-struct Heard {
+struct ParsedOutput {
     system_prompt: String,
     payload: String,
     schema: Value,
     timeout: Duration,
 }
 
-impl From<CliQuestion<'_>> for Heard {
+impl From<CliQuestion<'_>> for ParsedOutput {
     fn from(question: CliQuestion<'_>) -> Self {
         Self {
             system_prompt: question.system_prompt.to_owned(),
@@ -37,16 +37,18 @@ impl From<CliQuestion<'_>> for Heard {
     }
 }
 
-type Script = dyn Fn(usize, &Heard) -> Result<Value, CliError> + Send + Sync;
+type Script = dyn Fn(usize, &ParsedOutput) -> Result<Value, CliError> + Send + Sync;
 
 /// Answers by a script that knows the number of the question, from 0.
 struct Scripted {
     script: Box<Script>,
-    heard: Mutex<Vec<Heard>>,
+    heard: Mutex<Vec<ParsedOutput>>,
 }
 
 impl Scripted {
-    fn new(script: impl Fn(usize, &Heard) -> Result<Value, CliError> + Send + Sync + 'static) -> Arc<Self> {
+    fn new(
+        script: impl Fn(usize, &ParsedOutput) -> Result<Value, CliError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Self { script: Box::new(script), heard: Mutex::default() })
     }
 
@@ -54,7 +56,7 @@ impl Scripted {
         Self::new(move |_, _| Ok(reply.clone()))
     }
 
-    fn heard(&self) -> Vec<Heard> {
+    fn heard(&self) -> Vec<ParsedOutput> {
         self.heard.lock().unwrap().clone()
     }
 }
@@ -62,7 +64,7 @@ impl Scripted {
 impl ReviewerCli for Scripted {
     fn ask<'a>(&'a self, question: CliQuestion<'a>) -> Asked<'a> {
         let mut heard = self.heard.lock().unwrap();
-        let question = Heard::from(question);
+        let question = ParsedOutput::from(question);
         let reply = (self.script)(heard.len(), &question);
         heard.push(question);
         Box::pin(async move { reply })

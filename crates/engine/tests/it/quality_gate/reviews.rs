@@ -22,7 +22,7 @@ async fn req_004_7_1_to_5_every_review_on_every_target() {
     let failed = gate(&cli).evaluate_reviews(&reviews, &project.work).await.unwrap();
     let expected = [("step", None), ("docs", Some("docs/a.md")), ("docs", Some("docs/b.md")), ("plan", None)];
     assert_eq!(about(&failed), expected);
-    let files = |heard: &Heard| {
+    let files = |heard: &ParsedOutput| {
         let headers = heard.payload.lines().filter_map(|line| line.strip_prefix("-------------------- "));
         headers.map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
     };

@@ -25,7 +25,7 @@ fn structured(said: Said) -> Value {
     }
 }
 
-fn heard(name: &str) -> Heard {
+fn heard(name: &str) -> ParsedOutput {
     let (code, report) = recorded(name);
     parse_output(&ended(How::Exited(code), &report.to_string(), ""))
 }
@@ -67,7 +67,7 @@ fn every_recorded_end_has_its_name() {
 
 #[test]
 fn an_answer_comes_with_what_it_cost() {
-    let Heard { said, usage } = heard("pass");
+    let ParsedOutput { said, usage } = heard("pass");
     assert_eq!(structured(said.unwrap())["criteria_results"][0]["criterion"], "Complete");
     let expected = Usage {
         model: Some("claude-opus-5-5".into()),

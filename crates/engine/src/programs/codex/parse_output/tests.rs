@@ -23,7 +23,7 @@ fn recorded(name: &str) -> (i32, Vec<Value>, String) {
     (code, events, sample["stderr"].as_str().unwrap().to_owned())
 }
 
-fn heard(name: &str) -> Heard {
+fn heard(name: &str) -> ParsedOutput {
     let (code, events, stderr) = recorded(name);
     parse_output(&ended(How::Exited(code), &lines(&events), &stderr))
 }
@@ -68,7 +68,7 @@ fn every_recorded_end_has_its_name() {
 #[test]
 fn an_answer_is_its_last_message_and_comes_with_what_it_cost() {
     for name in ["pass", "pass with warnings", "two messages"] {
-        let Heard { said, usage } = heard(name);
+        let ParsedOutput { said, usage } = heard(name);
         assert!(said.unwrap().text().contains("\"criterion\": \"Complete\""), "{name}");
         let expected = Usage { tokens_in: Some(1200), tokens_out: Some(57), ..Usage::default() };
         assert_eq!(usage, Some(expected), "{name}");

@@ -21,7 +21,7 @@ fn recorded(name: &str) -> (How, Vec<Value>, String) {
     (how, sample["events"].as_array().unwrap().clone(), sample["log"].as_str().unwrap().to_owned())
 }
 
-fn heard(name: &str) -> Heard {
+fn heard(name: &str) -> ParsedOutput {
     let (how, events, log) = recorded(name);
     parse_output(&ended(how, &events, &log))
 }
@@ -57,7 +57,7 @@ fn every_recorded_end_has_its_name() {
 
 #[test]
 fn an_answer_comes_with_what_it_cost() {
-    let Heard { said, usage } = heard("pass");
+    let ParsedOutput { said, usage } = heard("pass");
     assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
     let once = Usage { model: None, tokens_in: Some(1200), tokens_out: Some(57), cost_microusd: None };
     assert_eq!(usage, Some(once), "a price of 0 is not known");
@@ -66,7 +66,7 @@ fn an_answer_comes_with_what_it_cost() {
         event["part"]["cost"] = json!(0.0021);
         event["part"]["tokens"]["reasoning"] = json!(3);
     }
-    let Heard { said, usage } = parse_output(&ended(how, &events, &log));
+    let ParsedOutput { said, usage } = parse_output(&ended(how, &events, &log));
     assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
     let twice =
         Usage { model: None, tokens_in: Some(2400), tokens_out: Some(120), cost_microusd: Some(4200) };

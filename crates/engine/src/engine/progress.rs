@@ -1,6 +1,6 @@
-//! The stream of happenings: every listener and reader gets all of them, in order, and the log gets a line of each.
+//! The stream of events: every listener and reader gets all of them, in order, and the log gets a line of each.
 
-use countersign_core::happening::Happening;
+use countersign_core::progress::ProgressEvent;
 use std::sync::{PoisonError, RwLock};
 use tokio::sync::broadcast;
 use tracing::{debug, info, warn};
@@ -9,10 +9,10 @@ use tracing::{debug, info, warn};
 const KEPT: usize = 4096;
 
 /// Called for every happening, at once.
-pub type Listener = Box<dyn Fn(&Happening) + Send + Sync>;
+pub type Listener = Box<dyn Fn(&ProgressEvent) + Send + Sync>;
 
 pub(super) struct Happenings {
-    pub readers: broadcast::Sender<Happening>,
+    pub readers: broadcast::Sender<ProgressEvent>,
     pub listeners: RwLock<Vec<Listener>>,
 }
 
@@ -21,7 +21,7 @@ impl Happenings {
         Self { readers: broadcast::channel(KEPT).0, listeners: RwLock::default() }
     }
 
-    pub fn say(&self, happening: Happening) {
+    pub fn say(&self, happening: ProgressEvent) {
         log(&happening);
         let listeners = self.listeners.read().unwrap_or_else(PoisonError::into_inner);
         listeners.iter().for_each(|listener| listener(&happening));
@@ -31,8 +31,8 @@ impl Happenings {
 }
 
 /// Logs names and counts, never texts of people or reviewers.
-fn log(happening: &Happening) {
-    use Happening as H;
+fn log(happening: &ProgressEvent) {
+    use ProgressEvent as H;
     match happening {
         H::Round { review, round, assignments, answered } => {
             info!(%review, round, assignments, answered, "round begins");

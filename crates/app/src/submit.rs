@@ -102,7 +102,7 @@ enum Weight {
 }
 
 /// A review that runs in the background.
-pub struct HandedIn {
+pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,
     /// Its round.
@@ -121,7 +121,7 @@ pub async fn hand_in(
     mut given: Submit,
     author: Option<Vendor>,
     way: Way,
-) -> Result<HandedIn, Failure> {
+) -> Result<SubmittedWork, Failure> {
     let since = given.change.take();
     let mut wanted = given.wanted(since.as_ref(), way)?;
     let is_loop = wanted.is_loop;
@@ -144,7 +144,7 @@ pub async fn hand_in(
     let (review, round, attached) = (ticket.review.clone(), ticket.round, ticket.route == Route::Attach);
     resident.perform(&engine, ticket);
     let stored = engine.get(&review).await?;
-    Ok(HandedIn { stored, round, attached, warnings, engine })
+    Ok(SubmittedWork { stored, round, attached, warnings, engine })
 }
 
 impl Submit {

@@ -2,13 +2,13 @@
 
 use super::repo::Place;
 use super::state::{ReviewStatus, State, StateError};
-use countersign_core::happening::Stage;
 use countersign_core::ids::ReviewId;
+use countersign_core::progress::Stage;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// How far a task is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
+pub struct Checkpoint {
     /// The next stage.
     #[serde(serialize_with = "write_stage", deserialize_with = "read_stage")]
     pub stage: Stage,
@@ -82,7 +82,7 @@ fn key(task: &str) -> String {
     format!("countersign.course.{task}")
 }
 
-impl Course {
+impl Checkpoint {
     /// A task that begins.
     pub fn new(base: String, place: Place) -> Self {
         Self {
@@ -153,7 +153,7 @@ mod tests {
             Place::Worktree { branch: "task/a".into(), folder: "/w/a".into() },
         ];
         for place in places {
-            let course = Course {
+            let checkpoint = Checkpoint {
                 stage: Stage::Review,
                 attempt: 3,
                 tests: Some("ok".into()),
@@ -168,18 +168,18 @@ mod tests {
                         id: None,
                     },
                 }),
-                ..Course::new("base".into(), place)
+                ..Checkpoint::new("base".into(), place)
             };
-            let text = serde_json::to_string(&course).unwrap();
+            let text = serde_json::to_string(&checkpoint).unwrap();
             let merge = r#""merge":{"commit":"c","status":"fixed","findings":"f","review":null}"#;
             assert!(text.contains(merge), "{text}");
-            assert_eq!(serde_json::from_str::<Course>(&text).unwrap(), course);
+            assert_eq!(serde_json::from_str::<Checkpoint>(&text).unwrap(), checkpoint);
             // Earlier versions wrote null where there is no branch or no worktree.
-            let mut earlier = serde_json::to_value(&course).unwrap();
+            let mut earlier = serde_json::to_value(&checkpoint).unwrap();
             for key in ["branch", "worktree"] {
                 earlier.as_object_mut().unwrap().entry(key).or_insert(serde_json::Value::Null);
             }
-            assert_eq!(serde_json::from_value::<Course>(earlier).unwrap(), course);
+            assert_eq!(serde_json::from_value::<Checkpoint>(earlier).unwrap(), checkpoint);
         }
     }
 }

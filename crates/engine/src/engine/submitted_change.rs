@@ -19,7 +19,7 @@ const OUTPUT: &str = "change";
 
 /// A change as it is handed in.
 #[derive(Clone, Debug)]
-pub struct Handed {
+pub struct SubmittedChange {
     change: Arc<Change>,
     summary: Arc<str>,
     left_out: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Handed {
     context: Digest,
 }
 
-impl Handed {
+impl SubmittedChange {
     /// A change, the patterns that were left out of it, and the sections around it in every question.
     pub fn new(change: Change, left_out: Vec<String>, sections: Sections) -> Self {
         let summary = workspace::summary(&change, DIFF_BYTES_MAX).into();
@@ -153,7 +153,7 @@ impl Planner {
     /// What a question about a change shows, without secrets, and its payload.
     pub(super) fn word_change(
         &self,
-        handed: &Handed,
+        handed: &SubmittedChange,
         assignment: &Assignment,
         prepared: &Prepared,
         notes: Option<&str>,

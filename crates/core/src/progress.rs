@@ -57,7 +57,7 @@ pub struct Issue {
 
 /// Something that just happened: to a review, or to a task of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum ProgressEvent {
     /// A round began, or one that was under way is gone on with.
     Round {
         /// The review.

@@ -30,7 +30,7 @@ impl Kept {
 }
 
 /// Files that another program reads.
-pub struct Steady {
+pub struct HeldFiles {
     root: Root,
     files: Vec<(Kept, Option<Stamp>)>,
     #[cfg(target_os = "linux")]
@@ -48,7 +48,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-impl Steady {
+impl HeldFiles {
     /// Begins to hold files, if they are what they should be. Reads all of them: not for the async runtime.
     pub fn begin(root: &Root, files: Vec<Kept>) -> io::Result<Result<Self, Changed>> {
         // A text that was given has no file anybody could exchange.

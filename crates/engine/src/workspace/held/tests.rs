@@ -86,7 +86,7 @@ fn a_file_that_was_another_in_between_has_changed() {
     ];
     for (what, deed) in deeds {
         let (folder, root, files) = project();
-        let steady = Steady::begin(&root, files).unwrap().ok().unwrap();
+        let steady = HeldFiles::begin(&root, files).unwrap().ok().unwrap();
         deed(folder.path());
         assert!(steady.end().is_err(), "{what}");
     }
@@ -96,7 +96,7 @@ fn a_file_that_was_another_in_between_has_changed() {
     fs::rename(folder.keep(), outer.path().join("project")).unwrap();
     fs::create_dir(outer.path().join("another")).unwrap();
     let root = Root::new(&outer.path().join("project")).unwrap();
-    let steady = Steady::begin(&root, files).unwrap().ok().unwrap();
+    let steady = HeldFiles::begin(&root, files).unwrap().ok().unwrap();
     swapped(&outer.path().join("project"), &outer.path().join("another"));
     assert!(steady.end().is_err(), "the project");
 }
@@ -104,7 +104,7 @@ fn a_file_that_was_another_in_between_has_changed() {
 #[test]
 fn what_is_done_beside_a_file_does_not_change_it() {
     let (folder, root, files) = project();
-    let steady = Steady::begin(&root, files).unwrap().ok().unwrap();
+    let steady = HeldFiles::begin(&root, files).unwrap().ok().unwrap();
     let at = |path: &str| folder.path().join(path);
     assert_eq!(fs::read_to_string(at("link/a.md")).unwrap(), "bad");
     fs::write(at("docs/log"), "x".repeat(100_000)).unwrap();
@@ -122,6 +122,6 @@ fn what_is_done_beside_a_file_does_not_change_it() {
 fn a_file_that_is_another_at_the_beginning_is_not_held() {
     let (folder, root, files) = project();
     fs::write(folder.path().join("docs/a.md"), "good").unwrap();
-    let begun = Steady::begin(&root, files).unwrap();
+    let begun = HeldFiles::begin(&root, files).unwrap();
     assert_eq!(begun.err(), Some(Changed { path: "docs/a.md".into() }));
 }
