@@ -101,7 +101,6 @@ pub fn vendor() -> Option<Vendor> {
     PROGRAMS.marked(&own).find_map(|(_, program)| program?.vendor)
 }
 
-/// The vendor of this name.
 pub fn named(name: &str) -> Result<Vendor, String> {
     let known = PROGRAMS.authors().find(|(known, _)| known.eq_ignore_ascii_case(name));
     known.map(|(_, vendor)| vendor).ok_or_else(|| {

@@ -61,9 +61,7 @@ impl From<Verb> for Action {
 /// A decision: who does what, why, and about which work; without a digest about the current work.
 #[derive(Clone, Debug)]
 pub struct Decide {
-    /// What.
     pub action: Action,
-    /// Who.
     pub by: Actor,
     /// Why. Taking back needs no reason.
     pub reason: Option<String>,

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 pub struct Project {
     /// Its configuration.
     pub config: Config,
-    /// Its root.
     pub root: Root,
     /// The current folder: typed paths are relative to it.
     pub here: PathBuf,
@@ -159,7 +158,6 @@ async fn require_untracked(dir: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The root at a path.
 pub(crate) fn root_at(path: &Path) -> Result<Root, Failure> {
     Root::new(path).map_err(|error| {
         Failure::usage(format!("the project root `{}` cannot be used: {error}", path.display()))
@@ -171,7 +169,6 @@ pub fn ledger_dir(root: &Path) -> PathBuf {
     git::main_worktree(root).unwrap_or_else(|| root.to_owned()).join(".countersign")
 }
 
-/// The current folder.
 pub fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::usage(format!("the current folder cannot be used: {error}")))
@@ -208,7 +205,6 @@ pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
     library::folders_of(&list).into_iter().map(|folder| here.join(folder)).collect()
 }
 
-/// This program as the guard of other programs.
 pub fn guard_program() -> Result<GuardProgram, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;

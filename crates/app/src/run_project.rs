@@ -32,7 +32,6 @@ impl RunProject {
         Ok(Self { layout, settings })
     }
 
-    /// Whether there is a list of tasks.
     pub fn has_tasks(&self) -> bool {
         self.layout.tasks().symlink_metadata().is_ok()
     }

@@ -4,7 +4,6 @@ use crate::answer::v1::{Answer, Config, ConfigSchema};
 use crate::project::Project;
 use countersign_engine::config;
 
-/// The settings of a project.
 pub fn settings(project: &Project) -> Answer<Config> {
     let config = &project.config;
     let (root, file, settings) = (config.root.clone(), config.file.clone(), config.settings().to_vec());

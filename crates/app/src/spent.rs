@@ -50,7 +50,6 @@ impl Spent {
         })
     }
 
-    /// In words.
     pub fn words(&self) -> String {
         let tokens = match (self.tokens_in, self.tokens_out) {
             (Some(input), Some(output)) => {

@@ -32,7 +32,6 @@ const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
 pub enum Way {
     /// By a tool of the MCP server.
     Mcp,
-    /// Over HTTP.
     Http,
 }
 
@@ -105,7 +104,6 @@ enum Weight {
 pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,
-    /// Its round.
     pub round: u32,
     /// Whether it joined a running review.
     pub attached: bool,

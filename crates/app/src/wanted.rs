@@ -15,7 +15,6 @@ use countersign_engine::engine::{EngineError, Planner, Prepared, Request, Submit
 use countersign_engine::workspace;
 use std::path::PathBuf;
 
-/// The name of the only output.
 const OUTPUT: &str = "files";
 
 /// The work to judge, and the criteria.

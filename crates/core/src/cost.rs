@@ -42,11 +42,9 @@ impl Spending {
     }
 }
 
-/// What a budget is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetOf {
-    /// One review.
     Review,
     /// Everything that is asked in a day.
     Day,
@@ -118,7 +116,6 @@ pub fn dollars(microusd: u64) -> String {
 pub struct Size {
     /// Everything that is sent or may be read.
     pub bytes: u64,
-    /// The most tokens of the reply.
     pub reply_tokens: u64,
 }
 

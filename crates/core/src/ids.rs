@@ -21,7 +21,6 @@ macro_rules! text_type {
         pub struct $name(String);
 
         impl $name {
-            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

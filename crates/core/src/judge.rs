@@ -24,11 +24,9 @@ pub struct FindingRef {
 pub struct Unanswered {
     /// Index of the assignment in its round.
     pub assignment: usize,
-    /// Why.
     pub why: NoVerdict,
 }
 
-/// How a round ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundEnd {
@@ -132,11 +130,9 @@ impl Judgement {
 pub struct Finding {
     /// The same on unchanged bytes.
     pub id: String,
-    /// The rule.
     pub rule: String,
     /// What was looked at.
     pub target: Target,
-    /// The file, where it is about one.
     pub file: Option<String>,
     /// The criterion; none where the whole failed without rulings.
     pub criterion: Option<String>,

@@ -12,7 +12,6 @@ const FENCE_SIGNS_MIN: usize = 3;
 /// A heading has at most this many `#`.
 const HEADING_LEVEL_MAX: usize = 6;
 
-/// One line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'t> {
     /// Its number, from 1.
@@ -28,7 +27,6 @@ pub struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// A span of the line as a span of the text.
     pub fn span(&self, span: Range<usize>) -> Range<usize> {
         self.at + span.start..self.at + span.end
     }
@@ -48,7 +46,6 @@ pub struct Lines<'t> {
     fence: Option<(Fence, Range<usize>)>,
 }
 
-/// The lines of a text.
 pub fn lines(text: &str) -> Lines<'_> {
     lines_from(text, 0)
 }

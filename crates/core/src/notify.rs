@@ -34,7 +34,6 @@ pub enum Way {
     Desktop,
     /// The bell of the terminal.
     Bell,
-    /// A sound, by its name.
     Sound,
     /// A service, over HTTP.
     Webhook,
@@ -81,7 +80,6 @@ impl TimeOfDay {
     /// When a day begins.
     pub const MIDNIGHT: Self = Self(0);
 
-    /// The time at this hour and minute, if there is one.
     pub fn at(hour: u16, minute: u16) -> Option<Self> {
         (hour < 24 && minute < 60).then_some(Self(hour * 60 + minute))
     }
@@ -113,7 +111,6 @@ pub struct QuietHours {
 }
 
 impl QuietHours {
-    /// Whether this time is one of them.
     pub fn hold_at(self, time: TimeOfDay) -> bool {
         match self.start <= self.end {
             true => self.start <= time && time < self.end,
@@ -129,13 +126,9 @@ pub struct Switches {
     pub enabled: bool,
     /// By a message of the desktop.
     pub desktop: bool,
-    /// By the bell.
     pub bell: bool,
-    /// By a sound.
     pub sound: bool,
-    /// By a webhook.
     pub webhook: bool,
-    /// By a command.
     pub command: bool,
     /// Of reviews that a person has to look at.
     pub on_review_failed: bool,
@@ -143,7 +136,6 @@ pub struct Switches {
     pub on_person_needed: bool,
     /// Of reviews without a verdict.
     pub on_no_verdict: bool,
-    /// Of tasks that are complete.
     pub on_task_complete: bool,
     /// When nobody is disturbed.
     pub quiet: Option<QuietHours>,
@@ -179,7 +171,6 @@ impl Switches {
             }
     }
 
-    /// Whether a way is switched on.
     pub fn has(&self, way: Way) -> bool {
         self.enabled
             && match way {

@@ -146,7 +146,6 @@ impl Outcome {
         Self::Interrupted,
     ];
 
-    /// The exit code.
     pub fn exit_code(self) -> u8 {
         self.row().0
     }

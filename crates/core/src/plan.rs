@@ -27,9 +27,7 @@ pub enum Target {
     All,
     /// All files a rule's patterns match, together.
     Matching,
-    /// One output.
     Output(String),
-    /// One file.
     File(String),
 }
 
@@ -80,7 +78,6 @@ pub const FIRST_LOOK: u32 = 0;
 /// A reviewer that may be asked, with the key its ruling would stand under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Its name.
     pub reviewer: String,
     /// How it rules.
     pub kind: ReviewerKind,
@@ -118,7 +115,6 @@ impl Assignment {
         self.criteria.iter().filter_map(move |i| rule.and_then(|rule| rule.criteria.get(*i)))
     }
 
-    /// The candidate with this key.
     pub fn candidate(&self, key: &Key) -> Option<&Candidate> {
         self.candidates.iter().find(|candidate| candidate.key == *key)
     }

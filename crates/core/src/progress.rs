@@ -38,7 +38,6 @@ impl Stage {
         }
     }
 
-    /// The stage of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stage| stage.name() == name)
     }
@@ -51,7 +50,6 @@ pub struct Issue {
     pub severity: Severity,
     /// What is wrong.
     pub text: String,
-    /// Where.
     pub place: Option<String>,
 }
 
@@ -60,23 +58,16 @@ pub struct Issue {
 pub enum ProgressEvent {
     /// A round began, or one that was under way is gone on with.
     Round {
-        /// The review.
         review: ReviewId,
-        /// Its round.
         round: u32,
-        /// How many assignments it has.
         assignments: usize,
         /// How many of them are answered already.
         answered: usize,
     },
     /// Another process performs the same round; its end is waited for.
-    Waiting {
-        /// The review.
-        review: ReviewId,
-    },
+    Waiting { review: ReviewId },
     /// A reviewer is being asked.
     Asked {
-        /// The review.
         review: ReviewId,
         /// Index of the assignment.
         assignment: usize,
@@ -89,7 +80,6 @@ pub enum ProgressEvent {
     },
     /// A reviewer answered.
     Answered {
-        /// The review.
         review: ReviewId,
         /// Index of the assignment.
         assignment: usize,
@@ -98,52 +88,31 @@ pub enum ProgressEvent {
     },
     /// A question got no answer.
     AskFailed {
-        /// The review.
         review: ReviewId,
         /// Index of the assignment.
         assignment: usize,
-        /// Why.
         why: NoVerdict,
-        /// In words.
         detail: String,
     },
     /// A task begins, or goes on.
-    Began {
-        /// The task.
-        task: String,
-        /// Its name.
-        name: String,
-        /// Which attempt it is.
-        attempt: u32,
-        /// How many there may be.
-        of: u32,
-    },
+    Began { task: String, name: String, attempt: u32, of: u32 },
     /// A task comes to a stage.
-    Stage {
-        /// The task.
-        task: String,
-        /// The stage.
-        stage: Stage,
-    },
+    Stage { task: String, stage: Stage },
     /// A round was judged.
     Judged {
-        /// The task.
         task: String,
-        /// The verdict, in words.
         verdict: String,
         /// What was found.
         issues: Vec<Issue>,
     },
     /// A task waits for a person.
     Awaits {
-        /// The task.
         task: String,
         /// The review to decide about.
         review: ReviewId,
     },
     /// An attempt did not go through.
     Failed {
-        /// The task.
         task: String,
         /// Why, in a line.
         error: String,
@@ -152,7 +121,6 @@ pub enum ProgressEvent {
     },
     /// A task is merged.
     Done {
-        /// The task.
         task: String,
         /// What became of its review.
         review: String,

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
-    /// One file.
     File,
-    /// A list of files.
     Files,
 }
 
@@ -84,7 +82,6 @@ pub struct Material {
     pub output: usize,
     /// The digest of all its bytes.
     pub digest: Digest,
-    /// Its size.
     pub size_bytes: u64,
     /// Text, binary, missing, unreadable.
     pub content: Content,

@@ -52,7 +52,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Adds the changes of another text.
     pub fn add(&mut self, other: Self) {
         self.lines += other.lines;
         self.characters += other.characters;

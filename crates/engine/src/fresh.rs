@@ -14,7 +14,6 @@ pub fn now_ms() -> i64 {
 #[error("no random numbers: {0}")]
 pub struct NoRandom(pub(crate) getrandom::Error);
 
-/// Random bytes.
 pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], NoRandom> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(NoRandom)?;

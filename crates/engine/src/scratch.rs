@@ -55,7 +55,6 @@ impl Scratch {
         Err(io::Error::other("no folder of our own could be locked"))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -12,7 +12,6 @@ const OUTPUT_BYTES: usize = 256 * 1024;
 /// How a command ended, and its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandResult {
-    /// How.
     pub end: End,
     /// The end of its output and error output, as text.
     pub output: String,
@@ -27,7 +26,6 @@ pub enum End {
     Failed(String),
     /// It took too long.
     TimedOut,
-    /// It was cancelled.
     Cancelled,
 }
 
@@ -58,7 +56,6 @@ pub struct Command<'a> {
     pub folder: &'a Path,
     /// How long it may take.
     pub timeout: Duration,
-    /// Its environment.
     pub environment: &'a [(OsString, OsString)],
     /// Who hears what it writes.
     pub tap: Option<Tap>,

@@ -18,14 +18,11 @@ const STDERR_TAIL_BYTES: usize = 16 * 1024;
 /// The longest prompt that fits into an argument, beside others.
 const ARGUMENT_BYTES: usize = 100 * 1024;
 
-/// Who works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Worker {
     /// An agent program, with what the user adds to its command line.
     Program {
-        /// Which one.
         program: &'static Facts,
-        /// Where it is, or its name on the PATH.
         path: String,
         /// The model, where not its own choice.
         model: Option<String>,
@@ -34,18 +31,12 @@ pub enum Worker {
     },
     /// Any command: its words, in which `{prompt}`, `{prompt_file}` and `{model}` stand for those. Without either
     /// of the first two the prompt is its standard input.
-    Command {
-        /// The words.
-        argv: Vec<String>,
-        /// The model.
-        model: Option<String>,
-    },
+    Command { argv: Vec<String>, model: Option<String> },
 }
 
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct WorkRequest<'a> {
-    /// The prompt.
     pub prompt: &'a str,
     /// The folder it is done in.
     pub folder: &'a Path,
@@ -53,7 +44,6 @@ pub struct WorkRequest<'a> {
     pub timeout: Duration,
     /// The name under which hooks of the program know that they run below us.
     pub mark: &'a str,
-    /// The environment.
     pub environment: &'a [(OsString, OsString)],
     /// Who hears in words what it does, as it comes.
     pub tap: Option<Tap>,

@@ -83,7 +83,6 @@ pub struct Checked {
     pub keys: Vec<(&'static str, Value)>,
     /// All mistakes.
     pub problems: Option<Problems>,
-    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -91,7 +90,6 @@ pub struct Checked {
 #[derive(Clone, Copy, Debug)]
 pub struct Doors<'d>(pub &'d [Door]);
 
-/// All doors.
 pub const DOORS: Doors<'static> = Doors(&[
     Door { may_be_left_out: true, ..Door::plain(CLI) },
     Door::plain(MCP),

@@ -33,7 +33,6 @@ pub enum Code {
     HeldUp,
     /// A defect of ours, or of the machine.
     Internal,
-    /// It was interrupted.
     Interrupted,
     /// A file cannot be read or written.
     Io,
@@ -47,7 +46,6 @@ pub enum Code {
     Method,
     /// There is no answer that can be used.
     NoAnswer,
-    /// There is no such event.
     NoEvent,
     /// No rule is for what was handed in.
     NoRule,
@@ -55,9 +53,7 @@ pub enum Code {
     NoState,
     /// There is no state directory.
     NoStateDir,
-    /// There is no such task.
     NoTask,
-    /// There is no verdict.
     NoVerdict,
     /// There is no such thing.
     NotFound,
@@ -65,7 +61,6 @@ pub enum Code {
     NotTaken,
     /// A path cannot be judged.
     Path,
-    /// Only people may do it.
     PeopleOnly,
     /// Rules and work do not fit together.
     Plan,
@@ -81,7 +76,6 @@ pub enum Code {
     State,
     /// The review is stopped.
     Stopped,
-    /// The name is taken.
     Taken,
     /// A request took too long.
     Timeout,

@@ -24,7 +24,6 @@ pub struct Failure {
     pub code: Code,
     /// What is wrong.
     pub message: String,
-    /// What to do.
     pub hint: Option<String>,
     /// Mistakes at places in files.
     pub diagnostics: Vec<Diagnostic>,

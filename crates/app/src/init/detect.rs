@@ -28,7 +28,6 @@ pub struct Found {
 /// A language or build tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Language {
-    /// Its name.
     pub name: &'static str,
     /// Its marker file.
     pub because_of: String,

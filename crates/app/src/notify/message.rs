@@ -51,7 +51,6 @@ impl Message {
         })
     }
 
-    /// A test message.
     pub fn test(project: &Project) -> Result<Self, Failure> {
         let notification = Notification {
             title: "Test of countersign".to_owned(),

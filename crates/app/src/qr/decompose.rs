@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Where items come from.
 pub struct Items {
-    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
     /// The caller's items, with their file.
     pub given: Option<(PathBuf, String)>,

@@ -25,7 +25,6 @@ use countersign_engine::engine::Engine;
 
 /// The answer of a command.
 pub struct Answered<T> {
-    /// The outcome.
     pub outcome: Outcome,
     /// The text, in the document's form.
     pub text: String,
@@ -52,7 +51,6 @@ impl<T> Answered<T> {
 
 /// The answer of a command that can also show its prompt.
 pub enum Preview<T> {
-    /// Its answer.
     Answer(Answered<T>),
     /// The prompt for a reviewer.
     Prompt(Answered<Prompt>),

@@ -18,9 +18,7 @@ const OWN_STATE_DIR: &str = "qr/state";
 pub struct Where {
     /// The state directory.
     pub state_dir: Option<PathBuf>,
-    /// The phase.
     pub phase: Option<Phase>,
-    /// The reviewer.
     pub reviewer: Option<String>,
     /// The artifacts, for commands with a default state directory.
     pub own: Option<Vec<PathBuf>>,
@@ -28,7 +26,6 @@ pub struct Where {
 
 /// The place of a command.
 pub struct Place {
-    /// The project.
     pub project: Project,
     /// The state directory.
     pub(super) dir: StateDir,
@@ -69,7 +66,6 @@ impl Place {
             .ok_or_else(|| Failure::usage("no phase is named").hint(format!("--phase PHASE, one of {known}")))
     }
 
-    /// The policy of the gate.
     pub(super) fn policy(&self) -> &GatePolicy {
         &self.project.config.qr.gate
     }

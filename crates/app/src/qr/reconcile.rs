@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The arguments.
 pub struct Compared {
-    /// The plan.
     pub plan: PathBuf,
     /// The implementation; by default the files that each milestone names.
     pub files: Vec<PathBuf>,

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The arguments.
 pub struct Verify {
-    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
     /// Only these items.
     pub items: Vec<String>,

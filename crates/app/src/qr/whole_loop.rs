@@ -25,7 +25,6 @@ const QUOTED_BYTES: usize = 400;
 
 /// The arguments.
 pub struct Loop {
-    /// The artifacts.
     pub artifacts: Vec<PathBuf>,
     /// The command line of the fixer.
     pub fixer: String,

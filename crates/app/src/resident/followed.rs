@@ -15,14 +15,12 @@ pub const LOOK: Duration = Duration::from_millis(500);
 pub enum ReviewState {
     /// It has an outcome.
     Stands(Stored),
-    /// It is running.
     Running(Stored),
     /// No process performs it any more: the same files must be handed in again.
     Interrupted(Stored),
 }
 
 impl ReviewState {
-    /// The review.
     pub fn stored(&self) -> &Stored {
         match self {
             Self::Stands(stored) | Self::Running(stored) | Self::Interrupted(stored) => stored,

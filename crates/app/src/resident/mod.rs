@@ -105,7 +105,6 @@ impl Resident {
         self.project_for(None)
     }
 
-    /// The same with another reviewer.
     pub fn project_for(&self, reviewer: Option<String>) -> Result<Project, Failure> {
         Project::find_at(self.0.folder.clone(), self.0.config.as_deref(), reviewer, &environment())
     }
@@ -134,7 +133,6 @@ impl Resident {
         self.engine_for(project, project.planner(None)?).await
     }
 
-    /// The engine with this planner.
     pub async fn engine_for(&self, project: &Project, planner: Planner) -> Result<Engine, Failure> {
         let mut opened = self.0.opened.lock().await;
         let engine = match &opened.engine {

@@ -16,11 +16,9 @@ use std::time::Duration;
 /// The name of the reviewer that the settings of a run give as a command.
 const REVIEW_COMMAND: &str = "review_command";
 
-/// The command of a reviewer.
 pub struct ReviewCommand {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// Its model.
     pub model: Option<String>,
 }
 

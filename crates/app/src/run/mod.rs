@@ -54,7 +54,6 @@ pub struct Retry {
 
 /// A list of tasks with its configuration.
 pub struct List {
-    /// The project.
     pub project: Arc<Project>,
     /// The paths of its files.
     pub layout: Layout,
@@ -138,7 +137,6 @@ impl List {
 
 /// A checked request.
 pub struct Plan {
-    /// The list.
     pub list: List,
     /// Warnings to show before it begins.
     pub warnings: Vec<String>,
@@ -203,7 +201,6 @@ impl Plan {
 
 /// A run that has begun.
 pub struct UnderWay {
-    /// The list.
     pub list: List,
     run: Arc<Run>,
     which: Selection,

@@ -38,7 +38,6 @@ pub struct How {
     pub max_retries: Option<u32>,
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,
-    /// The reviewer.
     pub reviewer: Option<String>,
 }
 

@@ -28,7 +28,6 @@ use tokio_util::sync::CancellationToken;
 pub enum When {
     /// When the trigger of the project asks for it; until then the task waits.
     Triggered,
-    /// Now.
     Now,
 }
 
@@ -74,11 +73,8 @@ pub struct Ready {
 
 /// The result of a review.
 pub struct Reviewed {
-    /// Its outcome.
     pub outcome: Outcome,
-    /// The task with its review.
     pub answer: OneTask,
-    /// Warnings.
     pub warnings: Vec<String>,
     /// The ticket to mark as delivered.
     pub ticket: Option<Ticket>,
@@ -171,7 +167,6 @@ impl Ready {
         &self.base.project
     }
 
-    /// The task.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -181,7 +176,6 @@ impl Ready {
         self.tasks.is_reviewed_now(&self.task)
     }
 
-    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -118,7 +118,6 @@ fn collapsed(text: &str) -> String {
 /// A file that a place is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// What is in it.
     pub text: String,
     /// The lines its diff shows, where a change is judged.
     pub changed: Option<Vec<RangeInclusive<u64>>>,

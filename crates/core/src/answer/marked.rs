@@ -27,7 +27,6 @@ pub enum Marker {
 impl Marker {
     const ALL: [Self; 3] = [Self::Passed, Self::Fixed, Self::Failed];
 
-    /// The word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "REVIEW_PASSED",
@@ -40,7 +39,6 @@ impl Marker {
 /// What a free text says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// Its marker.
     pub marker: Marker,
     /// What follows the marker.
     pub reason: Option<String>,

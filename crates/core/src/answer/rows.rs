@@ -17,7 +17,6 @@ pub struct Row {
     /// The file it answers for; may be left out where that is clear.
     #[serde(default)]
     pub file: Option<String>,
-    /// The criterion.
     pub criterion: String,
     /// Whether it is met.
     pub passed: bool,
@@ -30,14 +29,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether this row speaks of that rule and file.
     pub fn speaks_of(&self, rule: &str, file: Option<&str>) -> bool {
         // The file first: among thousands of rows it tells at once, and a name must be folded to compare.
         self.file.as_deref().is_none_or(|named| Some(named) == file)
             && self.rule.as_deref().is_none_or(|named| fold_name(named) == fold_name(rule))
     }
 
-    /// The row as a ruling.
     pub fn ruling(&self) -> Ruling {
         let feedback = self.feedback.as_deref().map(cut);
         let flaws = bounded_flaws(self.findings.iter().map(StatedFlaw::flaw).collect());

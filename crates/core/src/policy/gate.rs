@@ -16,9 +16,7 @@ pub const DEFAULT_ITEM_FAILURES_MAX: u32 = 5;
 pub enum Standing {
     /// There is no ruling on it in this round.
     Open,
-    /// It passed.
     Passed,
-    /// It failed.
     Failed,
     /// A person took it as it is.
     Accepted,
@@ -27,11 +25,9 @@ pub enum Standing {
 /// What the gate needs to know about an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateItem<'i> {
-    /// Its id.
     pub id: &'i str,
     /// How much it weighs.
     pub severity: Severity,
-    /// How it stands.
     pub standing: Standing,
     /// In how many rounds it failed.
     pub failures: u32,

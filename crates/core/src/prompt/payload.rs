@@ -9,10 +9,7 @@ pub enum Body {
     /// The full text.
     Text(String),
     /// Not UTF-8; where it is.
-    Binary {
-        /// The absolute path.
-        absolute_path: String,
-    },
+    Binary { absolute_path: String },
     /// Nothing is there.
     Missing,
     /// Could not be read; the error.
@@ -43,7 +40,6 @@ pub struct Shown {
     pub path: String,
     /// The output it belongs to.
     pub output: String,
-    /// What is shown of it.
     pub body: Body,
 }
 

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 pub enum Kind {
     /// true or false.
     Bool,
-    /// A text.
     Text,
     /// A text or null.
     MaybeText,
@@ -16,7 +15,6 @@ pub enum Kind {
     MaybeNumber,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A list of texts.
     Texts,
     /// A list of objects with these fields.
     List(&'static [Field]),

@@ -28,7 +28,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section of plain text.
     pub fn plain(heading: impl Into<String>, text: impl Into<String>) -> Self {
         Self { heading: heading.into(), text: text.into(), is_fenced: false }
     }
@@ -46,7 +45,6 @@ pub struct Sections {
     pub before: Vec<Section>,
     /// The heading of the diff; without one it is not shown.
     pub heading: String,
-    /// Sections after it.
     pub after: Vec<Section>,
 }
 
@@ -102,7 +100,6 @@ impl Sections {
         }
     }
 
-    /// The sections of a task.
     pub fn of_task(context: &TaskContext<'_>) -> Self {
         let said = |text: Option<&'_ str>| text.filter(|text| !text.trim().is_empty()).map(str::to_owned);
         let mut before = vec![];

@@ -204,7 +204,6 @@ fn find(regex: &Regex, is_one: Option<IsOne>, text: &str, mut found: impl FnMut(
 }
 
 impl Counts {
-    /// All of them.
     pub fn total(&self) -> usize {
         self.0.values().sum()
     }

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Recorded", into = "Recorded")]
 pub struct Actor {
-    /// The name.
     pub name: String,
-    /// What it is.
     pub kind: ActorKind,
     /// Whether it is an agent that the user's own configuration lets decide like a person.
     pub deputy: bool,
@@ -58,7 +56,6 @@ pub enum Channel {
 }
 
 impl ActorKind {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Person => "a person",
@@ -71,7 +68,6 @@ impl ActorKind {
 }
 
 impl Actor {
-    /// An actor of this kind.
     pub fn new(name: impl Into<String>, kind: ActorKind, channel: Channel) -> Self {
         Self { name: name.into(), kind, deputy: false, channel }
     }
@@ -81,7 +77,6 @@ impl Actor {
         Self { deputy: true, ..Self::new(name, ActorKind::Agent, channel) }
     }
 
-    /// Whether it is a person.
     pub fn is_person(&self) -> bool {
         self.kind == ActorKind::Person
     }

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 pub struct Dispute {
     /// What the finding was an answer to.
     pub key: Key,
-    /// The criterion it is about.
     pub criterion: String,
     /// The finding's stable name.
     pub finding: String,

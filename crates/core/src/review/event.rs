@@ -30,7 +30,6 @@ pub enum Event {
     },
     /// Work was handed in; a round began.
     Submitted {
-        /// The round.
         round: u32,
         /// What was handed in.
         submission: Submission,
@@ -42,7 +41,6 @@ pub enum Event {
     },
     /// A reviewer is being asked.
     Asked {
-        /// The round.
         round: u32,
         /// The question's own id.
         call: CallId,
@@ -53,17 +51,14 @@ pub enum Event {
         /// Which look at the work it is.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         look: u32,
-        /// Where.
         #[serde(default, skip_serializing_if = "Place::is_empty")]
         place: Place,
     },
     /// A valid answer came.
     Answered {
-        /// The round.
         round: u32,
         /// What was asked.
         key: Key,
-        /// The answer.
         answer: Answer,
         /// Who gave it.
         by: By,
@@ -73,7 +68,6 @@ pub enum Event {
     },
     /// A question got no answer.
     AskFailed {
-        /// The round.
         round: u32,
         /// The question's own id.
         call: CallId,
@@ -81,7 +75,6 @@ pub enum Event {
         key: Key,
         /// Why there is no answer.
         why: NoVerdict,
-        /// The same in words.
         detail: String,
         /// What a reviewer found that changed the files itself, in its own words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,32 +85,22 @@ pub enum Event {
     },
     /// The author was asked for a self-review.
     SelfReviewAsked {
-        /// The round.
         round: u32,
         /// What the answer must bring back.
         token: Token,
     },
     /// A round ended.
     RoundJudged {
-        /// The round.
         round: u32,
-        /// How.
         end: RoundEnd,
         /// The verdict, by reference.
         judgement: Judgement,
-        /// When.
         at_ms: i64,
     },
     /// A round has ended, and a person has the last word on it.
-    PersonAsked {
-        /// The round.
-        round: u32,
-    },
+    PersonAsked { round: u32 },
     /// A person decided, or another actor that the policy allows to.
-    Decided {
-        /// What and who.
-        decision: Decision,
-    },
+    Decided { decision: Decision },
     /// A finding was disputed and judged again.
     Disputed {
         /// What came of it.
@@ -125,21 +108,14 @@ pub enum Event {
     },
     /// A person, or within limits the session of an agent, let a stopped review go on.
     Lifted {
-        /// Who.
         by: Actor,
         /// Why.
         reason: String,
     },
     /// The review is over.
-    Settled {
-        /// How.
-        outcome: Settlement,
-    },
+    Settled { outcome: Settlement },
     /// The door delivered the answer of a round.
-    Notified {
-        /// The round.
-        round: u32,
-    },
+    Notified { round: u32 },
 }
 
 impl Event {
@@ -229,13 +205,11 @@ impl Verb {
 pub struct Decision {
     /// Who decided.
     pub by: Actor,
-    /// What.
     pub verb: Verb,
     /// Why.
     pub reason: String,
     /// What they had before them.
     pub digest: Digest,
-    /// When.
     pub at_ms: i64,
 }
 

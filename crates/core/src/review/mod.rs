@@ -38,7 +38,6 @@ use std::collections::BTreeMap;
 /// One loop on one subject, from its first submission to its outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
-    /// Its id.
     pub id: ReviewId,
     /// What stays the same over retries.
     pub subject: Subject,
@@ -92,7 +91,6 @@ pub enum State {
     NoVerdict(NoVerdict),
     /// The last round has ended, and a person has not said yet what becomes of it.
     AwaitingPerson,
-    /// It is over.
     Settled(Settlement),
 }
 
@@ -107,7 +105,6 @@ pub struct Round {
     pub assignments: Vec<Assignment>,
     /// Indices of the assignments that ask under a key: with thousands of them, none is searched for.
     asks: BTreeMap<Key, Vec<usize>>,
-    /// What was answered, by key.
     pub answers: BTreeMap<Key, Given>,
     /// Where questions were asked, by call; those without a place are left out.
     asked_at: BTreeMap<CallId, Digest>,
@@ -115,7 +112,6 @@ pub struct Round {
     pub failures: BTreeMap<Key, Vec<Failure>>,
     /// The token of a self-review that is waited for.
     pub token: Option<Token>,
-    /// How it ended.
     pub end: Option<RoundEnd>,
     /// Its verdict, by reference.
     pub judgement: Judgement,
@@ -126,7 +122,6 @@ pub struct Round {
 /// An answer and who gave it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// The answer.
     pub answer: Answer,
     /// Who gave it.
     pub by: By,
@@ -139,9 +134,7 @@ pub struct Given {
 /// A question that got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Why.
     pub why: NoVerdict,
-    /// In words.
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,

@@ -13,7 +13,6 @@ use std::collections::btree_map::Entry;
 pub struct Known {
     /// What was asked.
     pub key: Key,
-    /// The answer.
     pub answer: Answer,
     /// Who gave it, where.
     pub by: By,
@@ -44,7 +43,6 @@ type KeyAndPlace = (Key, Option<Digest>);
 
 /// The rulings that stand.
 pub(super) struct Standing {
-    /// All of them, by key and place.
     all: BTreeMap<KeyAndPlace, Known>,
     /// Failures, by key: each stands at every place.
     failures: BTreeMap<Key, Known>,

@@ -31,14 +31,12 @@ pub enum Input {
         key: Key,
         /// Who is asked.
         reviewer: String,
-        /// Where.
         place: Place,
     },
     /// A reviewer answered.
     Answered {
         /// What was asked.
         key: Key,
-        /// The answer.
         answer: Answer,
         /// Who gave it.
         by: By,
@@ -49,9 +47,7 @@ pub enum Input {
         call: CallId,
         /// What was asked.
         key: Key,
-        /// Why.
         why: NoVerdict,
-        /// In words.
         detail: String,
         /// What a reviewer found that changed the files itself.
         fixed: Option<String>,
@@ -59,38 +55,29 @@ pub enum Input {
         budget: Option<BudgetOf>,
     },
     /// The instructions of a self-review were written.
-    SelfReviewAsked {
-        /// The token in them.
-        token: Token,
-    },
+    SelfReviewAsked { token: Token },
     /// The author's own review was handed in.
     SelfReviewed {
         /// The token it brings back.
         token: Token,
-        /// The answers, by key.
         answers: Vec<(Key, Answer)>,
     },
     /// Everything is answered, and the files were looked at again.
     Confirmed {
         /// The round whose files they are.
         round: u32,
-        /// What was found.
         found: Confirmation,
         /// The time.
         now_ms: i64,
     },
     /// The door delivered the answer of a round.
-    Delivered {
-        /// The round.
-        round: u32,
-    },
+    Delivered { round: u32 },
     /// A decision is made.
     Decided(Decision),
     /// A finding was disputed and judged again.
     Disputed(Box<Dispute>),
     /// A stopped review is lifted.
     Lifted {
-        /// Who.
         by: Actor,
         /// Why.
         reason: String,
@@ -143,7 +130,6 @@ pub struct Submit {
 pub struct Opening {
     /// What stays the same over retries.
     pub subject: Subject,
-    /// Its policy.
     pub policy: Policy,
 }
 
@@ -283,7 +269,6 @@ fn asking(
     Ok(vec![Event::Asked { round: round.n, call, key, reviewer, look, place }])
 }
 
-/// The round that asked this last, and the assignment.
 fn asked<'a>(review: &'a Review, key: &Key) -> Option<(&'a super::Round, &'a Assignment)> {
     review.rounds.iter().rev().find_map(|round| {
         let (_, assignment) = round.asking(key).next()?;

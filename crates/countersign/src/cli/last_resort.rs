@@ -23,7 +23,6 @@ pub fn end(outcome: Outcome) -> ! {
 /// What a panic ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// The process.
     Process,
     /// In the runtime one call, elsewhere the process: a server has others to answer.
     Call,

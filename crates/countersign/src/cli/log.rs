@@ -73,7 +73,6 @@ fn text(log: &Log) -> String {
     text
 }
 
-/// A review on one line.
 pub fn review_line(row: &Row) -> String {
     let standing = row.outcome.map(|outcome| outcome.0);
     let subject = visible_line(row.subject.as_str()).into_owned();

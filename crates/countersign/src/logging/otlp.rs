@@ -22,7 +22,6 @@ impl Collector {
     }
 }
 
-/// A layer for the collector, where one is named.
 pub fn wanted() -> Option<(BoxedLayer, Collector)> {
     ENDPOINTS.iter().find_map(|name| super::variable(name))?;
     // The exporter needs a default provider of the process; it may be set already.

@@ -8,7 +8,6 @@ fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Bold.
 pub fn bold(text: &str) -> String {
     painted(Style::new().bold(), text)
 }

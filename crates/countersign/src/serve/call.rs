@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 pub struct Call {
     /// What all requests share.
     pub resident: Resident,
-    /// Its route.
     pub route: &'static Route,
     /// The values of the query, and of headers that the route takes.
     pub parameters: Parameters,

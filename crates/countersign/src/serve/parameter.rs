@@ -17,12 +17,10 @@ pub struct Parameter {
     pub name: &'static str,
     pub place: Place,
     pub kind: Kind,
-    /// What it does.
     pub words: &'static str,
 }
 
 impl Parameter {
-    /// A parameter of the query.
     pub const fn query(name: &'static str, kind: Kind, words: &'static str) -> Self {
         Self { name, place: Place::Query, kind, words }
     }

@@ -31,7 +31,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with its status.
     pub fn new(status: StatusCode, code: Code, message: impl Into<String>) -> Self {
         Self { status, failure: Failure { code, ..Failure::usage(message) } }
     }
@@ -41,7 +40,6 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, Code::Arguments, message)
     }
 
-    /// The same with what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { failure: self.failure.hint(hint), ..self }
     }

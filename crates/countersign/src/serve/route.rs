@@ -11,7 +11,6 @@ use countersign_app::answer::v1;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::pin::Pin;
 
-/// A route.
 pub struct Route {
     pub method: Method,
     /// Its path; `{id}` stands for one part of any text.
@@ -49,7 +48,6 @@ pub const GET: Route = Route {
     run: |_| Box::pin(async { Err(Refusal::malformed("")) }),
 };
 
-/// The same for POST.
 pub const POST: Route = Route { method: Method::Post, ..GET };
 
 /// How a route is called.

@@ -135,7 +135,7 @@ fn money_needs_a_price_and_is_counted_by_it() {
 #[test]
 fn costs_are_shown_by_day_reviewer_and_model() {
     let project = project();
-    assert!(project.run(&["costs"]).exits(0).stdout.contains("nobody was asked in the last 30 days"));
+    assert!(project.run(&["costs"]).exits(0).stdout.contains("no reviewer was asked in the last 30 days"));
     let usage = r#", "usage": {"tokens_in": 1800, "tokens_out": 200, "cost_usd": 0.01, "model": "m-1"}"#;
     let (project, _) = priced(3, usage, "", "");
     let text = project.run(&["review"]).exits(0).stdout;

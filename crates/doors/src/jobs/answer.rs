@@ -275,7 +275,6 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
     }
 }
 
-/// The reviews of a round that failed.
 pub fn failed_reviews(review: &Review, round: &Round, step: &Step) -> Vec<FailedReview> {
     let failures = round.judgement.blocking.iter().chain(&round.judgement.waived);
     let indices: BTreeSet<usize> = failures.map(|place| place.assignment).collect();

@@ -160,7 +160,6 @@ impl From<LedgerError> for Refusal {
 /// An answer, and what is to be recorded once the client has it.
 #[derive(Clone)]
 pub struct Answered {
-    /// The answer.
     pub answer: Finished,
     delivery: Option<Delivery>,
 }

@@ -10,12 +10,10 @@ use countersign_core::review::Review;
 use countersign_core::text::visible_line;
 use serde_json::json;
 
-/// With the first step.
 pub const IMPORTANT_NOTE: &str = "Do what step_instructions say, write the expected outputs as files inside the project, then call \
      finished_step with their paths. The step is judged by its reviews before the next one begins; what fails comes \
      back as needs_work, with findings to be fixed.";
 
-/// The same without the gate.
 pub const NOTE_WITHOUT_GATE: &str = "Do what step_instructions say, write the expected outputs as files inside the project, then call \
      finished_step with their paths. This server was started with --no-quality-gate: steps are not judged, and that is \
      recorded for each of them.";
@@ -35,7 +33,6 @@ pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overr
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
-/// A self-review with a wrong token.
 pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it is in the instructions file that the last answer to \
      finished_step for this step named";
 

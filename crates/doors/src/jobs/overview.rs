@@ -9,19 +9,13 @@ use countersign_engine::ledger::Ledger;
 /// An active workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderWay {
-    /// Its session.
     pub session_id: String,
-    /// The agent.
     pub agent: String,
     /// `job/workflow`.
     pub workflow: String,
-    /// Its goal.
     pub goal: String,
-    /// How many of its steps are done.
     pub steps_done: usize,
-    /// How many it has.
     pub steps: usize,
-    /// Its open steps.
     pub open: Vec<OpenStep>,
     /// The steps that were finished without the gate.
     pub not_judged: Vec<String>,
@@ -32,7 +26,6 @@ pub struct UnderWay {
 /// A step that can be finished now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenStep {
-    /// The step.
     pub step_id: String,
     /// Its latest review.
     pub review: Option<ReviewId>,

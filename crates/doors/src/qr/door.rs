@@ -47,7 +47,6 @@ pub enum QrError {
 pub struct Qr {
     /// The folder of the state files.
     pub dir: StateDir,
-    /// The phase.
     pub phase: Phase,
     /// Which severities block in which round, and when the loop ends.
     pub policy: GatePolicy,

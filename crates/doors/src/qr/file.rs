@@ -75,7 +75,6 @@ impl StateDir {
         Self(path.into())
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -50,7 +50,6 @@ pub struct Item {
     pub scope: Scope,
     /// What is to be verified.
     pub check: String,
-    /// Its status.
     pub status: Status,
     /// Why it failed.
     pub finding: Option<String>,

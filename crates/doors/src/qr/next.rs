@@ -9,7 +9,6 @@ use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 pub struct Here {
     /// The state directory, as the caller can type it.
     pub state_dir: String,
-    /// The phase.
     pub phase: Phase,
     /// Whether an agent reads the answer: it gets no commands that are for people.
     pub for_agent: bool,

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-/// One phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// The structure of the plan; some files call it `plan-design`.
     PlanStructure,
-    /// The code in the plan.
     PlanCode,
     /// The documentation in the plan.
     PlanDocs,
@@ -22,12 +20,10 @@ impl Phase {
     pub const ALL: [Self; 5] =
         [Self::PlanStructure, Self::PlanCode, Self::PlanDocs, Self::ImplCode, Self::ImplDocs];
 
-    /// The phase with this name, or with the other name the first one has.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.names().contains(&name))
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.names()[0]
     }

@@ -14,7 +14,6 @@ use countersign_core::text;
 use serde_json::json;
 
 const PARTS_NAMED_MAX: usize = 500;
-/// The name of the only output.
 pub const OUTPUT: &str = "artifact";
 
 const fn field(name: &'static str, kind: Kind, says: &'static str) -> Field {

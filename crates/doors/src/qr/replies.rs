@@ -33,14 +33,12 @@ fn text<'v>(entry: &'v Value, key: &str) -> &'v str {
     entry[key].as_str().unwrap_or_default()
 }
 
-/// The status of a milestone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MilestoneStatus {
     /// Every criterion is met.
     Yes,
     /// None is.
     No,
-    /// Some are.
     Partially,
 }
 
@@ -53,7 +51,6 @@ impl MilestoneStatus {
         }
     }
 
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Yes => "SATISFIED",
@@ -66,9 +63,7 @@ impl MilestoneStatus {
 /// One criterion of a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reconciled {
-    /// The criterion.
     pub criterion: String,
-    /// Whether it is met.
     pub met: bool,
     /// The evidence: a path and a line.
     pub evidence: Option<(String, u32)>,

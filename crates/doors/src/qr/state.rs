@@ -20,7 +20,6 @@ pub(super) const HINT: &str = "correct the file, or begin the phase again: count
 /// The content of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The phase it is about.
     pub phase: Phase,
     /// The round, from 1. Only a fix begins another.
     pub iteration: u32,
@@ -70,7 +69,6 @@ impl State {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The item with this id.
     pub fn item(&self, id: &str) -> Option<&Item> {
         self.items.iter().find(|item| item.id == id)
     }

@@ -88,7 +88,6 @@ pub enum Refused {
     },
 }
 
-/// The result of the gate for a state.
 pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> GateResult<'s> {
     policy::gate(state.items.iter().map(gate_item), state.iteration, policy)
 }

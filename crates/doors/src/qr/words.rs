@@ -252,7 +252,6 @@ pub fn execute(here: &Here) -> String {
     format!("Phase: {}\nTask: {}\n\n{}\n", here.phase, task(here.phase), here.execute())
 }
 
-/// The task of a phase.
 pub fn task(phase: Phase) -> &'static str {
     match phase {
         Phase::PlanStructure => {

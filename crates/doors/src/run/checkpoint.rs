@@ -17,7 +17,6 @@ pub struct Checkpoint {
     /// Where the agent works.
     #[serde(flatten)]
     pub place: Place,
-    /// The number of the attempt.
     pub attempt: u32,
     /// Attempts that do not count: those before a retry, and those that conflicts with the main branch cost.
     #[serde(default)]
@@ -52,7 +51,6 @@ pub struct Checkpoint {
 pub struct Merging {
     /// The commit that joins the task and the main branch.
     pub commit: String,
-    /// The review.
     #[serde(flatten)]
     pub review: ReviewRecord,
 }
@@ -60,9 +58,7 @@ pub struct Merging {
 /// The result of a review, as it is recorded with the attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRecord {
-    /// Its status.
     pub status: ReviewStatus,
-    /// Its findings.
     pub findings: Option<String>,
     /// Its id; none where no review was made.
     #[serde(rename = "review")]

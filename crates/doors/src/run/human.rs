@@ -11,7 +11,6 @@ use countersign_core::text::visible_line;
 pub struct Shown {
     /// The task's id.
     pub task: String,
-    /// Its name.
     pub name: String,
     /// The issues.
     pub issues: Vec<Issue>,
@@ -24,7 +23,6 @@ pub struct Shown {
 pub enum Line {
     /// The frame around the title.
     Rule(String),
-    /// The title.
     Title(String),
     /// A finding.
     Issue(Severity, String),
@@ -44,9 +42,7 @@ impl Line {
 const WIDTH: usize = 39;
 /// The reply to an invalid choice.
 pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
-/// The choices.
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
-/// The prompt.
 pub const PROMPT: &str = "> ";
 
 /// The gate, line by line, up to the choices.
@@ -75,7 +71,6 @@ pub fn issue_line(issue: &Issue) -> String {
     format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
 }
 
-/// A choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// A decision.

@@ -32,9 +32,7 @@ const ROUNDS_MAX: u32 = 100;
 /// The configuration a change is judged by.
 #[derive(Clone)]
 pub struct Judging {
-    /// The rules.
     pub rules: Vec<Rule>,
-    /// The policy.
     pub policy: Policy,
     /// The program of the first reviewer, where it is one.
     pub program: Option<String>,

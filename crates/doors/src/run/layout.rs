@@ -45,7 +45,6 @@ impl Layout {
         self.spec().join(format!("{before}{}{after}", self.prefix))
     }
 
-    /// The list of tasks.
     pub fn tasks(&self) -> PathBuf {
         self.named("", "tasks.md")
     }

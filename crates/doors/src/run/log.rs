@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// An open log.
 #[derive(Clone)]
 pub struct Log(Arc<Mutex<Open>>);
 
@@ -17,7 +16,6 @@ struct Open {
     bytes: u64,
 }
 
-/// The path of a log.
 pub fn path(logs: &Path, task: &str, attempt: u32) -> PathBuf {
     logs.join(format!("{task}-{attempt}.log"))
 }

@@ -38,17 +38,12 @@ pub struct Repo {
 pub enum Place {
     /// On its own branch, in its own worktree.
     Worktree {
-        /// The branch.
         branch: String,
-        /// The folder.
         #[serde(rename = "worktree")]
         folder: PathBuf,
     },
     /// On its own branch, in the project's worktree.
-    Branch {
-        /// The branch.
-        branch: String,
-    },
+    Branch { branch: String },
     /// On whatever is checked out.
     #[serde(deserialize_with = "any")]
     Here,

@@ -24,7 +24,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio_util::sync::CancellationToken;
 
-/// The parts of a run.
 pub struct RunParts {
     /// The engine of the project.
     pub engine: Engine,
@@ -36,7 +35,6 @@ pub struct RunParts {
     pub repo: Repo,
     /// The agent.
     pub worker: Worker,
-    /// The settings.
     pub settings: Settings,
     /// Finds the rules and reviewers of a change.
     pub judges: Arc<dyn ReviewConfigSource>,
@@ -48,7 +46,6 @@ pub struct RunParts {
     pub now: fn() -> String,
 }
 
-/// A run.
 pub struct Run {
     parts: RunParts,
     pub(super) state: State,
@@ -87,7 +84,6 @@ pub enum Said<T> {
 pub struct Question<'a> {
     /// The summary they see first.
     pub shown: &'a Shown,
-    /// The diff.
     pub diff: &'a str,
     /// The files that changed.
     pub files: &'a [PathBuf],

@@ -21,7 +21,6 @@ use tokio::task::JoinSet;
 pub enum Selection {
     /// All that can run.
     All,
-    /// All of a milestone.
     Milestone(String),
     /// These, in the order in which they can run.
     These(Vec<String>),
@@ -43,7 +42,6 @@ pub struct Results {
 /// A selected task that did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Why.
     pub why: String,
     /// The outcome for the run: a task that is not done has not passed.
     pub outcome: Outcome,

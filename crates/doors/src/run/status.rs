@@ -12,7 +12,6 @@ const STATE_WIDTH: usize = 7;
 /// A task of the list with its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'s> {
-    /// The task.
     pub task: &'s Task,
     /// Its summary in the database, if it has one.
     pub summary: Option<&'s Summary>,

@@ -26,14 +26,11 @@ pub enum TaskEnd {
         commit: Option<String>,
         /// The status of its review.
         review: String,
-        /// The id of its review.
         review_id: Option<ReviewId>,
     },
     /// It failed for good.
     Failed {
-        /// The code of the error.
         code: ErrorCode,
-        /// The error.
         error: String,
         /// The outcome for the run.
         outcome: Outcome,

@@ -42,7 +42,6 @@ impl TaskFileError {
 }
 
 impl TaskFile {
-    /// The list of a layout.
     pub fn new(layout: &Layout) -> Self {
         Self { layout: layout.clone(), writing: Mutex::new(()) }
     }
@@ -59,7 +58,6 @@ impl TaskFile {
         std::fs::read_to_string(&path).map_err(TaskFileError::io(&path))
     }
 
-    /// Puts the text back as it was.
     pub fn put_back(&self, text: &str) -> Result<(), TaskFileError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.layout.tasks();

@@ -4,7 +4,6 @@ use super::layout::Layout;
 use countersign_core::markdown::{self, Line, heading};
 use std::path::Path;
 
-/// The most of a passage.
 const PASSAGE_BYTES: usize = 4 * 1024;
 /// Larger files are not searched.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;

@@ -25,7 +25,6 @@ Write down what you found, each with its place and what would mend it. Then conc
 misunderstood, with one of these: you approve the work as it is; it needs revision, and what has to change; or it is \
 rejected, because a person has to decide before anybody works on.";
 
-/// A review command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewCommand {
     /// A prompt by its name.

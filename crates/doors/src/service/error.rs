@@ -69,7 +69,6 @@ impl ServiceError {
         }
     }
 
-    /// There is no such task.
     pub fn no_task(typed: &str) -> Self {
         Self::NoTask(quoted(typed))
     }

@@ -8,7 +8,6 @@ use countersign_engine::ledger::{Ledger, LedgerError, Note};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The stream of all events.
 pub const STREAM: &str = "service/events";
 
 /// The record of a review.
@@ -54,7 +53,6 @@ pub enum ServiceEvent {
 /// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
-    /// The id of the task.
     pub task_id: String,
     /// The subject of its reviews.
     pub subject: String,
@@ -62,11 +60,8 @@ pub struct Happened {
     pub title: String,
     /// The name of the project's folder.
     pub project_id: String,
-    /// The status of the task.
     pub status: TaskStatus,
-    /// The review.
     pub review: TaskReview,
-    /// The notification, if there is one.
     #[serde(default)]
     pub notification: Option<Notification>,
 }
@@ -149,7 +144,6 @@ pub(super) async fn all(ledger: &Ledger) -> Result<Vec<ServiceEvent>, LedgerErro
     Ok(ledger.notes(STREAM).await?.iter().filter_map(ServiceEvent::of).collect())
 }
 
-/// The last event of a subject.
 pub async fn latest_of(ledger: &Ledger, subject: &Subject) -> Result<Option<ServiceEvent>, LedgerError> {
     let of_subject = |event: &ServiceEvent| event.happened().subject == subject.as_str();
     Ok(all(ledger).await?.into_iter().rfind(of_subject))

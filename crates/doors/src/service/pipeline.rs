@@ -43,15 +43,10 @@ pub fn free_rule() -> Rule {
 
 /// The parts of a review.
 pub struct Reviewing {
-    /// The tasks.
     pub tasks: Tasks,
-    /// The engine.
     pub engine: Engine,
-    /// The rules.
     pub rules: Vec<Rule>,
-    /// The policy.
     pub policy: Policy,
-    /// The settings.
     pub settings: ServiceConfig,
     /// The commit the change is against.
     pub base: Option<String>,
@@ -73,7 +68,6 @@ pub struct Finished {
     pub task: Task,
     /// Its event.
     pub happened: Happened,
-    /// Its outcome.
     pub outcome: Outcome,
     /// The number of the failing review that blocks.
     pub max_revisions: u32,

@@ -53,27 +53,21 @@ impl TaskStatus {
 /// Where a task is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// In a plan.
     Plan {
         /// The plan, relative to the root.
         file: String,
     },
-    /// In the ledger.
     Ledger,
 }
 
-/// A task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Its place in the plan (`1.2`), or the id it was added by.
     pub id: String,
-    /// The title.
     pub title: String,
-    /// The scope.
     pub scope: Option<String>,
     /// The acceptance criteria.
     pub acceptance: Option<String>,
-    /// The status.
     pub status: TaskStatus,
     /// Where it is defined.
     pub home: Home,

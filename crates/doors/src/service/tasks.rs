@@ -30,9 +30,7 @@ fn stream(id: &str) -> String {
 /// A task that is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
-    /// The title.
     pub title: String,
-    /// The scope.
     #[serde(default)]
     pub scope: Option<String>,
     /// The acceptance criteria.
@@ -50,13 +48,11 @@ struct Moved {
 pub struct Tasks {
     /// The ledger of the project.
     pub ledger: Ledger,
-    /// Its root.
     pub root: PathBuf,
     /// Its plan, relative to the root.
     pub plan: String,
 }
 
-/// Reads a plan, if there is one.
 pub fn read_plan(path: &Path) -> Result<Option<plan::Reading>, ServiceError> {
     if !path.exists() {
         return Ok(None);
@@ -207,7 +203,6 @@ impl Tasks {
     }
 }
 
-/// A task of a plan.
 pub fn planned(file: &str, task: &PlanTask) -> Task {
     Task {
         id: task.id.clone(),

@@ -45,7 +45,6 @@ pub struct Gathered {
     pub root_origin: Origin,
     /// The project's file, if there is one.
     pub project: Option<FileBytes>,
-    /// Who named it.
     pub project_origin: Origin,
     /// Why the project's file cannot be read, though it is there. Unless another takes its place, there is no
     /// configuration.

@@ -80,7 +80,6 @@ pub(super) struct WrittenWebhook {
 /// Who is told, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyConfig {
-    /// What is switched on.
     pub switches: Switches,
     /// The name of the sound, instead of the one that belongs to what happened.
     pub sound_name: Option<String>,

@@ -38,7 +38,6 @@ pub fn is_short_form(name: &str) -> bool {
 pub struct ReviewerConfig {
     /// How rules, flags and reports call it.
     pub name: String,
-    /// What it is.
     pub kind: ReviewerKind,
     /// Where it was written.
     pub place: Place,
@@ -54,10 +53,7 @@ pub enum ReviewerKind {
     /// A service that is asked over HTTP.
     Service(ServiceReviewer),
     /// Recorded rulings.
-    Replay {
-        /// The file they are in.
-        file: PathBuf,
-    },
+    Replay { file: PathBuf },
     /// The author, asked to look again.
     SelfReview,
     /// Only the deterministic checks of the criteria.
@@ -65,7 +61,6 @@ pub enum ReviewerKind {
 }
 
 impl ReviewerKind {
-    /// How it is asked, where it is.
     pub fn asked(&self) -> Option<&Asked> {
         match self {
             Self::Command(command) => Some(&command.asked),
@@ -88,24 +83,20 @@ pub struct CommandReviewer {
 /// An agent program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramReviewer {
-    /// Which one.
     pub program: &'static Facts,
     /// Where its service is, where not at the program's own choice.
     pub base_url: Option<String>,
     /// The variable that holds the key of that service.
     pub key_env: Option<String>,
-    /// How it is asked.
     pub asked: Asked,
 }
 
 impl ProgramReviewer {
-    /// A program as it is.
     pub fn plain(program: &'static Facts) -> Self {
         Self { program, base_url: None, key_env: None, asked: Asked::default() }
     }
 }
 
-/// A service that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceReviewer {
     /// What it speaks.
@@ -114,7 +105,6 @@ pub struct ServiceReviewer {
     pub base_url: Option<String>,
     /// Where its key is, where somebody says so.
     pub key: Option<KeySource>,
-    /// The most tokens of a reply.
     pub reply_tokens: u32,
     /// How it is asked; it has a model.
     pub asked: Asked,
@@ -125,7 +115,6 @@ pub struct ServiceReviewer {
 pub enum KeySource {
     /// In a variable of the environment.
     Variable(String),
-    /// In a file.
     File(PathBuf),
 }
 

@@ -16,7 +16,6 @@ pub type CheckProblem<'f> = &'f dyn Fn(&Check) -> Option<String>;
 /// Where a rule was written, so that what is found out later can be shown there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSource {
-    /// Its name.
     pub name: Place,
     /// Its patterns, in order.
     pub patterns: Vec<Place>,

@@ -148,7 +148,6 @@ pub struct ServiceConfig {
 pub struct ContextConfig {
     /// Title, scope and acceptance criteria.
     pub task_definition: bool,
-    /// The diff.
     pub diff: bool,
     /// What the tests say.
     pub tests: bool,

@@ -23,7 +23,6 @@ const OUTPUT: &str = "files";
 pub struct Found {
     /// The review, as it stands.
     pub stored: Stored,
-    /// The finding.
     pub finding: Finding,
     /// What it was an answer to.
     pub key: Key,

@@ -33,7 +33,6 @@ pub enum Judge {
     Service(Service),
     /// A recording.
     Replay {
-        /// What was recorded.
         recording: Arc<Recording>,
         /// The digest of the file they came from.
         digest: Digest,

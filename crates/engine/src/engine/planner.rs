@@ -58,9 +58,7 @@ pub struct Prepared {
 /// One question as it would be asked.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// The system prompt.
     pub system_prompt: String,
-    /// The payload.
     pub payload: String,
     /// How long the reviewer may take.
     pub timeout_seconds: u64,

@@ -17,7 +17,6 @@ use std::io;
 pub(super) enum Access {
     /// Copies of what the question does not show.
     Copies,
-    /// The project.
     Project,
     /// The project, where it may mend what it finds. Whoever asks looks at the files again.
     ProjectToMend,

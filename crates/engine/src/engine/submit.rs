@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// What was handed in, and where it is judged.
 #[derive(Clone, Debug)]
 pub struct Ticket {
-    /// The review.
     pub review: ReviewId,
     /// The round this work is judged in.
     pub round: u32,

@@ -36,7 +36,6 @@ impl SubmittedChange {
         Self { change: Arc::new(change), summary, left_out, sections, context }
     }
 
-    /// The change.
     pub fn change(&self) -> &Change {
         &self.change
     }

@@ -39,7 +39,6 @@ or that you cannot read.
 /// Who reviews, who reads, and the words of the review.
 #[derive(Clone, Debug)]
 pub struct TwoCall {
-    /// Who reviews.
     pub reviewer: Panelist,
     /// Who reads the review.
     pub parser: Panelist,

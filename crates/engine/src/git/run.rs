@@ -48,7 +48,6 @@ impl Git {
         Self { folder: folder.to_owned(), variables: vec![], input: None, timeout_seconds: TIMEOUT_SECONDS }
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -5,10 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// One worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktree {
-    /// Where it is.
     pub path: PathBuf,
     /// The commit it has checked out; none before the first.
     pub head: Option<String>,

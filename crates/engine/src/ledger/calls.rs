@@ -42,7 +42,6 @@ pub enum CallState {
 /// One question to one reviewer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its id.
     pub id: CallId,
     /// The round it was asked in.
     pub round: u32,
@@ -135,7 +134,6 @@ pub struct Cost {
     pub reviewer: String,
     /// The model that answered, where it is known.
     pub model: Option<String>,
-    /// How many questions.
     pub questions: u64,
     /// Tokens of questions that said so.
     pub tokens_in: u64,
@@ -158,10 +156,10 @@ pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Co
     {
         let cost = by_day.entry((asked_ms / DAY_MS, reviewer, report.model)).or_default();
         cost.questions += 1;
-        cost.tokens_in = cost.tokens_in.saturating_add(report.tokens_in.unwrap_or(0));
-        cost.tokens_out = cost.tokens_out.saturating_add(report.tokens_out.unwrap_or(0));
+        cost.tokens_in = sum(cost.tokens_in, report.tokens_in);
+        cost.tokens_out = sum(cost.tokens_out, report.tokens_out);
         cost.tokens_unknown += u64::from(report.tokens_in.is_none() || report.tokens_out.is_none());
-        cost.microusd = cost.microusd.saturating_add(report.cost_microusd.unwrap_or(0));
+        cost.microusd = sum(cost.microusd, report.cost_microusd);
         cost.cost_unknown += u64::from(report.cost_microusd.is_none());
     }
     let named = |((day, reviewer, model), cost)| Cost { day: date(day), reviewer, model, ..cost };
@@ -169,6 +167,11 @@ pub(super) async fn costs(session: &mut Session, since_ms: i64) -> Result<Vec<Co
     // The newest day first, then the dearest; what is left is sorted by name already.
     all.sort_by_key(|cost| Reverse((cost.day.clone(), cost.microusd, cost.tokens_in)));
     Ok(all)
+}
+
+/// A sum that every reader of the JSON can hold; what is unknown adds nothing.
+fn sum(sum: u64, more: Option<u64>) -> u64 {
+    sum.saturating_add(more.unwrap_or(0)).min(i64::MAX.cast_unsigned())
 }
 
 /// A day since 1970, as `YYYY-MM-DD`.

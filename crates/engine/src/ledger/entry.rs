@@ -31,9 +31,7 @@ pub struct Recorded {
     pub stream: String,
     /// Its number in the stream, from 1 and without gaps.
     pub n: u64,
-    /// When it was recorded.
     pub at_ms: i64,
-    /// Its kind.
     pub kind: String,
     /// What happened, as JSON.
     pub body: String,

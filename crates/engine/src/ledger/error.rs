@@ -77,7 +77,6 @@ impl LedgerError {
         }
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Newer { .. } | Self::UnknownEvent { .. } => {

@@ -190,7 +190,6 @@ impl Ledger {
         self.read().await?.rows(Rows::Page(filter)).await
     }
 
-    /// The same for one subject.
     pub async fn list_for(&self, subject: &Subject, filter: Filter) -> Result<Vec<Row>> {
         self.read().await?.rows(Rows::PageFor(subject, filter)).await
     }

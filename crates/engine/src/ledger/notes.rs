@@ -11,7 +11,6 @@ pub struct Note {
     pub n: u64,
     /// When it was recorded.
     pub at_ms: i64,
-    /// Its kind.
     pub kind: String,
     /// What happened, as JSON.
     pub body: String,

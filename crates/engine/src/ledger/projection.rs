@@ -10,19 +10,16 @@ use serde_json::{Value, json};
 /// What is known of a review without reading its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The review.
     pub id: ReviewId,
     /// The number of its first event in the ledger: reviews are listed in this order, newest first.
     pub opened_seq: u64,
     /// How many events it has.
     pub n: u64,
-    /// What it is about.
     pub subject: Subject,
     /// Where it stands.
     pub state: State,
     /// The outcome a caller is told now; none while a round is under way.
     pub standing: Option<Outcome>,
-    /// The number of its last round.
     pub round: u32,
     /// Rounds that ended in needs work since it was opened or lifted.
     pub attempts: u32,
@@ -30,7 +27,6 @@ pub struct Row {
     pub digest: Option<Digest>,
     /// The process that does what is due.
     pub holder: Option<String>,
-    /// When it was opened.
     pub opened_ms: i64,
     /// When its last event was recorded.
     pub changed_ms: i64,
@@ -43,7 +39,6 @@ pub struct Count {
     pub state: State,
     /// The outcome a caller is told now.
     pub standing: Option<Outcome>,
-    /// How many.
     pub reviews: u64,
 }
 

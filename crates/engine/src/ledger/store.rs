@@ -69,7 +69,6 @@ pub(super) enum Lines<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
-    /// The one of a review.
     Of(&'a ReviewId),
     /// The newest of a subject.
     Latest(&'a Subject),

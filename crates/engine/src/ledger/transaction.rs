@@ -95,7 +95,6 @@ impl Transaction {
         self.or_give_up(done)
     }
 
-    /// Ends such a call.
     pub async fn end_call(&mut self, call: &CallId, answered: bool) -> Result<()> {
         let state = if answered { CallState::Answered } else { CallState::Failed };
         let done = self.session()?.set_call(call, state).await;
@@ -130,7 +129,6 @@ impl Transaction {
         notes::last(self.session()?, stream).await
     }
 
-    /// What was spent, at the most.
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
         self.session()?.spent(scope).await
     }
@@ -183,7 +181,6 @@ impl Draft {
         &self.stored.review
     }
 
-    /// Adds events.
     pub fn add(&mut self, events: Vec<Event>) {
         events.iter().for_each(|event| self.stored.record(event, self.at_ms));
         self.events.extend(events);

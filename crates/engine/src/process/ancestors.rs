@@ -10,7 +10,6 @@ const MAX_ANCESTORS: usize = 64;
 /// A process above this one, as it was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
-    /// Its number.
     pub pid: u32,
     /// Its command line.
     pub args: Vec<OsString>,

@@ -118,10 +118,7 @@ pub enum How {
     /// It took too long and was ended.
     TimedOut,
     /// It wrote too much and was ended.
-    TooMuchOutput {
-        /// The limit.
-        limit_bytes: usize,
-    },
+    TooMuchOutput { limit_bytes: usize },
     /// It was cancelled and ended.
     Cancelled,
     /// Its guard ended without a report, or another process cut its lifeline.
@@ -131,7 +128,6 @@ pub enum How {
 /// A program that has ended, with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// How.
     pub how: How,
     /// What it wrote, up to the limit.
     pub stdout: Vec<u8>,

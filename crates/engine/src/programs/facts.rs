@@ -30,7 +30,6 @@ pub enum Vendor {
 impl Vendor {
     const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Google];
 
-    /// The vendor of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|vendor| vendor.name() == name)
     }
@@ -109,7 +108,6 @@ pub struct Credentials {
     pub folder_variable: Option<&'static str>,
     /// That folder below the home folder.
     pub folder: &'static str,
-    /// The file in it.
     pub file: &'static str,
 }
 
@@ -125,7 +123,6 @@ impl Credentials {
     }
 }
 
-/// There is one of each name.
 impl PartialEq for Facts {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

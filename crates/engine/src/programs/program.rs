@@ -66,7 +66,6 @@ impl Programs {
         self.all().filter(|program| program.server.is_some() || program.hook.is_some())
     }
 
-    /// The hooks there are.
     pub fn hooks(self) -> impl Iterator<Item = Hook> {
         self.all().filter_map(|program| program.hook)
     }
@@ -110,7 +109,6 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>, and: &str) -> String
 /// A variable that an agent program sets for its agent's commands, as measured in the real programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Its name.
     pub name: &'static str,
     /// The one value that counts, where others use the name too.
     pub value: Option<&'static str>,
@@ -153,7 +151,6 @@ pub struct Hook {
     pub file: &'static str,
     /// What that file allows beside JSON.
     pub dialect: Dialect,
-    /// The list of hooks in it.
     pub path: [&'static str; 2],
     /// An hour, in what the program counts: seconds or milliseconds.
     pub timeout: u64,
@@ -172,7 +169,6 @@ impl fmt::Debug for Hook {
 pub enum FileFormat {
     /// JSON, and what the program allows beside it.
     Json(Dialect),
-    /// TOML.
     Toml,
 }
 
@@ -188,9 +184,7 @@ pub struct Dialect {
 impl Dialect {
     /// JSON and nothing beside it.
     pub const STRICT: Self = Self { comments: false, trailing_commas: false };
-    /// With comments.
     pub const COMMENTS: Self = Self { comments: true, trailing_commas: false };
-    /// With comments and trailing commas.
     pub const LOOSE: Self = Self { comments: true, trailing_commas: true };
 }
 

@@ -98,7 +98,6 @@ impl Said {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The kind.
     pub kind: Kind,
     /// The words of the program, on one line.
     pub quoted: String,
@@ -137,7 +136,6 @@ pub enum Kind {
     TimedOut,
     /// It ended without a word, or by a signal.
     Crashed,
-    /// It was cancelled.
     Cancelled,
     /// It answered, and not in the form that was asked for.
     Garbled,
@@ -234,9 +232,7 @@ impl Problem {
 pub struct ProgramName<'a> {
     /// Its name, as it stands in a sentence.
     pub name: &'a str,
-    /// Where it is to be had.
     pub install: &'a str,
-    /// What to do to sign in.
     pub sign_in: &'a str,
 }
 

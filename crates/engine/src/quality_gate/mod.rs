@@ -55,7 +55,6 @@ pub fn quality_gate_response_schema() -> &'static Value {
     &QUALITY_GATE_RESPONSE_SCHEMA
 }
 
-/// The gate.
 #[derive(Clone)]
 pub struct QualityGate {
     cli: Option<Arc<dyn ReviewerCli>>,

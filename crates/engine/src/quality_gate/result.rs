@@ -23,7 +23,6 @@ pub struct ReviewResult {
     pub review_run_each: String,
     /// The file, where the files of a `files` output are reviewed one by one.
     pub target_file: Option<String>,
-    /// Whether it passes.
     pub passed: bool,
     /// What there is to say about the whole.
     pub feedback: String,

@@ -107,7 +107,6 @@ fn project_path(root: &Root, given: String) -> Result<String, PathProblem> {
     }
 }
 
-/// A review of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepReview {
     /// [`STEP`] for all outputs together, or the name of an output.

@@ -24,7 +24,6 @@ const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// An agent program, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Which one.
     pub program: &'static Facts,
     /// The model, where not the program's own choice.
     pub model: Option<String>,

@@ -39,7 +39,6 @@ pub struct Brief {
     pub payload: String,
     /// The files, as gathered.
     pub files: Vec<Material>,
-    /// What is shown of them.
     pub shown: Vec<Shown>,
     /// How many files there are whose contents are not in the payload, or not whole, and have to be read.
     pub unshown: usize,
@@ -60,7 +59,6 @@ pub struct Brief {
 }
 
 impl Brief {
-    /// The file this is about, where it is about one.
     pub fn file(&self) -> Option<&str> {
         match (&self.target, self.files.as_slice()) {
             (Target::File(path), _) => Some(path),
@@ -104,9 +102,7 @@ pub(super) const NOT_UTF_8: &str = "the reply is not valid UTF-8";
 /// Why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// The kind.
     pub why: NoVerdict,
-    /// In words, with what to do.
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
@@ -131,7 +127,6 @@ pub struct Told<T = Answer> {
 }
 
 impl<T> Told<T> {
-    /// The same with what is made of it.
     pub fn and_then<U>(self, made: impl FnOnce(T) -> Result<U, Failed>) -> Told<U> {
         Told { result: self.result.and_then(made), reply: self.reply, usage: self.usage }
     }

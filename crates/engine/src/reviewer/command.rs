@@ -41,7 +41,6 @@ impl Command {
         self.argv.iter().enumerate().map(resolve).collect()
     }
 
-    /// The same command for another root.
     pub fn from_anywhere(&self, root: &Path) -> Self {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }

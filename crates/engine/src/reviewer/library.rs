@@ -34,7 +34,6 @@ pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Value, CliError>> + Send
 /// A reviewer CLI: gets a system prompt, a payload and a schema; gives structured output. It is asked about all evaluations
 /// of a step at once. The gate drops the future on a timeout or a cancel: what was started for it must end with it.
 pub trait ReviewerCli: Send + Sync {
-    /// Asks.
     fn ask<'a>(&'a self, question: CliQuestion<'a>) -> Asked<'a>;
 }
 

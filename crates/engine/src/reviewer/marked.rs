@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 pub struct Marked {
     /// The program, and how it gets its prompt.
     pub worker: Worker,
-    /// Its environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 

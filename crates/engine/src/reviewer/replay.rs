@@ -10,7 +10,6 @@ use countersign_core::outcome::NoVerdict;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// Rulings.

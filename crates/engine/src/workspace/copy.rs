@@ -15,7 +15,6 @@ use std::path::Path;
 /// Secrets are found only in a text that is in memory as a whole.
 const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What was copied.
 #[derive(Clone, Debug, Default)]
 pub struct Copied {
     /// How many secrets were replaced.

@@ -19,20 +19,16 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// What is wrong.
     pub message: String,
-    /// Where.
     pub place: Place,
     /// Another place that belongs to it, such as the first of two equal names.
     pub related: Option<Box<Related>>,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
 /// A second place, and what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Where.
     pub place: Place,
-    /// What is there.
     pub label: String,
 }
 
@@ -42,7 +38,6 @@ impl Diagnostic {
         Self { code, message: message.into(), place, related: None, hint: None }
     }
 
-    /// The same with a hint.
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }

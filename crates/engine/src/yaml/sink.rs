@@ -34,12 +34,10 @@ impl ProblemList {
         Place::new(&self.source, span.clone())
     }
 
-    /// Reports a problem.
     pub fn report(&mut self, code: &'static str, span: &Range<usize>, message: impl Into<String>) {
         self.problems.push(Diagnostic::new(code, self.place(span), message));
     }
 
-    /// Reports a problem and what to do about it.
     pub fn report_with_hint(
         &mut self,
         code: &'static str,
@@ -133,7 +131,6 @@ impl ProblemList {
 /// A good name and where it is written.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The name.
     pub name: String,
     /// Its bytes.
     pub span: Range<usize>,

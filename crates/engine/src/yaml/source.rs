@@ -100,7 +100,6 @@ impl Place {
         Self::new(source, 0..0)
     }
 
-    /// The file.
     pub fn file(&self) -> &Path {
         &self.source.path
     }

@@ -15,7 +15,6 @@ pub type Count = Whole<1, { u32::MAX }>;
 pub type CountOrNone = Whole<0, { u32::MAX }>;
 
 impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
-    /// The number.
     pub const fn get(self) -> u32 {
         self.0
     }

@@ -60,7 +60,6 @@ pub fn insert(format: FileFormat, text: &str, path: &[&str], members: &Members) 
     }
 }
 
-/// The text with another value at a path.
 pub fn set(format: FileFormat, text: &str, path: &[&str], value: &Value) -> Result<String, Fault> {
     let Some(standing) = look(format, text, path)? else { return Ok(text.to_owned()) };
     let mut out = text.to_owned();

@@ -47,13 +47,11 @@ pub struct Tell {
 /// The result for one entry.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// The agent.
     pub agent: &'static str,
     /// `mcp` or `hook`.
     pub entry: &'static str,
     /// The next step of the user.
     pub next: &'static str,
-    /// Its file.
     pub file: PathBuf,
     /// Whether the entry is removed.
     pub remove: bool,

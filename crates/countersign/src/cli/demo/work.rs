@@ -100,7 +100,6 @@ const LIMITS: &str = "{\n  \"max_celsius\": 60\n}\n";
 
 /// One edit of the author.
 pub struct Edit {
-    /// The file.
     pub file: &'static str,
     /// What is done, in words.
     pub words: &'static str,

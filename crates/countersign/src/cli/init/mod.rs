@@ -174,7 +174,6 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// What was made, or would be.
 struct Made {
     file: PathBuf,
     text: String,

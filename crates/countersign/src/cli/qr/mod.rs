@@ -74,7 +74,6 @@ pub enum QrCommand {
 }
 
 impl QrCommand {
-    /// The reviewer that was named.
     pub fn reviewer(&self) -> Option<&String> {
         match self {
             Self::Decompose(options) => options.ask.reviewer.as_ref(),

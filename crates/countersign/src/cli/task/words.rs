@@ -8,7 +8,6 @@ use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 use countersign_doors::service::event::TaskReview;
 
-/// A task in a line.
 fn line(task: &Task) -> String {
     format!("{} {} [{}]", visible_line(&task.id), visible_line(&task.title), task.status.word())
 }
@@ -17,7 +16,6 @@ fn next(answer: &OneTask) -> String {
     answer.next.iter().map(|next| format!("{}\n", dim(&format!("next: {next}")))).collect()
 }
 
-/// A task that moved.
 pub fn moved(answer: &OneTask, words: &str) -> Answer {
     Answer::new(Outcome::Passed, format!("{}: {words}\n", line(&answer.task)), answer)
 }
@@ -35,7 +33,6 @@ pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
     Answer::new(did.outcome(), text, answer)
 }
 
-/// All tasks.
 pub fn listed(answer: &Tasks) -> Answer {
     let row = |task: &Task| {
         let now = if task.review_running { " (review running)" } else { "" };

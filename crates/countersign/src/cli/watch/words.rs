@@ -16,7 +16,6 @@ const WORDS_BYTES: usize = 300;
 /// What says most about an event of a door, where it has it.
 const TELLING: [&str; 8] = ["title", "workflow", "goal", "step", "item", "status", "explanation", "reason"];
 
-/// An event as a line.
 pub fn line(event: &Recorded) -> String {
     let (about, words) = told(event);
     let words = visible_line(&words);

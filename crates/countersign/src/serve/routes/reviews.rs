@@ -124,7 +124,6 @@ fn limit(call: &Call) -> u32 {
     u32::try_from(call.parameters.whole("limit").unwrap_or(PAGE)).unwrap_or(u32::MAX)
 }
 
-/// The review that is meant, and the ledger it is in.
 async fn meant(call: &Call) -> Result<(Ledger, ReviewId), Failure> {
     let project = call.resident.project()?;
     let ledger = call.resident.ledger(&project).await?.ok_or_else(no_ledger)?;

@@ -45,7 +45,6 @@ pub struct Workflow {
     pub agent: Option<String>,
 }
 
-/// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub id: String,
@@ -102,7 +101,6 @@ impl Job {
 }
 
 impl Step {
-    /// Its outputs for the engine.
     pub fn engine_outputs(&self) -> Vec<Output> {
         self.outputs.iter().map(|output| Output { name: output.name.clone(), kind: output.kind }).collect()
     }

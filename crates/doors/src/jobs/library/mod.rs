@@ -14,7 +14,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The folder with one folder for each job.
 pub const JOBS_FOLDER: &str = ".deepwork/jobs";
 /// The variable with more such folders, separated by colons.
 pub const FOLDERS_VARIABLE: &str = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS";

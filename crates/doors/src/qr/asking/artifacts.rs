@@ -22,7 +22,6 @@ const KIND: &str = "qr_artifacts";
 /// The artifacts of a phase, as the ledger keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// Their paths.
     pub paths: Vec<PathBuf>,
     /// Their digest when all blocking items were verified last.
     #[serde(default)]

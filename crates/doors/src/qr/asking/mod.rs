@@ -48,11 +48,8 @@ impl AskError {
 pub struct Asking<'a> {
     /// The phase.
     pub qr: &'a Qr,
-    /// The engine that asks.
     pub engine: &'a Engine,
-    /// The material.
     pub materials: &'a Materials,
-    /// All modules.
     pub modules: &'a Modules,
     /// The policy of the project: what reviews may cost and how long rulings stand.
     pub policy: &'a Policy,

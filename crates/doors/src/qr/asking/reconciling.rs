@@ -19,7 +19,6 @@ const NAMED_FILES_MAX: usize = 50;
 /// The result for a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Milestone {
-    /// Its id.
     pub id: String,
     /// Its status with its criteria, or why there is no reply.
     pub found: Result<(MilestoneStatus, Vec<Reconciled>), Failed>,
@@ -108,7 +107,6 @@ fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
     }
 }
 
-/// The words of a text that may be paths.
 fn paths_in(text: &str) -> BTreeSet<String> {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words = text.split(|c: char| !inner(c));

@@ -44,7 +44,6 @@ pub struct Unruled {
 pub struct Verified {
     /// The state after it.
     pub state: State,
-    /// How many items were verified.
     pub items: usize,
     /// The items without a ruling; they are unchanged.
     pub unruled: Vec<Unruled>,
@@ -299,7 +298,6 @@ async fn judge(
     Ok(Ok(Ruled { ruling, by: ruled_by(&stored.review), digest }))
 }
 
-/// The findings of a review as one text.
 fn finding(review: &Review) -> String {
     let words = review.findings().iter().map(Finding::words).collect::<Vec<_>>().join("\n");
     let words = if words.trim().is_empty() { NO_WORDS } else { words.trim() };

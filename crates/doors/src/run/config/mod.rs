@@ -37,15 +37,11 @@ pub struct RunConfig {
     pub review_policy: ReviewPolicy,
     /// The agent.
     pub claude_command: String,
-    /// Its model.
     pub claude_model: Option<String>,
     /// How it is called: `{cmd}`, `{model}`, `{prompt}`, `{prompt_file}`.
     pub command_template: Option<String>,
-    /// The command of the reviewer.
     pub review_command: Option<String>,
-    /// Its model.
     pub review_model: Option<String>,
-    /// How it is called.
     pub review_command_template: Option<String>,
     /// Whether the agent works without asking for permission.
     pub skip_permissions: bool,
@@ -104,7 +100,6 @@ pub enum OnFailure {
 pub enum ReviewPolicy {
     /// It may: the review is advice.
     Advisory,
-    /// It may not.
     Required,
 }
 

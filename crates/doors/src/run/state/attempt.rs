@@ -22,9 +22,7 @@ pub struct Attempt {
     pub success: bool,
     /// How long it took.
     pub duration_seconds: f64,
-    /// The error.
     pub error: Option<String>,
-    /// The code of the error.
     pub error_code: Option<ErrorCode>,
     /// The reply of the agent.
     #[serde(rename = "claude_output")]
@@ -37,7 +35,6 @@ pub struct Attempt {
     pub cost_usd: Option<f64>,
     /// The result of its review.
     pub review_status: Option<ReviewStatus>,
-    /// The findings of its review.
     pub review_findings: Option<String>,
     /// The review in the ledger.
     #[serde(skip)]

@@ -54,7 +54,6 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The state of a task.
     TaskState {
         Pending = "pending",
         /// also after a run was killed

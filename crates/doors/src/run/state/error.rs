@@ -22,7 +22,6 @@ pub enum StateError {
 }
 
 impl StateError {
-    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Damaged { .. } => {

@@ -125,7 +125,6 @@ impl State {
         found.map(Option::flatten).map_err(|error| self.error(error))
     }
 
-    /// Sets the value of a key.
     pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StateError> {
         let mut connection = self.connection.lock().await;
         set_meta(&mut connection, key, value).await.map_err(|error| self.error(error))

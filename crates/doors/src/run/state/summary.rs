@@ -11,9 +11,7 @@ use std::future::poll_fn;
 /// The state of a task, with its last attempt.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summary {
-    /// The task.
     pub task_id: String,
-    /// Its state.
     pub state: TaskState,
     /// How many attempts ended.
     pub attempts: u64,
@@ -26,7 +24,6 @@ pub struct Summary {
     /// The number of recorded issues of that review.
     #[serde(skip)]
     pub issues: usize,
-    /// The id of that review.
     pub review_id: Option<String>,
 }
 

@@ -46,7 +46,6 @@ impl TaskList {
         &self.tasks
     }
 
-    /// The same list with one task in another status.
     pub(super) fn with_status(mut self, id: &str, status: Status) -> Self {
         if let Some(task) = self.place_of(id).and_then(|place| self.tasks.get_mut(place)) {
             task.status = status;
@@ -54,7 +53,6 @@ impl TaskList {
         self
     }
 
-    /// The task of this id.
     pub fn get(&self, id: &str) -> Option<&Task> {
         self.place_of(id).and_then(|place| self.tasks.get(place))
     }
@@ -64,20 +62,16 @@ impl TaskList {
     }
 }
 
-/// One task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Such as `TASK-001`: capital letters and digits, a dash, a number.
     pub id: String,
     /// The header after the id.
     pub name: String,
-    /// The priority.
     pub priority: Priority,
-    /// The status.
     pub status: Status,
     /// The estimate as written: `2-3d`, `4h`, `0.5d`.
     pub estimate: Option<String>,
-    /// The checklist.
     pub checklist: Vec<ChecklistItem>,
     /// The ids of its requirements and designs.
     pub traces: Vec<String>,
@@ -91,10 +85,8 @@ pub struct Task {
     pub line: usize,
 }
 
-/// An item of a checklist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecklistItem {
-    /// The text.
     pub text: String,
     /// Whether it is ticked.
     pub done: bool,
@@ -137,14 +129,12 @@ pub enum Status {
     InProgress,
     /// Waits for its review.
     Review,
-    /// Done.
     Done,
     /// Cannot go on.
     Blocked,
 }
 
 impl Status {
-    /// All.
     pub const ALL: [Self; 5] = [Self::Todo, Self::InProgress, Self::Review, Self::Done, Self::Blocked];
 
     /// The word in the file, which wins over the sign before it.

@@ -22,7 +22,6 @@ pub enum Say {
 
 /// The state of a review at a stop.
 pub struct Stands<'a> {
-    /// The review.
     pub review: &'a Review,
     /// The outcome of its round.
     pub outcome: Outcome,

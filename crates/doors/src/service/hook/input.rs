@@ -14,7 +14,6 @@ const SESSION_BYTES_MAX: usize = 200;
 pub struct Stopping {
     /// The id of its session.
     pub session: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// Whether a hook held it before; otherwise a person wrote to it.
     pub was_held: bool,

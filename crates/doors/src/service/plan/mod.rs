@@ -25,7 +25,6 @@ const MAX_ISSUE_BYTES: usize = 500;
 pub struct ReviewBlock {
     /// The number of failed reviews, from 1.
     pub attempt: u32,
-    /// Its result.
     pub last_result: ReviewResult,
     /// Its issues.
     pub issues: Vec<String>,

@@ -9,20 +9,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanTask {
     /// The number of its phase and its own, as in `1.2`.
     pub id: String,
     /// The title, unique in the plan.
     pub title: String,
-    /// The status.
     pub status: TaskStatus,
-    /// The scope.
     pub scope: Option<String>,
     /// The acceptance criteria.
     pub acceptance: Option<String>,
-    /// Its last review.
     pub review: Option<ReviewBlock>,
 }
 

@@ -60,7 +60,6 @@ const ALWAYS: &[&str] = &[
     "model_provider=\"countersign\"",
 ];
 
-/// What is off.
 pub fn off(reads_files: bool) -> impl Iterator<Item = OsString> {
     let without = if reads_files { &[][..] } else { OFF_WITHOUT_FILES };
     let known = OFF.iter().chain(without).flat_map(|name| ["--disable".into(), (*name).into()]);

@@ -23,7 +23,6 @@ const KINDS_BY_WORDS: &[(&str, Kind)] = &[
     ("payload size exceeds", Kind::QuestionTooLong),
 ];
 
-/// Words where there is no status.
 const KINDS_WITHOUT_STATUS: &[(&str, Kind)] = &[
     ("is not found", Kind::Rejected),
     ("fetch failed", Kind::Connection),

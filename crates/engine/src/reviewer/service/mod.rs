@@ -40,7 +40,6 @@ pub struct Service {
     pub model: String,
     /// Its key, where it needs one; or why that is not there.
     pub key: Result<Option<Key>, String>,
-    /// The most tokens of a reply.
     pub reply_tokens: u32,
 }
 

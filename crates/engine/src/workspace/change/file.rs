@@ -13,14 +13,12 @@ pub enum FileKind {
     Modified,
     /// It has another name, and perhaps other contents.
     Renamed,
-    /// Only its mode is another.
     ModeChanged,
     /// It was a file and is a link, or the like.
     TypeChanged,
 }
 
 impl FileKind {
-    /// In a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -36,7 +34,6 @@ impl FileKind {
 /// What stands at a path now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A file.
     File,
     /// A symbolic link.
     Link,

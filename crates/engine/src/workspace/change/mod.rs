@@ -22,7 +22,6 @@ pub struct ChangeLimits {
     pub patch_bytes_max: usize,
     /// The most that is kept of all patches together.
     pub kept_bytes_max: usize,
-    /// The most files.
     pub files_max: usize,
     /// The most git may say.
     pub diff_bytes_max: u64,
