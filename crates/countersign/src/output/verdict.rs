@@ -60,8 +60,12 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
         let places: BTreeSet<&str> = findings.iter().map(place).collect();
         let (count, files) =
             (counted(findings.len(), "finding", "findings"), counted(places.len(), "file", "files"));
-        let musts = findings.iter().filter(|finding| finding.severity == Severity::Must).count();
-        words.push_str(&format!(": {count} in {files}, {musts} must"));
+        let separator = if words.contains(':') { ';' } else { ':' };
+        words.push_str(&format!("{separator} {count} in {files}"));
+        match findings.iter().filter(|finding| finding.severity == Severity::Must).count() {
+            0 => {}
+            musts => words.push_str(&format!(", {musts} must")),
+        }
     }
     if !verdict.waived.is_empty() {
         let count = counted(verdict.waived.len(), "finding does", "findings do");

@@ -25,6 +25,7 @@ mod logging;
 mod messages;
 mod mistakes;
 mod notify;
+mod pages;
 mod paths;
 mod people;
 mod private;
