@@ -47,6 +47,9 @@ const TOPICS: &[Topic] = topics! {
     "disputes" "disputes.md" "what to do about a finding that is wrong";
     "ledger" "ledger.md" "what is recorded, and how to check it";
     "json" "json.md" "the objects of --json";
+    "scripts" "scripts.md" "exit codes, output and files, for scripts and CI";
+    "decisions" "deciding.md" "approve, reject, fix, skip, unblock, withdraw; who counts as a person";
+    "privacy" "privacy.md" "what is sent where, by which reviewer";
 };
 
 #[derive(Debug, Args)]
