@@ -31,6 +31,7 @@ mod people;
 mod private;
 mod process;
 mod program_replies;
+mod progress;
 mod qr;
 mod redaction;
 mod replies;
