@@ -35,22 +35,14 @@ Exit codes: 0 all passed; 2 the command line is wrong; otherwise the exit code o
 or 1.
 ";
 
-/// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Print the help.
     Help,
-    /// Run the checks.
     Test(Amount),
-    /// Run the tests with a real small model.
     RealModel,
-    /// Run the benchmark with these arguments.
     Bench(Vec<OsString>),
-    /// Install the agent programs.
     Agents,
-    /// Install Schemathesis.
     Schemathesis,
-    /// Publish the schema.
     Schema,
 }
 
@@ -63,7 +55,6 @@ pub enum Amount {
     Quick,
 }
 
-/// Reads the arguments after the program name.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
     let mut args = args.into_iter();
     let Some(command) = args.next() else {

@@ -25,7 +25,6 @@ impl Workspace {
         Ok(Self { root, cargo })
     }
 
-    /// Where the repository is.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Why a command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line makes no sense.

@@ -1,22 +1,17 @@
 //! Reads what `cargo test` and the test programs print: which tests ran, where, how long each took.
 
-/// One test with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// How long it took.
     pub seconds: f64,
     /// The test program: `package`, `package::bin/name` or `package::integration`.
     pub binary: String,
-    /// The test's path inside the program.
     pub name: String,
 }
 
 /// What is known after the lines so far.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Tests that passed, over all programs.
     pub passed: u64,
-    /// Tests that failed, over all programs.
     pub failed: u64,
     /// Every test that reported a time.
     pub timed: Vec<Timed>,

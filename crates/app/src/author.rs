@@ -14,7 +14,6 @@ pub const OWN_CALL: &str = "COUNTERSIGN_CALL";
 /// Programs that run a script named as an argument.
 const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 
-/// Whether an agent started this process.
 pub fn is_agent() -> bool {
     mark().is_some()
 }
@@ -89,13 +88,11 @@ pub fn way_out() -> String {
     }
 }
 
-/// The user this process runs for.
 pub fn user_name() -> String {
     let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The vendor of the agent that started this process, where it is known.
 pub fn vendor() -> Option<Vendor> {
     let own = std::env::vars_os().collect::<Vec<_>>();
     PROGRAMS.marked(&own).find_map(|(_, program)| program?.vendor)

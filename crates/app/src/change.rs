@@ -10,7 +10,6 @@ use countersign_engine::git::Git;
 use countersign_engine::workspace::{self, Change, ChangeWanted};
 use std::path::PathBuf;
 
-/// A project with the base of a change.
 pub struct Base {
     /// The project, with the configuration that judges the change.
     pub project: Project,
@@ -89,12 +88,10 @@ impl Base {
         self.commit.as_deref()
     }
 
-    /// The warning where the change edits the configuration.
     pub fn edited(&self) -> Option<String> {
         self.edited.clone()
     }
 
-    /// The change, to hand in.
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.edited.clone());
         let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };

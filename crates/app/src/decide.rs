@@ -12,7 +12,6 @@ use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The longest reason that is kept.
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 
 /// What is done with a review.
@@ -93,7 +92,6 @@ pub async fn decide(
     Ok(stored)
 }
 
-/// The refusal, with a hint.
 fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),

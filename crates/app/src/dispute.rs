@@ -18,14 +18,10 @@ use countersign_engine::engine::{Engine, Found, Judge, Panelist, SubmittedChange
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
 
-/// The most evidence of a dispute.
 pub const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
 
-/// A dispute that was handed in.
 pub struct Disputing {
-    /// The engine that performs it.
     pub engine: Engine,
-    /// Its review.
     pub ticket: Ticket,
     found: Found,
     by: Actor,
@@ -80,7 +76,6 @@ pub async fn dispute(
 }
 
 impl Disputing {
-    /// Records the end.
     pub async fn ended(self, stored: &Stored) -> Result<Answer<Disputed>, Failure> {
         let Self { engine, ticket, found, by } = self;
         let end = Ended::of(&ticket, stored);
@@ -91,7 +86,6 @@ impl Disputing {
     }
 }
 
-/// The finding with this name.
 async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
     let typed = typed.trim();
     let whole = if typed.starts_with("fi-") { typed.to_owned() } else { format!("fi-{typed}") };
@@ -130,7 +124,6 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     }
 }
 
-/// The evidence, unless it is empty or too long.
 fn weighed(text: String) -> Result<String, Failure> {
     match text.trim() {
         "" => {
@@ -178,7 +171,6 @@ fn changed(found: &Found) -> Failure {
         .hint("hand the work in again; what is found then can be disputed")
 }
 
-/// The end of a dispute.
 struct Ended {
     /// Whether the finding stands; none where there is no verdict.
     upheld: Option<bool>,
@@ -223,7 +215,6 @@ fn record(found: &Found, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
     }
 }
 
-/// The reviewer of the dispute, and its feedback.
 fn said(stored: &Stored) -> (String, String) {
     let review = &stored.review;
     let Some(round) = review.round() else { return Default::default() };

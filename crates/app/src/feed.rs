@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 /// How many events are read at once.
 const PAGE: u32 = 200;
 
-/// The events after a position in the ledger.
 pub struct Feed {
     ledger: Ledger,
     watcher: Watcher,

@@ -41,18 +41,15 @@ pub async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {
     rows.into_iter().next().map(|row| row.id).ok_or_else(no_ledger)
 }
 
-/// There is nothing to show yet.
 pub fn no_ledger() -> Failure {
     Failure::not_found("nothing has been judged in this project yet")
         .hint("begin with `countersign review PATHS…`")
 }
 
-/// What was typed means several reviews.
 pub(crate) fn ambiguous(message: String) -> Failure {
     Failure { code: Code::Ambiguous, ..Failure::usage(message) }
 }
 
-/// There is no such review.
 pub fn not_found(typed: &str) -> Failure {
     Failure::not_found(format!("there is no review `{typed}`"))
         .hint("`countersign log` lists the reviews there are")

@@ -6,7 +6,6 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The longest accepted string.
 pub const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// Parses arguments. An error names the path of the wrong value.
@@ -19,7 +18,6 @@ pub fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failure> {
     })
 }
 
-/// An argument that cannot be used.
 pub fn bad_argument(message: impl Into<String>) -> Failure {
     Failure { code: Code::Arguments, ..Failure::usage(message) }
         .hint("the tool's input schema describes every argument; nothing was changed")
@@ -57,7 +55,6 @@ pub fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
     at_most(name, text.len(), max_bytes, "bytes")
 }
 
-/// Refuses a number above the maximum.
 pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
     if given > max {
         return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken")));
@@ -65,7 +62,6 @@ pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), F
     Ok(())
 }
 
-/// The JSON schema of arguments.
 pub fn schema<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = whole::<T>(SchemaSettings::draft2020_12());
     schema.values_mut().for_each(without_null);

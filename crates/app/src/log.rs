@@ -13,16 +13,13 @@ use countersign_engine::ledger::{self, Filter, Ledger};
 /// How many reviews are read at once where most may be left out.
 const PAGE: u32 = 500;
 
-/// Which part of the history is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The events of this review instead of a list of reviews.
     pub id: Option<String>,
-    /// How many rows at most.
     pub limit: u32,
     /// Reviews opened before this one, or events after this number: the next page.
     pub from: Option<u64>,
-    /// Check the whole ledger first.
     pub verify: bool,
     /// Only reviews that changed since then, in milliseconds.
     pub since_ms: Option<i64>,
@@ -34,7 +31,6 @@ pub struct Wanted {
     pub reviewer: Option<String>,
 }
 
-/// Lists reviews, or the events of one.
 pub async fn log(project: &Project, wanted: &Wanted) -> Result<Answer<Log>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let events_verified = if wanted.verify { Some(ledger.verify().await?) } else { None };

@@ -22,7 +22,6 @@ const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 impl Project {
-    /// All reviewers, in order.
     pub fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
         let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
         let all: Vec<_> = all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
@@ -178,7 +177,6 @@ impl Project {
         if self.all_at_once { usize::MAX } else { usual }
     }
 
-    /// A panelist with defaults.
     pub fn panelist(&self, name: &str, judge: Judge) -> Panelist {
         let usual = self.config.limits.reviewers_at_once;
         let mut settings = self.config.settings().iter();

@@ -14,9 +14,7 @@ use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
 
-/// A project with its configuration.
 pub struct Project {
-    /// Its configuration.
     pub config: Config,
     pub root: Root,
     /// The current folder: typed paths are relative to it.
@@ -28,7 +26,6 @@ pub struct Project {
 }
 
 impl Project {
-    /// The project around the current folder.
     pub fn find(config: Option<&Path>, reviewer: Option<String>) -> Result<Self, Failure> {
         Self::find_at(current_folder()?, config, reviewer, &environment())
     }
@@ -57,7 +54,6 @@ impl Project {
         Ok(Self { config, root, here, author: author::vendor(), all_at_once: false })
     }
 
-    /// The folder of the ledger.
     pub fn ledger_dir(&self) -> PathBuf {
         ledger_dir(self.root.path())
     }
@@ -76,14 +72,12 @@ impl Project {
         Ok(Ledger::open(&dir).await?)
     }
 
-    /// The planner with the configured reviewers.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
         let mut planner = self.planner_for(self.panelists()?)?;
         planner.bounds.max_inline_files = max_inline_files.or(planner.bounds.max_inline_files);
         Ok(planner)
     }
 
-    /// The planner with these reviewers.
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
         let environment: Vec<_> = std::env::vars_os().collect();
         let at_once = self.config.limits.reviewers_at_once;
@@ -130,7 +124,6 @@ impl Project {
         self.planner_for(panelists)
     }
 
-    /// The engine on this project's ledger.
     pub async fn engine(&self, planner: Planner) -> Result<Engine, Failure> {
         Ok(Engine::new(planner, self.ledger().await?, guard_program()?)?)
     }

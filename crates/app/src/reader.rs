@@ -2,7 +2,6 @@
 
 use crate::author;
 
-/// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A person, who gets the commands that are for people.

@@ -38,7 +38,6 @@ pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure>
     change::base(here, flags, &environment, since.base.as_deref(), since.config_from_worktree).await
 }
 
-/// The notes in a file.
 pub async fn notes(path: &Path) -> Result<String, Failure> {
     let read = workspace::read_notes(path, NOTES_LIMIT_BYTES).await;
     read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
@@ -56,7 +55,6 @@ pub fn subject(name: Option<&str>) -> Result<Subject, Failure> {
     }
 }
 
-/// A question as it would be asked.
 pub async fn question(
     planner: &Planner,
     prepared: &Prepared,

@@ -9,7 +9,6 @@ use std::path::Path;
 
 /// The tasks of a project and the settings of its runs.
 pub struct RunProject {
-    /// The paths of the files.
     pub layout: Layout,
     /// The settings: the project's file, and over it `run:` of `countersign.yml`.
     pub settings: Loaded,

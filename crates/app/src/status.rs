@@ -15,7 +15,6 @@ use countersign_doors::run::tasks::Reading;
 use countersign_doors::service::active::active;
 use countersign_engine::ledger::{Count, Filter, Ledger};
 
-/// How many open reviews are listed.
 pub const OPEN_ROWS: u32 = 50;
 /// How many sessions are searched for workflows under way.
 const SESSIONS: u32 = 50;

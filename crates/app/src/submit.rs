@@ -19,7 +19,6 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The longest name or handle.
 pub const NAME_MAX_BYTES: usize = 200;
 const FILES_MAX: usize = 10_000;
 const CRITERIA_MAX: usize = 100;
@@ -107,9 +106,7 @@ pub struct SubmittedWork {
     pub round: u32,
     /// Whether it joined a running review.
     pub attached: bool,
-    /// Warnings for people.
     pub warnings: Vec<String>,
-    /// The engine that performs it.
     pub engine: Engine,
 }
 

@@ -30,7 +30,6 @@ pub struct Wanted {
     pub each_file: bool,
     /// Background for their reviewer.
     pub guidance: Option<String>,
-    /// The author's notes.
     pub notes: Option<String>,
     /// The same over retries.
     pub subject: Subject,
@@ -42,7 +41,6 @@ pub struct Wanted {
     pub words: Words,
 }
 
-/// Names of arguments, for hints.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// A criterion.
@@ -205,7 +203,6 @@ pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
     Ok(resolve("the built-in questions".as_ref(), &default_questions(), PathBuf::new())?.rules)
 }
 
-/// The files that a rule matches.
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
     let mut sets = vec![];
     for rule in rules {

@@ -27,7 +27,6 @@ const QUESTION: &str = "Does the text contain the word apple?";
 /// For reviewers without a timeout of their own.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asks a reviewer, and shows its answer.
 pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Check, Failure> {
     let what = format!("answers {}", panelist.name);
     let folder = Scratch::new("doctor");

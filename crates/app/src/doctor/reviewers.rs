@@ -12,7 +12,6 @@ use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
 use std::path::Path;
 
-/// The extensions of scripts.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 impl Asking<'_> {
@@ -129,7 +128,6 @@ impl Asking<'_> {
     }
 }
 
-/// An agent program that is not installed.
 fn absent(what: String, facts: &Facts) -> Check {
     Check::unavailable(what, format!("`{}` is not on the PATH", facts.name))
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))

@@ -18,7 +18,6 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 const VERSION_BYTES: usize = 4096;
 const LAST_EVENTS: u32 = 100;
 
-/// Whether programs can be run.
 pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
         Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts programs and ends them"),
@@ -29,7 +28,6 @@ pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
         .hint("the guard is this program again: is its file still there, and may it be executed?")
 }
 
-/// Whether git is installed.
 pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
         return Check::warn("git", "not found on the PATH").hint("reviews of files do without it");

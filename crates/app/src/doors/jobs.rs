@@ -11,7 +11,6 @@ use countersign_engine::config::Problems;
 use countersign_engine::ledger::Ledger;
 use serde_json::json;
 
-/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(jobs::DOOR) };
 
 /// The review of a step, by `SESSION/STEP`.

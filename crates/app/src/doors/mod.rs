@@ -22,12 +22,9 @@ pub const MCP: &str = "mcp";
 /// The door of work that programs hand in over HTTP.
 pub const HTTP: &str = "http";
 
-/// A future of a row.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// Finds the review with a name of the door.
 pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
-/// Acts on a decision about a review.
 pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
 
 /// A way in which work is handed in.
@@ -39,11 +36,8 @@ pub struct Door {
     pub may_be_left_out: bool,
     /// What the author does to have the work judged again.
     pub again: &'static str,
-    /// Finds a review by a name of this door.
     pub find: Option<Find>,
-    /// Acts on a decision about one of its reviews.
     pub decided: Option<Decided>,
-    /// Checks its files.
     pub check: Option<fn(&Look<'_>) -> Checked>,
 }
 
@@ -61,10 +55,8 @@ impl Door {
     }
 }
 
-/// Where the files of doors are.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
-    /// The root of the project.
     pub root: &'a Path,
     /// The current folder.
     pub here: &'a Path,
@@ -72,7 +64,6 @@ pub struct Look<'a> {
     pub config: Option<&'a Config>,
 }
 
-/// The result of a check of a door's files.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// Whether there are files: such a project needs no configuration.
@@ -81,7 +72,6 @@ pub struct Checked {
     pub words: String,
     /// The same for programs.
     pub keys: Vec<(&'static str, Value)>,
-    /// All mistakes.
     pub problems: Option<Problems>,
     pub warnings: Vec<Diagnostic>,
 }
@@ -108,7 +98,6 @@ impl Doors<'_> {
         self.0.iter().find(|door| door.name == subject.door()).copied().unwrap_or(Door::plain(""))
     }
 
-    /// The review with a name of any door.
     pub async fn find(
         &self,
         project: &Project,
@@ -123,7 +112,6 @@ impl Doors<'_> {
         Ok(None)
     }
 
-    /// Acts on a decision about a review.
     pub async fn decided(&self, project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
         match self.of(&stored.review.subject).decided {
             Some(decided) => decided(project, ledger, stored).await,
@@ -141,7 +129,6 @@ impl Doors<'_> {
         }
     }
 
-    /// Checks the files of all doors.
     pub fn check(&self, look: &Look<'_>) -> Vec<Checked> {
         self.0.iter().filter_map(|door| door.check).map(|check| check(look)).collect()
     }

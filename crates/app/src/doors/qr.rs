@@ -7,7 +7,6 @@ use countersign_engine::yaml::unreadable;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The row.
 pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
 
 /// The state directory of the configuration.
@@ -25,7 +24,6 @@ fn check(look: &Look<'_>) -> Checked {
     Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
 }
 
-/// Checks these state files.
 pub fn check_files(files: &[PathBuf]) -> Checked {
     Checked {
         is_there: !files.is_empty(),

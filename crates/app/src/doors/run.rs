@@ -13,7 +13,6 @@ use countersign_engine::ledger::Ledger;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(run::DOOR) };
 
 /// The latest review of a task, by its id such as TASK-003.

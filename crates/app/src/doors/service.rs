@@ -11,7 +11,6 @@ use countersign_doors::service::tasks::read_plan;
 use countersign_engine::ledger::{Ledger, Stored};
 use serde_json::json;
 
-/// The row.
 pub const DOOR: Door =
     Door { find: Some(find), decided: Some(decided), check: Some(check), ..Door::plain(service::DOOR) };
 

@@ -1,6 +1,5 @@
 //! The kinds of failures, for programs: a closed list, so that no caller searches in messages.
 
-/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Several things have this name.
@@ -15,7 +14,6 @@ pub enum Code {
     Ceiling,
     /// There is no change to judge.
     Change,
-    /// The configuration cannot be used.
     Configuration,
     /// A request has a body of another type.
     ContentType,
@@ -34,11 +32,9 @@ pub enum Code {
     /// A defect of ours, or of the machine.
     Internal,
     Interrupted,
-    /// A file cannot be read or written.
     Io,
     /// An item failed too often.
     ItemCap,
-    /// The ledger cannot be used.
     Ledger,
     /// Another process keeps a file locked.
     Locked,
@@ -55,7 +51,6 @@ pub enum Code {
     NoStateDir,
     NoTask,
     NoVerdict,
-    /// There is no such thing.
     NotFound,
     /// A call cannot be taken now.
     NotTaken,
@@ -64,24 +59,18 @@ pub enum Code {
     PeopleOnly,
     /// Rules and work do not fit together.
     Plan,
-    /// The review refuses it.
     Refused,
     /// The results of a self-review are not complete.
     Results,
-    /// A run broke off.
     Run,
     /// The work has changed since.
     Stale,
     /// The state of a run cannot be used.
     State,
-    /// The review is stopped.
     Stopped,
     Taken,
-    /// A request took too long.
     Timeout,
-    /// The token is missing or wrong.
     Token,
-    /// A request is too large.
     TooLarge,
     /// Two files are for the same phase.
     TwoFiles,
@@ -90,7 +79,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// The word that programs read.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ambiguous => "ambiguous",

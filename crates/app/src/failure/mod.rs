@@ -15,19 +15,13 @@ use countersign_engine::ledger::LedgerError;
 use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::ChangeError;
 
-/// Why a use case failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// How the command ends.
     pub outcome: Outcome,
-    /// The kind of failure, for programs.
     pub code: Code,
-    /// What is wrong.
     pub message: String,
     pub hint: Option<String>,
-    /// Mistakes at places in files.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of mistakes that are not listed.
     pub left_out: usize,
 }
 
@@ -46,7 +40,6 @@ impl Failure {
         [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
     }
 
-    /// A failure without hint and places.
     pub fn new(outcome: Outcome, code: Code, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
@@ -65,22 +58,18 @@ impl Failure {
         Self::new(Outcome::Internal, Code::Internal, message)
     }
 
-    /// Interrupted by a signal.
     pub fn interrupted() -> Self {
         Self::new(Outcome::Interrupted, Code::Interrupted, "interrupted")
     }
 
-    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Mistakes at places in files.
     pub fn at(diagnostics: Vec<Diagnostic>) -> Self {
         Self { diagnostics, ..Self::new(Outcome::Usage, Code::Configuration, "") }
     }
 
-    /// The kind of failure, for programs.
     pub fn kind(&self) -> &'static str {
         match self.outcome {
             Outcome::Usage if self.diagnostics.is_empty() => "usage",

@@ -29,16 +29,13 @@ use countersign_engine::ledger::Stored;
 use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
 
-/// The judgement of a stop.
 pub struct Judged {
-    /// The answer to the program.
     pub say: Say,
     /// None where there is no review.
     engine: Option<Engine>,
     /// None where no reviewer was asked.
     ticket: Option<Ticket>,
     project: Project,
-    /// The notification for people.
     told: Option<Told>,
 }
 
@@ -59,7 +56,6 @@ impl Judged {
         Ok(())
     }
 
-    /// Closes the ledger.
     pub async fn close(self) {
         if let Some(engine) = self.engine {
             engine.ledger().clone().close().await;

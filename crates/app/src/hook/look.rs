@@ -10,7 +10,6 @@ use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
 
-/// The work since the last pass, and its project.
 pub(super) struct Work {
     pub(super) base: change::Base,
     pub(super) change: Change,

@@ -20,18 +20,13 @@ use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// Takes notes for people.
 pub type Note = fn(&str);
 
-/// An agent that is about to stop.
 pub struct Stop {
-    /// The hook of its program.
     pub hook: Hook,
-    /// The input of the program.
     pub stopping: Stopping,
     /// The folder to find the project from.
     pub place: PathBuf,
-    /// The configuration file that was named.
     pub config: Option<PathBuf>,
 }
 

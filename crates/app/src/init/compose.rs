@@ -5,16 +5,11 @@
 use super::detect::Found;
 use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
-/// The reviewer of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
-    /// An agent program.
     Program(&'static Facts),
-    /// A program and its arguments.
     Command(Vec<String>),
-    /// A file of recorded rulings.
     Replay(String),
-    /// The author.
     SelfReview,
 }
 
@@ -104,7 +99,6 @@ pub fn default_questions() -> String {
     format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
 }
 
-/// The file for a project.
 pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     let mut out = HEAD.to_owned();
     match reviewer {

@@ -4,10 +4,8 @@ use super::patterns;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Languages and build tools.
     pub languages: Vec<Language>,
     /// Commands that test or lint the project.
     pub commands: Vec<Suggested>,
@@ -25,7 +23,6 @@ pub struct Found {
     pub toml: Vec<String>,
 }
 
-/// A language or build tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Language {
     pub name: &'static str,
@@ -33,7 +30,6 @@ pub struct Language {
     pub because_of: String,
 }
 
-/// A suggested command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suggested {
     /// `test` or `lint`.

@@ -19,7 +19,6 @@ const PROGRAM: Duration = Duration::from_secs(8);
 const GRACE: Duration = Duration::from_millis(500);
 const WORDS_BYTES: usize = 300;
 
-/// The result of one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub state: State,

@@ -16,7 +16,6 @@ pub struct Asked {
     pub qr: Qr,
     pub engine: Engine,
     pub modules: Modules,
-    /// The artifacts.
     pub paths: Vec<PathBuf>,
     /// Their digest when a loop verified them last.
     pub verified: Option<Digest>,
@@ -46,7 +45,6 @@ impl Asked {
         Materials::new(artifacts).map_err(Failure::usage)
     }
 
-    /// The questions about these materials.
     pub fn about<'a>(&'a self, materials: &'a Materials) -> Asking<'a> {
         Asking { qr: &self.qr, engine: &self.engine, materials, modules: &self.modules, policy: &self.policy }
     }

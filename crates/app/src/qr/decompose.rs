@@ -10,7 +10,6 @@ use countersign_doors::qr::{QrError, State, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Where items come from.
 pub struct Items {
     pub artifacts: Vec<PathBuf>,
     /// The caller's items, with their file.
@@ -21,7 +20,6 @@ pub struct Items {
     pub prompt: bool,
 }
 
-/// Makes items, or shows the prompt for them.
 pub async fn items(
     place: &Place,
     wanted: &Items,

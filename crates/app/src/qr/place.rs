@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 /// The default state directory of a loop, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
 
-/// The arguments that name a place.
 #[derive(Debug, Default)]
 pub struct Where {
-    /// The state directory.
     pub state_dir: Option<PathBuf>,
     pub phase: Option<Phase>,
     pub reviewer: Option<String>,
@@ -24,10 +22,8 @@ pub struct Where {
     pub own: Option<Vec<PathBuf>>,
 }
 
-/// The place of a command.
 pub struct Place {
     pub project: Project,
-    /// The state directory.
     pub(super) dir: StateDir,
     typed: String,
     phase: Option<Phase>,

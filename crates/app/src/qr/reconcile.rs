@@ -12,7 +12,6 @@ use countersign_doors::qr::words::reconciliation;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// The arguments.
 pub struct Compared {
     pub plan: PathBuf,
     /// The implementation; by default the files that each milestone names.

@@ -11,10 +11,8 @@ use countersign_doors::qr::{shell_word, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// The arguments.
 pub struct Verify {
     pub artifacts: Vec<PathBuf>,
-    /// Only these items.
     pub items: Vec<String>,
     /// Only show the prompt of this item.
     pub prompt: Option<String>,

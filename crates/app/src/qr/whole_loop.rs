@@ -23,7 +23,6 @@ const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// How much of the end of a fixer's error output is shown.
 const QUOTED_BYTES: usize = 400;
 
-/// The arguments.
 pub struct Loop {
     pub artifacts: Vec<PathBuf>,
     /// The command line of the fixer.
@@ -32,7 +31,6 @@ pub struct Loop {
     pub fixer_timeout_seconds: u32,
 }
 
-/// Runs the loop.
 pub async fn until_passed(
     place: &Place,
     wanted: &Loop,

@@ -62,7 +62,6 @@ impl Opened {
 }
 
 impl Resident {
-    /// A server that has opened nothing yet.
     pub fn new(
         name: &'static str,
         folder: PathBuf,
@@ -80,12 +79,10 @@ impl Resident {
         }))
     }
 
-    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Ends with the server.
     pub fn stopping(&self) -> &CancellationToken {
         &self.0.stopping
     }
@@ -95,7 +92,6 @@ impl Resident {
         &self.0.tasks
     }
 
-    /// Runs a background task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.tasks.spawn(task);
     }

@@ -17,7 +17,6 @@ use std::time::Duration;
 const REVIEW_COMMAND: &str = "review_command";
 
 pub struct ReviewCommand {
-    /// The program and its arguments.
     pub words: Vec<String>,
     pub model: Option<String>,
 }

@@ -28,11 +28,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use waiting::Waiting;
 
-/// A request to run tasks.
 pub struct Request {
-    /// The selection of tasks.
     pub which: Selection,
-    /// A task that is reset first.
     pub retry: Option<Retry>,
     /// Whether several run at once, each in its own worktree.
     pub parallel: bool,
@@ -40,13 +37,10 @@ pub struct Request {
     pub max_concurrent: Option<u32>,
     /// Whether a screen shows the run, so that it asks and notifies no person.
     pub on_screen: bool,
-    /// The flags.
     pub how: How,
 }
 
-/// The retry of a task.
 pub struct Retry {
-    /// Its id.
     pub task: String,
     /// Whether its branch is deleted first.
     pub fresh: bool,
@@ -55,7 +49,6 @@ pub struct Retry {
 /// A list of tasks with its configuration.
 pub struct List {
     pub project: Arc<Project>,
-    /// The paths of its files.
     pub layout: Layout,
     config: RunConfig,
     warnings: Vec<String>,
@@ -64,7 +57,6 @@ pub struct List {
 }
 
 impl List {
-    /// Finds the list of tasks.
     pub fn find(named: Option<&Path>, prefix: Option<&str>) -> Result<Self, Failure> {
         let project = Arc::new(Project::find(named, None)?);
         let RunProject { mut layout, settings } = RunProject::of(&project)?;
@@ -81,7 +73,6 @@ impl List {
         Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
     }
 
-    /// Checks a request.
     pub fn plan(self, request: Request) -> Result<Plan, Failure> {
         let settings = self.settings(&request)?;
         let mut warnings = self.warnings.clone();
@@ -135,7 +126,6 @@ impl List {
     }
 }
 
-/// A checked request.
 pub struct Plan {
     pub list: List,
     /// Warnings to show before it begins.
@@ -199,7 +189,6 @@ impl Plan {
     }
 }
 
-/// A run that has begun.
 pub struct UnderWay {
     pub list: List,
     run: Arc<Run>,
@@ -210,7 +199,6 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// The engine of its reviews.
     pub fn engine(&self) -> Engine {
         self.run.engine.clone()
     }

@@ -19,22 +19,18 @@ const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and 
 const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";
 
-/// The flags of a run.
 #[derive(Clone, Debug, Default)]
 pub struct How {
     /// A person decides about each task at this terminal.
     pub hitl_review: bool,
     /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,
-    /// Merge without a review.
     pub no_review: bool,
-    /// Run no tests.
     pub no_tests: bool,
     /// Leave the work uncommitted in the files.
     pub no_commit: bool,
     /// Commit to the branch that is checked out.
     pub no_branch: bool,
-    /// How many attempts a task has.
     pub max_retries: Option<u32>,
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,

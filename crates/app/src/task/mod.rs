@@ -73,7 +73,6 @@ pub async fn show(
     Ok(OneTask { task: v1::Task::new(&task, running), review, ..OneTask::new(&task) })
 }
 
-/// Marks a task as begun.
 pub async fn start(tasks: &Tasks, typed: &str) -> Result<OneTask, Failure> {
     let mut task = tasks.find(typed).await?;
     let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;

@@ -51,7 +51,6 @@ pub enum WithoutReview {
 }
 
 impl WithoutReview {
-    /// The outcome of the command.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Nothing | Self::Completed => Outcome::Passed,
@@ -60,7 +59,6 @@ impl WithoutReview {
     }
 }
 
-/// A review that can be made.
 pub struct Ready {
     base: change::Base,
     tasks: Tasks,
@@ -71,7 +69,6 @@ pub struct Ready {
     warnings: Vec<String>,
 }
 
-/// The result of a review.
 pub struct Reviewed {
     pub outcome: Outcome,
     pub answer: OneTask,
@@ -82,20 +79,17 @@ pub struct Reviewed {
     pub telling: Option<PendingNotification>,
 }
 
-/// A notification to be sent.
 pub struct PendingNotification {
     project: Project,
     told: Told,
 }
 
 impl PendingNotification {
-    /// Sends it.
     pub async fn tell(self, ledger: &Ledger) {
         notify::tell(&self.project, ledger, self.told).await;
     }
 }
 
-/// Begins a review of a task.
 pub async fn begin(
     base: change::Base,
     tasks: Tasks,
@@ -185,7 +179,6 @@ impl Ready {
         self.planner.clone()
     }
 
-    /// Makes the review.
     pub async fn review(self, engine: Engine, cancel: &CancellationToken) -> Result<Reviewed, Failure> {
         let Self { base, tasks, task, rules, session_log, warnings, .. } = self;
         let project = &base.project;

@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-/// How many files are opened at most.
 const FILES_MAX: usize = 100;
 /// How long an editor may take to end after it was told to.
 const GRACE_SECONDS: u64 = 3;

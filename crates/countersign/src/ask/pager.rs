@@ -14,9 +14,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Read,
-    /// The terminal was closed.
     Closed,
-    /// Everything is to stop.
     Interrupted,
 }
 

@@ -136,7 +136,6 @@ pub enum Command {
     Help(help::HelpOptions),
 }
 
-/// Runs a command.
 pub async fn dispatch(
     arguments: Arguments,
     printer: &Printer,

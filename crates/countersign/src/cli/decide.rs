@@ -26,12 +26,10 @@ pub struct WithdrawOptions {
     pub id: String,
 }
 
-/// Decides, or lets a stopped review go on.
 pub async fn run(global: &Global, options: DecideOptions, action: Action) -> Result<Answer, Failure> {
     take(global, &options.id, action, Some(options.reason)).await
 }
 
-/// Takes a submission back.
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
     take(global, &options.id, Action::Withdraw, None).await
 }

@@ -37,7 +37,6 @@ pub struct DisputeOptions {
     pub reviewer: Option<String>,
 }
 
-/// Has a finding judged again.
 pub async fn run(
     global: &Global,
     options: DisputeOptions,

@@ -56,7 +56,6 @@ pub struct HelpOptions {
     pub words: Vec<String>,
 }
 
-/// Explains a topic or a command.
 pub fn run(options: &HelpOptions) -> Result<Answer, Failure> {
     let words: Vec<&str> = options.words.iter().map(String::as_str).collect();
     let topic = TOPICS.iter().find(|topic| words == [topic.name]);

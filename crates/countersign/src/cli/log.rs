@@ -48,7 +48,6 @@ fn outcomes() -> PossibleValuesParser {
     PossibleValuesParser::new(Outcome::ALL.map(Outcome::name).into_iter().chain(["under_way"]))
 }
 
-/// Lists reviews, newest first, or the events of one, in order.
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify } = options;

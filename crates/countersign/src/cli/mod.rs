@@ -43,7 +43,6 @@ use last_resort::Ends;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
-/// Runs a command and says how it ended.
 pub fn main() -> ExitCode {
     let (arguments, name) = match help::parse() {
         Ok(parsed) => parsed,

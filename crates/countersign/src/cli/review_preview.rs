@@ -10,7 +10,6 @@ use countersign_core::text::visible_line;
 use countersign_engine::engine::{Planner, Prepared};
 use serde_json::{Value, json};
 
-/// Shows the plan.
 pub async fn run(
     project: &Project,
     planner: &Planner,

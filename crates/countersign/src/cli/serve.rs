@@ -33,7 +33,6 @@ pub struct ServeOptions {
     pub port: u16,
 }
 
-/// Serves until a signal comes.
 pub async fn run(
     global: Global,
     options: ServeOptions,

@@ -11,7 +11,6 @@ use countersign_core::text::visible_line;
 /// How much of a goal is shown.
 const GOAL_CHARS: usize = 100;
 
-/// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let ledger = project.existing_ledger().await?;
@@ -64,7 +63,6 @@ fn text(status: &Status) -> String {
     text
 }
 
-/// A review of a task that is under way.
 fn active(review: &ActiveReview) -> String {
     let began = review.started_ms.map(|ms| format!(", {}", ago(ms))).unwrap_or_default();
     let name = format!("{} {}", review.task_id, review.title);

@@ -24,7 +24,6 @@ pub struct TuiOptions {
     pub list: ListOptions,
 }
 
-/// Shows the tasks until the person quits.
 pub async fn run(
     global: &Global,
     options: &TuiOptions,

@@ -28,7 +28,6 @@ pub struct Log {
 }
 
 impl Log {
-    /// Sends the last spans.
     pub fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(collector) = self.collector {

@@ -16,14 +16,12 @@ pub fn origins(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("http://{name}:{port}"))
 }
 
-/// Checks the headers of every request.
 pub struct Gate {
     hosts: [String; 3],
     origins: [String; 3],
     token: Option<Token>,
 }
 
-/// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// There is no `Host`, or more than one.

@@ -33,7 +33,6 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long answers under way may take when the server stops.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// A port of this process.
 pub struct Listener {
     tcp: TcpListener,
     pub port: u16,

@@ -30,7 +30,6 @@ files in with review_submit, wait for the verdict with review_wait, fix what the
 subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you handed \
 in: do not edit those files while a review runs.";
 
-/// The connection of one client.
 #[derive(Clone)]
 pub struct Handler {
     server: Server,

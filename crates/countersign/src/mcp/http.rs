@@ -29,7 +29,6 @@ pub struct HttpOptions {
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-/// Serves any number of clients until the server stops.
 pub async fn serve(server: &Server, options: &HttpOptions) -> Result<(), Failure> {
     let listener = Listener::bind(server.name(), options.port).await?;
     let port = listener.port;

@@ -17,7 +17,6 @@ use tokio::time::Instant;
 /// How often a client is told that a review is still under way.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Sends progress notifications of one call.
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     last: Mutex<LastSent>,

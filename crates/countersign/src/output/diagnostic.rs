@@ -8,7 +8,6 @@ use countersign_core::redact::{Redaction, stars};
 use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
 
-/// For people.
 pub fn failure_text(failure: &Failure) -> String {
     let mut out: String = failure.diagnostics.iter().map(|diagnostic| render(diagnostic) + "\n").collect();
     if failure.left_out > 0 {

@@ -22,12 +22,9 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a command has to say.
 #[derive(Debug)]
 pub struct Answer {
-    /// How it ended.
     pub outcome: Outcome,
-    /// For people.
     pub text: String,
     /// For programs: the command's own keys.
     pub json: Map<String, Value>,
@@ -68,12 +65,10 @@ impl Answer {
         Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
     }
 
-    /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
         if self.done { Outcome::Passed.exit_code() } else { self.outcome.exit_code() }
     }
 
-    /// The object for programs.
     pub fn envelope(&self, command: &'static str) -> Value {
         let outcome = Some(self.outcome).filter(|_| !self.pending);
         let answer = v1::Answer::new(outcome, &self.json).warned(self.warnings.clone()).of(command);
@@ -81,7 +76,6 @@ impl Answer {
     }
 }
 
-/// Where and how a command prints.
 #[derive(Clone, Debug)]
 pub struct Printer {
     json: bool,
@@ -93,17 +87,14 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// The printer a command was asked for.
     pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
         Self { json, quiet, verbose: false, command }
     }
 
-    /// A printer for programs.
     pub fn json(command: &'static str) -> Self {
         Self::new(true, true, command)
     }
 
-    /// Whether a program reads along.
     pub fn is_json(&self) -> bool {
         self.json
     }
@@ -113,7 +104,6 @@ impl Printer {
         Self { verbose, ..self }
     }
 
-    /// Progress, unless `-q` was given.
     pub fn progress(&self) -> Progress {
         Progress::new(self.quiet, self.verbose)
     }
@@ -142,14 +132,12 @@ impl Printer {
         }
     }
 
-    /// Something beside the answer, for people.
     pub fn note(&self, words: &str) {
         if !self.json && !self.quiet {
             let _ = writeln!(anstream::stderr(), "{words}");
         }
     }
 
-    /// The command whose answers it prints.
     pub fn command(&self) -> &'static str {
         self.command
     }

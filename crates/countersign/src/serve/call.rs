@@ -21,7 +21,6 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// One request.
 pub struct Call {
     /// What all requests share.
     pub resident: Resident,
@@ -36,7 +35,6 @@ pub struct Call {
 }
 
 impl Call {
-    /// The body, as the route needs it.
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
         let body = self.body.take().unwrap_or_default();
         given::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })

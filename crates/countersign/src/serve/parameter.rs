@@ -12,7 +12,6 @@ pub const WHOLE_MAX: u64 = (1 << 53) - 1;
 /// What no text may hold, as a pattern of a schema.
 pub const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// A parameter of a route.
 pub struct Parameter {
     pub name: &'static str,
     pub place: Place,
@@ -26,14 +25,12 @@ impl Parameter {
     }
 }
 
-/// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Query,
     Header,
 }
 
-/// What a parameter may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Whole { min: u64, max: u64 },

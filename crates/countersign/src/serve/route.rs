@@ -74,7 +74,6 @@ impl Method {
     }
 }
 
-/// An answer that is no refusal.
 pub struct Given {
     pub status: u16,
     /// When it comes.
@@ -90,15 +89,12 @@ impl Given {
     }
 }
 
-/// The schema of a type.
 pub fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// A route at work.
 pub type Running = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
 
-/// Every route.
 pub fn all() -> impl Iterator<Item = &'static Route> {
     TABLES.iter().copied().flatten()
 }

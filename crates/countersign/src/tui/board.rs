@@ -68,12 +68,10 @@ pub struct Detail {
     pub output: String,
 }
 
-/// A review of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reviewed {
     pub id: ReviewId,
     pub digest: Option<Digest>,
-    /// Whether it waits for a person.
     pub waits: bool,
     pub standing: String,
     /// Every round: verdict, number of findings, cost.

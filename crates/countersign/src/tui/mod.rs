@@ -43,7 +43,6 @@ pub struct Source<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Quit,
-    /// The terminal was closed.
     Closed,
     Cancelled,
 }

@@ -35,7 +35,6 @@ pub struct Asked {
     pub verb: Verb,
 }
 
-/// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     Draw,
@@ -45,7 +44,6 @@ pub enum Act {
     Quit,
 }
 
-/// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// Columns and rows.

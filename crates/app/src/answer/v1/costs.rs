@@ -30,7 +30,6 @@ pub struct CostRow {
     /// Tokens and money.
     #[serde(flatten)]
     pub spent: Spent,
-    /// The sums as they are, for text.
     #[serde(skip)]
     pub sums: Cost,
 }

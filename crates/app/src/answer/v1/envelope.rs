@@ -39,7 +39,6 @@ impl<T> Answer<T> {
         Self { schema, command: "", outcome, reason, exit_code, error, warnings: vec![], own }
     }
 
-    /// An answer of a use case that succeeded.
     pub fn passed(own: T) -> Self {
         Self::new(Some(Outcome::Passed), own)
     }
@@ -49,12 +48,10 @@ impl<T> Answer<T> {
         Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
     }
 
-    /// The same with these warnings.
     pub fn warned(self, warnings: Vec<String>) -> Self {
         Self { warnings, ..self }
     }
 
-    /// The same with the name of the command.
     pub fn of(self, command: &'static str) -> Self {
         Self { command, ..self }
     }
@@ -81,7 +78,6 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// A failure of a command.
     pub fn of(command: &'static str, failure: &Failure) -> Self {
         let (outcome, reason) = (OutcomeName(failure.outcome), failure.outcome.reason());
         let (schema, exit_code, error) = (Version::One, failure.outcome.exit_code(), failure.into());
@@ -107,7 +103,6 @@ pub(super) fn outcome_and_reason(outcome: Option<Outcome>) -> (Option<OutcomeNam
     (outcome.map(OutcomeName), outcome.and_then(Outcome::reason))
 }
 
-/// An outcome by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutcomeName(pub Outcome);
 

@@ -47,7 +47,6 @@ pub struct Row {
     pub opened_at: Option<String>,
     /// When something last happened to it.
     pub changed_at: Option<String>,
-    /// When, for text.
     #[serde(skip)]
     pub changed_ms: i64,
 }
@@ -107,7 +106,6 @@ pub struct Entry {
     pub n: u64,
     /// When it was recorded.
     pub at: Option<String>,
-    /// The same for text.
     #[serde(skip)]
     pub at_ms: i64,
     /// What happened, as the ledger keeps it.

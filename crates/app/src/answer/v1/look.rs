@@ -40,7 +40,6 @@ pub struct Valid {
     /// The files of the doors.
     #[serde(flatten)]
     pub files: DoorFiles,
-    /// What was found valid, a line each.
     #[serde(skip)]
     pub lines: Vec<String>,
     /// Files that could not be looked at.
@@ -98,7 +97,6 @@ pub struct Check {
     pub hint: Option<String>,
     /// How long the answer took, or null.
     pub elapsed_ms: Option<u64>,
-    /// How the command ends because of it.
     #[serde(skip)]
     pub outcome: Option<Outcome>,
 }
@@ -158,7 +156,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// A command and its reason.
     pub fn new(command: &str, why: &str) -> Self {
         Self { command: command.to_owned(), why: why.to_owned() }
     }

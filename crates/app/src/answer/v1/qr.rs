@@ -71,7 +71,6 @@ pub struct Item {
 }
 
 impl Phase {
-    /// A phase by its state.
     pub fn new(state: &State, policy: &GatePolicy, here: &Here) -> Self {
         let gated = gate(state, policy);
         let by_id = state.by_id();
@@ -129,7 +128,6 @@ pub struct FailedItem {
 }
 
 impl FailedItem {
-    /// The failures that block.
     pub fn all(state: &State, policy: &GatePolicy, fix: impl Fn(&door::Item) -> String) -> Vec<Self> {
         let full = |item: &&door::Item| Self {
             id: item.id.clone(),
@@ -275,7 +273,6 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// By its words.
     pub fn new((system_prompt, payload): (String, String), next: String) -> Self {
         Self { question: Question { system_prompt, payload }, next, form: given::FORM }
     }

@@ -80,7 +80,6 @@ pub struct Lift {
     pub who: Who,
     /// Why.
     pub reason: String,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -103,7 +102,6 @@ pub struct Dispute {
     pub who: Who,
     /// What was said about it.
     pub feedback: String,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -123,7 +121,6 @@ pub struct Decision {
     pub digest: Digest,
     /// When.
     pub at: Option<String>,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -193,7 +190,6 @@ pub struct Finding {
     pub reviewer: String,
     /// What is wrong, one by one.
     pub findings: Vec<Flaw>,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -240,7 +236,6 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// An assignment of these rules on these files.
     pub fn of(rules: &[Rule], assignment: &plan::Assignment, files: &[Material]) -> Self {
         let first = assignment.candidates.first();
         Self {
@@ -338,7 +333,6 @@ pub struct Ruling {
 }
 
 impl Assignment {
-    /// An assignment of a round.
     pub fn of(
         rules: &[Rule],
         round: &Round,

@@ -27,7 +27,6 @@ pub struct Status {
     pub tasks: Option<Vec<RunTask>>,
     /// How many reviews ended how; the keys are outcomes, with the reason behind a slash.
     pub ended: BTreeMap<String, u64>,
-    /// The same for text, in its order.
     #[serde(skip)]
     pub ends: Vec<Count>,
     /// How many tasks are in which state, in words.
@@ -51,7 +50,6 @@ pub struct ActiveReview {
     pub attempt: u32,
     /// When it began.
     pub started_at: Option<String>,
-    /// The same in milliseconds.
     #[serde(skip)]
     pub started_ms: Option<i64>,
 }
@@ -87,7 +85,6 @@ pub struct Workflow {
     pub not_judged: Vec<String>,
     /// When something last happened in its session.
     pub changed_at: Option<String>,
-    /// The same in milliseconds.
     #[serde(skip)]
     pub changed_ms: i64,
 }
@@ -164,7 +161,6 @@ pub struct RunTask {
     pub issues: usize,
     /// The review.
     pub review: Option<String>,
-    /// In a line, for text.
     #[serde(skip)]
     pub line: String,
 }

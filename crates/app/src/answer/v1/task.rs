@@ -36,7 +36,6 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task as it stands.
     pub fn new(task: &door::Task, review_running: bool) -> Self {
         let plan = match &task.home {
             Home::Plan { file } => Some(file.clone()),
@@ -63,7 +62,6 @@ pub struct OneTask {
 }
 
 impl OneTask {
-    /// A task of which nothing else is known.
     pub fn new(task: &door::Task) -> Self {
         let task = Task::new(task, false);
         Self { task, review: None, max_revisions: None, notification: None, next: vec![] }

@@ -40,7 +40,6 @@ pub struct Submitted {
 }
 
 impl Submitted {
-    /// Work that was handed in.
     pub fn of(SubmittedWork { stored, round, attached, warnings, .. }: SubmittedWork) -> Self {
         let (review, standing) = (&stored.review, stored.review.standing());
         let (outcome, reason) = outcome_and_reason(standing);
@@ -100,7 +99,6 @@ pub struct Waited {
 }
 
 impl Waited {
-    /// A review that was followed, and its verdict.
     pub fn of(followed: &ReviewState, verdict: Verdict) -> Self {
         let standing = followed.stored().review.standing();
         let (outcome, reason) = outcome_and_reason(standing);

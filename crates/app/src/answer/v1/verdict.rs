@@ -33,7 +33,6 @@ pub struct Verdict {
     pub cost: Cost,
     /// What to do next, in words.
     pub next: Vec<String>,
-    /// For text alone.
     #[serde(skip)]
     pub shown: Shown,
 }
@@ -41,16 +40,13 @@ pub struct Verdict {
 /// What only the text of a verdict says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Whether the review is over.
     pub over: bool,
-    /// How the round ended.
     pub end: Option<RoundEnd>,
     /// Whether anything was for a reviewer who may cost something.
     pub paid: bool,
 }
 
 impl Verdict {
-    /// A review as it stands.
     pub fn of(stored: &Stored, spent: Spent, next: Vec<String>) -> Self {
         let review = &stored.review;
         let round = review.round();
@@ -133,10 +129,8 @@ pub struct Disputed {
     pub dispute: JudgedAgain,
     /// What to do next, in words.
     pub next: Vec<String>,
-    /// What the finding is about, for text.
     #[serde(skip)]
     pub place: String,
-    /// How it ended, for text.
     #[serde(skip)]
     pub words: String,
 }

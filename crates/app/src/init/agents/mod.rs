@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 
 const ALL: &str = "all";
 
-/// What to do with the settings of agents.
 #[derive(Clone, Debug, Default)]
 pub struct Tell {
     /// The agents by name; `all` for the installed ones.
@@ -38,13 +37,11 @@ pub struct Tell {
     pub remove: bool,
     /// Replace the arguments of an entry that has others.
     pub force: bool,
-    /// Write nothing.
     pub dry_run: bool,
     /// The reviewer that the server asks.
     pub external_runner: Option<String>,
 }
 
-/// The result for one entry.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub agent: &'static str,
@@ -53,9 +50,7 @@ pub struct Told {
     /// The next step of the user.
     pub next: &'static str,
     pub file: PathBuf,
-    /// Whether the entry is removed.
     pub remove: bool,
-    /// Whether the file changes.
     pub changes: bool,
     /// The change as a unified diff.
     pub diff: String,
@@ -119,7 +114,6 @@ fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'st
     }
 }
 
-/// The path of an installed program.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     installed::find(name, Path::new("/"), std::env::var_os("PATH").as_deref())
 }

@@ -29,7 +29,6 @@ pub struct DemoOptions {
     pub keep: Option<PathBuf>,
 }
 
-/// Plays the demo.
 pub async fn run(
     options: DemoOptions,
     printer: &Printer,
@@ -70,7 +69,6 @@ fn new_folder(keep: &Path) -> Result<std::path::PathBuf, Failure> {
     })
 }
 
-/// The demo's project, opened.
 struct Stage<'a> {
     project: Project,
     engine: Engine,
@@ -105,7 +103,6 @@ impl<'a> Stage<'a> {
         Ok(stored)
     }
 
-    /// The author fixes something.
     fn author(&self, folder: &Path, act: &work::Act) -> Result<(), Failure> {
         self.say(&format!("{}\n", dim("the author:")));
         for edit in act {

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-/// What the demo says first.
 pub const PROLOGUE: &str = "\
 An agent says its documents are done. Countersign judges them against the rules of the project's
 countersign.yml, sends them back with findings, and lets them through when everything that blocks passes.
@@ -98,16 +97,12 @@ const SETTINGS: &str = "{\n  \"interval_seconds\": 30,\n}\n";
 const SETTINGS_FIXED: &str = "{\n  \"interval_seconds\": 30\n}\n";
 const LIMITS: &str = "{\n  \"max_celsius\": 60\n}\n";
 
-/// One edit of the author.
 pub struct Edit {
     pub file: &'static str,
-    /// What is done, in words.
     pub words: &'static str,
-    /// What the file holds then.
     pub content: &'static str,
 }
 
-/// What the author does between two rounds.
 pub type Act = Vec<Edit>;
 
 /// Writes the project as it is first handed in.

@@ -55,7 +55,6 @@ fn line(told: &Told, dry_run: bool) -> String {
     format!("{} {state}: {}\n", bold(&format!("{:<8}", told.agent)), told.file.display())
 }
 
-/// What the command answers.
 fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
     let dry_run = options.dry_run;
     let text = match dry_run {

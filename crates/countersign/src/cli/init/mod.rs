@@ -73,7 +73,6 @@ fn runner_name(typed: &str) -> Result<String, String> {
 /// Longer manifests are not looked into.
 const MANIFEST_BYTES: u64 = 256 * 1024;
 
-/// Writes the file, or shows it with `--dry-run`.
 pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if !options.agent.is_empty() {
         let mut answer = agents::run(global, options, printer)?;

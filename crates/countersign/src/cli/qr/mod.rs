@@ -217,10 +217,8 @@ pub struct AcceptOptions {
     pub reason: String,
 }
 
-/// How large a list of items may be.
 const ITEMS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Runs one of the commands.
 pub async fn run(
     global: &Global,
     options: QrOptions,

@@ -177,7 +177,6 @@ pub struct StopOptions {
     pub list: ListOptions,
 }
 
-/// Runs tasks.
 pub async fn run(
     global: &Global,
     options: RunOptions,
@@ -205,7 +204,6 @@ pub async fn run(
     Ok(Answer { warnings, ..answer })
 }
 
-/// Tries a task again that failed, was rejected, or is stuck.
 pub async fn retry(
     global: &Global,
     options: RetryOptions,
@@ -225,13 +223,11 @@ pub async fn retry(
     Ok(Answer { warnings, ..finish(under_way, false).await? })
 }
 
-/// Shows what agent, tests and reviewers wrote in an attempt.
 pub fn output(global: &Global, options: &OutputOptions) -> Result<Answer, Failure> {
     let output = find(global, &options.list)?.output(&options.task, options.attempt)?;
     Ok(Answer::new(Outcome::Passed, visible(output.text.trim_start()), &output))
 }
 
-/// Asks a run to stop.
 pub fn stop(global: &Global, options: &StopOptions) -> Result<Answer, Failure> {
     let stop = find(global, &options.list)?.stop()?;
     let text = match &stop.holder {
@@ -241,7 +237,6 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<Answer, Failure> {
     Ok(Answer::new(Outcome::Passed, text, stop))
 }
 
-/// The list of tasks that is meant.
 pub fn find(global: &Global, options: &ListOptions) -> Result<List, Failure> {
     List::find(global.config.as_deref(), options.prefix.as_deref())
 }

@@ -79,7 +79,6 @@ fn short(commit: Option<&str>) -> &str {
     commit.and_then(|commit| commit.get(..12)).unwrap_or("not committed")
 }
 
-/// The results for people.
 pub fn results(results: &Results) -> String {
     let mut out = String::new();
     for result in &results.tasks {

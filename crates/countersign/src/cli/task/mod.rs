@@ -87,7 +87,6 @@ pub struct ReviewTaskOptions {
     pub reviewer: Option<String>,
 }
 
-/// Does what was typed.
 pub async fn run(
     global: &Global,
     options: TaskOptions,
@@ -119,7 +118,6 @@ pub async fn run(
     }
 }
 
-/// The tasks of a project, to be written to.
 async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, project.ledger().await?)
 }

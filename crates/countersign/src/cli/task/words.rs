@@ -45,7 +45,6 @@ pub fn listed(answer: &Tasks) -> Answer {
     Answer::new(Outcome::Passed, text, answer)
 }
 
-/// One task, with its last review.
 pub fn shown(answer: &OneTask) -> Answer {
     let task = &answer.task;
     let mut text = format!("{}\n", bold(&line(task)));
@@ -63,7 +62,6 @@ pub fn shown(answer: &OneTask) -> Answer {
     Answer::of(answer.clone().shown(), text)
 }
 
-/// What a review came to, in a few words.
 pub fn result_words(review: &TaskReview) -> String {
     match &review.error {
         Some(why) => format!("no verdict: {why}"),

@@ -32,7 +32,6 @@ pub fn line(event: &Recorded) -> String {
     )
 }
 
-/// What it is about, and what happened beside its kind.
 fn told(event: &Recorded) -> (String, String) {
     let Recorded { stream, kind, body, n, at_ms, .. } = event;
     if let Some(subject) = &event.subject {

@@ -16,7 +16,6 @@ use countersign_core::review::{Actor, ActorKind, Channel};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The table.
 pub const ROUTES: &[Route] = &[Route {
     path: "/v1/reviews/{id}/decision",
     name: "decide",

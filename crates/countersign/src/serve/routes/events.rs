@@ -21,7 +21,6 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How often a silent stream says that it is there.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// The table.
 pub const ROUTES: &[Route] = &[Route {
     path: "/v1/events",
     name: "events",

@@ -10,7 +10,6 @@ use countersign_app::answer::v1::{Answer, Health, Status};
 use countersign_app::status::look;
 use serde_json::{Map, Value};
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/health",

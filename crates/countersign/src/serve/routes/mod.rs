@@ -9,7 +9,6 @@ mod tasks;
 use super::parameter::{Kind, Parameter};
 use super::route::Route;
 
-/// Every table there is.
 pub static TABLES: &[&[Route]] =
     &[general::ROUTES, reviews::ROUTES, decision::ROUTES, tasks::ROUTES, events::ROUTES];
 

@@ -29,7 +29,6 @@ const LIMIT: Parameter = Parameter::query(
     "The most that are listed: 50 unless given.",
 );
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/reviews",

@@ -34,7 +34,6 @@ const REVIEWED: &[Given] = &[
     Given::answer::<OneTask>(202, "Its review is under way."),
 ];
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/tasks",
