@@ -105,7 +105,7 @@ pub fn problem(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Problem(format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// A name for contents (FNV-1a): it tells one lock from the next, and guards against nobody.
+/// A name for contents (FNV-1a): it tells one lock from the next, and is no protection.
 pub fn digest(contents: &[Vec<u8>]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", contents.iter().flatten().fold(0xcbf2_9ce4_8422_2325, mix))

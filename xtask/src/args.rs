@@ -29,7 +29,7 @@ Options:
 
 Examples:
   cargo xtask test --quick    while working
-  cargo xtask test            before handing in
+  cargo xtask test            before a commit
 
 Exit codes: 0 all passed; 2 the command line is wrong; otherwise the exit code of the program that failed,
 or 1.

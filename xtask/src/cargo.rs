@@ -15,7 +15,7 @@ pub struct Workspace {
 impl Workspace {
     /// Asks cargo's own variables where we are: a path compiled in would be wrong after the clone moved.
     pub fn find() -> Result<Self, Failure> {
-        let missing = |name: &str| Failure::Problem(format!("{name} is not set; start me as `cargo xtask`"));
+        let missing = |name: &str| Failure::Problem(format!("{name} is not set; run it as `cargo xtask`"));
         let xtask = std::env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| missing("CARGO_MANIFEST_DIR"))?;
         let cargo = std::env::var_os("CARGO").ok_or_else(|| missing("CARGO"))?;
         let root = PathBuf::from(xtask).join("..");

@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// The output is over, or the next program starts: whoever gave no result by now never will.
+    /// The output is over, or the next program starts: a program without a result by now has none.
     pub fn finish(&mut self) {
         if let Some(running) = self.running.take() {
             self.unfinished.push(running.id());

@@ -38,7 +38,7 @@ fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<Stri
         Some((mark, program)) => {
             Some(format!("{}, a mark of {},", mark.name, program.map_or("an agent", |program| program.name)))
         }
-        None => ours().then(|| format!("{OWN_CALL}, a mark of what countersign starts,")),
+        None => ours().then(|| format!("{OWN_CALL}, a mark of programs that countersign starts,")),
     }
 }
 
@@ -78,13 +78,15 @@ pub fn actor() -> Actor {
     Actor::new(user_name(), kind, channel)
 }
 
-/// The hint where a command does not count as one of a person.
+/// The hint where a command does not count as a person's.
 pub fn way_out() -> String {
     match mark() {
         Some(mark) => {
-            format!("{mark}, so this is taken for an agent's: a person types it in a terminal of their own")
+            format!(
+                "{mark}, so this counts as an agent's command: a person must type it in a terminal outside any agent"
+            )
         }
-        None => "standard input is no terminal: a person types this at a terminal".to_owned(),
+        None => "standard input is not a terminal: a person must type this command in a terminal".to_owned(),
     }
 }
 

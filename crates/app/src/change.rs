@@ -71,14 +71,14 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     gathered.project = Some(FileBytes { path, bytes });
     gathered.project_problem = None;
     (!there).then(|| {
-        format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
+        format!("{FILE_NAME} changed: the version of {short} judges this; check the change of {FILE_NAME} yourself")
     })
 }
 
 /// The warning about a change to files by which later work is judged.
 pub fn gate_words(change: &Change) -> Option<String> {
     let files = change.gate_files();
-    let changed = format!("this changes what work is judged by or run with: {}", files.join(", "));
+    let changed = format!("this changes files that decide how work is judged or run: {}", files.join(", "));
     (!files.is_empty()).then_some(changed)
 }
 

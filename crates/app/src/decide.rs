@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 
-/// What is done with a review.
+/// What to do with a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Verb")]
@@ -25,11 +25,11 @@ pub enum Action {
     Reject,
     /// Let it pass without a review.
     Skip,
-    /// Send it back, with what was found.
+    /// Send it back with its findings.
     Fix,
-    /// Let a stopped review go on.
+    /// Let a stopped review continue.
     Unblock,
-    /// Take back what was handed in.
+    /// Take the submission back.
     Withdraw,
 }
 
@@ -96,7 +96,7 @@ fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
         EngineError::Refused(Refused::Decided(_)) if person => Some(
-            "the first decision about the same bytes counts; what was rejected goes on with `countersign unblock`, and then \
+            "the first decision about the same bytes counts; `countersign unblock` lets a rejected review continue, and then \
              it can be decided again"
                 .to_owned(),
         ),
@@ -112,5 +112,5 @@ fn refused(error: EngineError, person: bool) -> Failure {
 fn filled(reason: Option<String>) -> Result<String, Failure> {
     reason
         .filter(|text| !text.trim().is_empty())
-        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("--reason TEXT"))
+        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("add --reason TEXT"))
 }

@@ -50,7 +50,7 @@ pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
         Some(after) if after > last => {
             let words = format!("the ledger has no event {after}: its last is {last}");
             Err(Failure { code: Code::NoEvent, ..Failure::usage(words) }
-                .hint("begin after 0, or with what happens from now on"))
+                .hint("begin after 0 for all events; without a number only new events come"))
         }
         _ => Ok(()),
     }

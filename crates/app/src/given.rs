@@ -39,7 +39,7 @@ fn bounded(path: &str, value: &Value) -> Result<(), Failure> {
         Value::Object(map) => map.iter().try_for_each(|(key, item)| {
             // Errors below show the key.
             if key.len() > 200 || key.contains('\0') {
-                return Err(bad_argument("there is no argument with such a name"));
+                return Err(bad_argument("an argument name is too long or has a NUL character"));
             }
             bounded(&below(key), item)
         }),
@@ -57,7 +57,7 @@ pub fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
 
 pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
     if given > max {
-        return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken")));
+        return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are allowed")));
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ mod tests {
             (json!({ "a": long }), "`a` has 1048577 bytes"),
             (json!({ "a": ["b", "c\0"] }), "`a[1]` holds a NUL character"),
             (json!({ "a": { "b": "\0" } }), "`a.b` holds a NUL"),
-            (json!({ "a\0": 1 }), "no argument with such a name"),
+            (json!({ "a\0": 1 }), "an argument name is too long"),
         ] {
             assert!(bounded("", &value).unwrap_err().message.contains(says), "{says}");
         }

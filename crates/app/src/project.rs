@@ -181,7 +181,7 @@ pub fn environment() -> Environment {
 
 const STEERING: [&str; 3] = ["COUNTERSIGN_ROOT", "COUNTERSIGN_CONFIG", "COUNTERSIGN_REVIEWER"];
 
-/// The environment of a gate. An agent may have set these variables, so they must not choose what is judged or by whom.
+/// The environment of a gate. An agent may have set these variables, so they must not choose the work or its reviewers.
 pub fn gate_environment() -> Environment {
     Environment { root: None, config: None, reviewer: None, ..environment() }
 }
@@ -200,6 +200,6 @@ pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
 
 pub fn guard_program() -> Result<GuardProgram, Failure> {
     let own = std::env::current_exe()
-        .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;
+        .map_err(|error| Failure::internal(format!("the path of this program is not known: {error}")))?;
     Ok(GuardProgram(own))
 }

@@ -30,9 +30,9 @@ pub struct Since {
 pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
     if since.config_from_worktree && author::is_agent() {
         return Err(Failure::usage(
-            "--config-from worktree is for people: a change does not choose its judge",
+            "--config-from worktree is only for people: a change must not choose its rules",
         )
-        .hint("leave it out, or have a person run this"));
+        .hint("leave it out, or ask a person to run this"));
     }
     let (here, environment) = (project::current_folder()?, project::environment());
     change::base(here, flags, &environment, since.base.as_deref(), since.config_from_worktree).await
@@ -74,7 +74,7 @@ pub async fn question(
     })
 }
 
-/// The answer about a round that has ended. `again` says how to hand the same work in again.
+/// The answer about a round that has ended. `again` says how to submit the same work again.
 pub async fn answer(
     engine: &Engine,
     ticket: &Ticket,

@@ -25,7 +25,7 @@ pub async fn start(config: Option<&Path>) -> Result<Answer<Start>, Failure> {
             Step::new("countersign help configuration", "every key of countersign.yml"),
         ],
         Ok(project) if project.config.file.is_none() => vec![
-            Step::new("countersign demo", "see work judged, sent back, fixed and passed, without a model"),
+            Step::new("countersign demo", "see a review: work fails, is fixed and passes; needs no model"),
             Step::new("countersign init", "write a first countersign.yml for this project"),
             Step::new("countersign help", "list topics and commands"),
         ],
@@ -57,9 +57,9 @@ async fn configured(project: &Project) -> Result<Vec<Step>, Failure> {
         steps.push(Step::new("countersign doctor", "check that everything a review needs is in place"));
     }
     if git::is_repository(&current_folder()?) {
-        steps.push(Step::new("countersign review --change", "judge all work since the default branch"));
+        steps.push(Step::new("countersign review --change", "review all changes since the default branch"));
     }
-    steps.push(Step::new("countersign review", "judge all files the rules name"));
+    steps.push(Step::new("countersign review", "review all files that the rules match"));
     steps.push(Step::new("countersign status", "list open reviews, and count how reviews ended"));
     Ok(steps)
 }

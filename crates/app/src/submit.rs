@@ -1,4 +1,4 @@
-//! Work that clients hand in to a server, by MCP or HTTP: files or a change, with criteria or the project's rules. The doc
+//! Work that clients submit to a server, by MCP or HTTP: files or a change, with criteria or the project's rules. The doc
 //! comments of the arguments are part of the tools' schemas.
 
 use crate::Failure;
@@ -44,7 +44,7 @@ impl Way {
     }
 }
 
-/// What can be handed in.
+/// Work to submit.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submit {
@@ -110,7 +110,7 @@ pub struct SubmittedWork {
     pub engine: Engine,
 }
 
-/// Hands work in and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
+/// Submits work and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
 pub async fn hand_in(
     resident: &Resident,
     mut given: Submit,

@@ -18,7 +18,7 @@ pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, 
     // The plan is left out of the change, so its name must not match other files.
     if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
         return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
-            .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
+            .hint("a plan is a Markdown file, such as PLAN.md, without * ? and other pattern characters in its name"));
     }
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }

@@ -17,9 +17,9 @@ use std::pin::Pin;
 
 /// The door of reviews from the command line.
 pub const CLI: &str = "cli";
-/// The door of work that agents hand in by an MCP tool.
+/// The door of work that agents submit by an MCP tool.
 pub const MCP: &str = "mcp";
-/// The door of work that programs hand in over HTTP.
+/// The door of work that programs submit over HTTP.
 pub const HTTP: &str = "http";
 
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
@@ -27,7 +27,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send
 pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
 pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
 
-/// A way in which work is handed in.
+/// A way to submit work.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
     /// The first part of its subjects.
@@ -47,7 +47,7 @@ impl Door {
         Self {
             name,
             may_be_left_out: false,
-            again: "hand it in again",
+            again: "submit it again",
             find: None,
             decided: None,
             check: None,

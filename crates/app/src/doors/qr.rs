@@ -39,11 +39,11 @@ fn problem(path: &Path) -> Option<Diagnostic> {
     if Phase::of_file_name(name).is_none() {
         let names = Phase::ALL.map(Phase::file_name).join(", ");
         let why = format!("only state files can be named here: {names}");
-        return Some(unreadable(path, &why).with_hint("everything else is found by itself"));
+        return Some(unreadable(path, &why).with_hint("all other files are found without naming them"));
     }
     match read_state(path) {
         Ok(Some(_)) => None,
-        Ok(None) => Some(unreadable(path, "there is no such file")),
+        Ok(None) => Some(unreadable(path, "the file does not exist")),
         Err(FileError::Bad(problem)) => Some(*problem),
         Err(error) => Some(unreadable(path, &error.to_string())),
     }

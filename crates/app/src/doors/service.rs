@@ -4,6 +4,7 @@ use super::{Checked, Door, Look, Pending};
 use crate::project::Project;
 use crate::tasks;
 use countersign_core::ids::ReviewId;
+use countersign_core::text::counted;
 use countersign_doors::service;
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::plan;
@@ -36,7 +37,7 @@ fn check(look: &Look<'_>) -> Checked {
     };
     let words = match count {
         0 => String::new(),
-        count => format!("{}: {count} tasks: valid\n", file.display()),
+        count => format!("{}: {}: valid\n", file.display(), counted(count, "task", "tasks")),
     };
     let keys = vec![("plan_tasks", json!(count))];
     Checked { is_there: count > 0, words, keys, problems, warnings: vec![] }

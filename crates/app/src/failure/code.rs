@@ -43,7 +43,7 @@ pub enum Code {
     /// There is no answer that can be used.
     NoAnswer,
     NoEvent,
-    /// No rule is for what was handed in.
+    /// No rule matches the submission.
     NoRule,
     /// A phase has no state file.
     NoState,

@@ -149,7 +149,7 @@ async fn prepare(
     let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
     let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
-            note("no rule is for any of the files that changed: nothing is judged");
+            note("no rule matches the changed files: nothing is judged");
             return Ok(None);
         }
         prepared => prepared?,
@@ -256,5 +256,5 @@ fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) ->
 
 /// The text for people about a change of the gate itself.
 fn gate(work: &Work) -> Option<String> {
-    gate_words(&work.change).map(|words| format!("Countersign: {words}. Look at it yourself."))
+    gate_words(&work.change).map(|words| format!("Countersign: {words}. Check it yourself."))
 }

@@ -49,7 +49,7 @@ pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Resu
 /// Records the start of work when the hook is installed. Returns warnings about what keeps the hook from reviewing.
 pub async fn installed(config: Option<&Path>) -> Vec<String> {
     let begun = look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
-        let words = "it is not known where work begins, so the first call of the hook decides";
+        let words = "the start of the work is not recorded; the first call of the hook records it";
         format!("{words}: {}", failure.message)
     });
     let unwanted = Project::find(config, None).ok().and_then(|project| judging::unwanted(&project));

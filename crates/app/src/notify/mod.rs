@@ -40,16 +40,16 @@ pub(crate) async fn tell(project: &Project, ledger: &Ledger, told: Told) {
     }
     let message = match Message::new(project, &told) {
         Ok(message) => message,
-        Err(failure) => return complain("nobody was told", &failure.message),
+        Err(failure) => return complain("no notification was sent", &failure.message),
     };
     let time = local_time();
     let sent = by(&switches.ways(told.about, time), project, &message).await;
     for (way, sent) in sent.iter().filter(|(_, sent)| sent.state == State::Failed) {
-        complain(&format!("not told by {}", way.word()), &sent.why);
+        complain(&format!("no notification by {}", way.word()), &sent.why);
     }
     let body = record(&message, switches.is_quiet(time), &sent);
     if let Err(error) = put_on_record(ledger, &body).await {
-        complain("that people were told is not on record", &error.to_string());
+        complain("the notification could not be recorded", &error.to_string());
     }
 }
 

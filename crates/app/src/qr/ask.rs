@@ -59,8 +59,8 @@ fn planner(place: &Place, reviewers: bool) -> Result<Planner, Failure> {
     let mut panelists = project.panelists()?;
     panelists.retain(|panelist| !matches!(panelist.judge, Judge::SelfReview));
     if panelists.is_empty() {
-        return Err(Failure::usage("nobody is configured who could be asked")
-            .hint(format!("{}; with --print-prompt nobody is asked", name_a_reviewer())));
+        return Err(Failure::usage("no reviewer is configured")
+            .hint(format!("{}; --print-prompt asks no reviewer", name_a_reviewer())));
     }
     project.planner_for(panelists)
 }

@@ -25,9 +25,9 @@ struct Opened {
 }
 
 impl Opened {
-    async fn new(place: &Place, compared: &Compared, somebody: bool) -> Result<Self, Failure> {
+    async fn new(place: &Place, compared: &Compared, reviewers: bool) -> Result<Self, Failure> {
         place.make_own()?;
-        let asked = Asked::open(place, &[], somebody).await?;
+        let asked = Asked::open(place, &[], reviewers).await?;
         let read = |typed: &[PathBuf]| {
             let found = asking::read(&asked.engine.planner().root, &files(place, typed)?)?;
             Materials::new(found).map_err(Failure::usage)

@@ -16,7 +16,7 @@ pub enum ReviewState {
     /// It has an outcome.
     Stands(Stored),
     Running(Stored),
-    /// No process performs it any more: the same files must be handed in again.
+    /// No process performs it any more: the same files must be submitted again.
     Interrupted(Stored),
 }
 
@@ -73,7 +73,7 @@ pub async fn until_it_stands(
     loop {
         let before = Instant::now();
         let Some(stored) = ledger.review(review).await? else {
-            return Err(Failure::internal(format!("there is no review `{review}` any more")));
+            return Err(Failure::internal(format!("review `{review}` no longer exists")));
         };
         let followed = ReviewState::of(resident, ledger, stored).await?;
         let is_over = Instant::now() >= deadline || gone.is_cancelled();

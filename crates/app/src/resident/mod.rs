@@ -178,7 +178,7 @@ impl Resident {
         self.0.performed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the server. Reviewers are ended, and their questions stay open until the same work is handed in again.
+    /// Stops the server. Reviewers are ended, and their questions stay open until the same work is submitted again.
     pub async fn stop(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();

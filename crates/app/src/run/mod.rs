@@ -13,6 +13,7 @@ use crate::decide::{Action, Decide, decide};
 use crate::project::{Project, guard_program};
 use crate::run_project::RunProject;
 use countersign_core::outcome::Outcome;
+use countersign_core::text::counted;
 use countersign_doors::run::config::RunConfig;
 use countersign_doors::run::layout::Layout;
 use countersign_doors::run::lock::{self, Holder, LockError, RunLock};
@@ -67,7 +68,7 @@ impl List {
         if !layout.tasks().exists() {
             let shown = layout.tasks_name();
             return Err(Failure::usage(format!("there is no list of tasks: {shown} does not exist"))
-                .hint("docs/run.md shows its form; --prefix PREFIX names another one"));
+                .hint("`countersign help run` shows the format; --prefix PREFIX names another list"));
         }
         let warnings = settings.warnings.iter().map(|warning| warning.message.clone()).collect();
         Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
@@ -89,8 +90,10 @@ impl List {
             None => all.last().cloned(),
         };
         let Some(file) = file else {
-            return Err(Failure::usage(format!("there is no output of `{task}`"))
-                .hint(format!("{} attempts left some; `countersign status` lists the tasks", all.len())));
+            return Err(Failure::usage(format!("there is no output of `{task}`")).hint(format!(
+                "{} with output; `countersign status` lists the tasks",
+                counted(all.len(), "attempt", "attempts")
+            )));
         };
         let bytes = std::fs::read(&file)
             .map_err(|error| Failure::internal(format!("`{}` cannot be read: {error}", file.display())))?;
@@ -100,8 +103,7 @@ impl List {
 
     /// Asks a run to stop after its current tasks.
     pub fn stop(&self) -> Result<Stop, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::internal(format!("the run cannot be told to stop: {error}"));
+        let failed = |error: std::io::Error| Failure::internal(format!("the run cannot be stopped: {error}"));
         let holder = lock::holder(&self.layout.lock()).map_err(failed)?;
         if holder.is_some() {
             std::fs::write(self.layout.stop(), "").map_err(failed)?;
@@ -220,10 +222,8 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
     let Retry { task, fresh } = retry;
     let by = author::actor();
     if run.was_rejected(task).await? && !by.may_decide() {
-        return Err(Failure::usage(format!(
-            "{task} was rejected by a person, and only a person tries it again"
-        ))
-        .hint(author::way_out()));
+        return Err(Failure::usage(format!("a person rejected {task}, so only a person may retry it"))
+            .hint(author::way_out()));
     }
     if let Some(review) = run.stopped_review(task).await? {
         let reason = Some(format!("retry of {task}"));

@@ -101,7 +101,7 @@ pub fn session_log(path: &Path) -> Result<String, Failure> {
     };
     // Opening a named pipe would wait for a writer.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(Failure::usage(format!("the session log `{}` is no regular file", path.display())));
+        return Err(Failure::usage(format!("the session log `{}` is not a regular file", path.display())));
     }
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();

@@ -225,8 +225,8 @@ fn next(finished: &Finished) -> Vec<String> {
             let dispute = found.map(|found| {
                 format!("or, where it is wrong: countersign dispute {} --evidence TEXT", found.id)
             });
-            let mend = ["mend what was found".to_owned(), format!("then countersign task done {id}")];
-            mend.into_iter().chain(dispute).collect()
+            let fix = ["fix the findings".to_owned(), format!("then countersign task done {id}")];
+            fix.into_iter().chain(dispute).collect()
         }
         TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
             vec![Reader::of_command().person_decides(&id, || {
@@ -278,9 +278,6 @@ async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Op
     let before = before.find(&task.title).map(|before| (before.scope.clone(), before.acceptance.clone()));
     let is_other = before.is_some_and(|before| before != (task.scope.clone(), task.acceptance.clone()));
     Ok(is_other.then(|| {
-        format!(
-            "scope or acceptance of task {} are not what they were: look at what changed in {file} yourself",
-            task.id
-        )
+        format!("the scope or acceptance of task {} changed: check the change of {file} yourself", task.id)
     }))
 }

@@ -44,7 +44,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
             Some(format!("Only the first {FILES_MAX} of {} files were opened.", there.len()))
         }
         Ok(true) => None,
-        Ok(false) => Some("The editor did not end well.".to_owned()),
+        Ok(false) => Some("The editor failed.".to_owned()),
         Err(error) => Some(format!("The editor could not be started: {error}")),
     }
 }

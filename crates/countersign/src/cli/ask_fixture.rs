@@ -60,7 +60,7 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
             let text = format!("said: {} by {}: {REASON}\n", verb.name(), actor().words());
             Ok(Answer::new(Outcome::Passed, text, json!({})))
         }
-        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nobody\n", json!({}))),
+        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nothing\n", json!({}))),
         Said::Interrupted => Err(Failure::interrupted()),
     }
 }

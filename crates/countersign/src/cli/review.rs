@@ -147,7 +147,7 @@ pub async fn conclude(
     Ok(answer)
 }
 
-/// The command that hands the same in again.
+/// The command that submits the same work again.
 fn again(options: &ReviewOptions) -> String {
     match &options.subject {
         Some(subject) => format!("run the same command again (--subject {subject})"),

@@ -1,4 +1,4 @@
-//! `countersign rule`: hand in the results of a self-review.
+//! `countersign rule`: submits the results of a self-review.
 
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
@@ -18,7 +18,7 @@ pub struct RuleOptions {
     pub from: PathBuf,
 }
 
-/// Longer results are not a review any more.
+/// Longer results are refused.
 const RESULTS_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
 pub async fn run(

@@ -41,7 +41,7 @@ fn text(status: &Status) -> String {
         text.push_str(&format!("  {}", review_line(&open.row)));
         if open.interrupted {
             let words = format!(
-                "    interrupted {}; what was ruled stands, and handing the same files in again asks only the rest\n",
+                "    interrupted {}; submit the same files again: only questions without a ruling are asked\n",
                 ago(open.row.changed_ms)
             );
             text.push_str(&dim(&words));
@@ -95,14 +95,14 @@ fn open_step(step: &OpenStep) -> String {
         several => format!(", {several} failed attempts"),
     };
     let (stands, unblock) = match &step.review {
-        None => ("not handed in yet".to_owned(), None),
+        None => ("not submitted yet".to_owned(), None),
         Some(review) if step.blocked => (
             format!("blocked, {}", outcome_words(standing)),
             Some(Reader::of_command().person_decides(review.as_str(), || {
-                format!("`countersign unblock {review} --reason TEXT` lets it go on")
+                format!("`countersign unblock {review} --reason TEXT` unblocks it")
             })),
         ),
-        Some(_) if step.self_review => ("the author's own review is waited for".to_owned(), None),
+        Some(_) if step.self_review => ("waiting for the author's self-review".to_owned(), None),
         Some(_) => (outcome_words(standing), None),
     };
     let unblock = unblock.map(|words| format!("      {words}\n"));

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 const TUI_HELP: &str = "\
 Examples:
-  countersign tui                    the tasks of spec/tasks.md, beside a run or without one
+  countersign tui                    the tasks of spec/tasks.md, during a run or without one
   countersign tui --prefix phase5-   those of spec/phase5-tasks.md
 
 Everything is read from the files of the run, so it can be opened, closed and opened again at any time.";

@@ -27,10 +27,10 @@ It runs until it is stopped (exit code 0) or its output is closed. In a project 
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_HELP)]
 pub struct WatchOptions {
-    /// Begin after the event with this id, instead of with what happens from now on
+    /// Begin after the event with this id; without it, only new events are printed
     #[arg(long, value_name = "ID")]
     pub after: Option<u64>,
-    /// Only what is about this subject; with a `/` at its end, about all that begin like this
+    /// Only events of this subject; with a `/` at its end, of all subjects that begin so
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
 }
@@ -111,10 +111,10 @@ async fn there(
             break ledger;
         }
         if !waits {
-            printer.note("nothing has happened in this project yet; waiting for it");
+            printer.note("no events in this project yet; waiting");
             waits = true;
         }
-        // Whatever comes now is all from now on.
+        // Every event of a new ledger is new.
         from = after.or(Some(0));
         tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
     };

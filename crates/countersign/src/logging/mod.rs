@@ -103,7 +103,7 @@ fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, Stri
     };
     all.map(Some).ok_or_else(|| {
         format!(
-            "`{written}` is no level (error, warn, info, debug, trace) and no list such as \
+            "`{written}` is not a level (error, warn, info, debug, trace) or a list such as \
              `countersign_engine=debug,sqlx=info`"
         )
     })

@@ -16,7 +16,7 @@ pub struct Collector(SdkTracerProvider);
 impl Collector {
     pub fn end(self) {
         if let Err(error) = self.0.shutdown() {
-            eprintln!("countersign: spans were not handed over to the collector: {error}");
+            eprintln!("countersign: spans could not be sent to the collector: {error}");
         }
     }
 }

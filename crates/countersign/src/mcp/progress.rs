@@ -74,7 +74,7 @@ pub async fn follow(
     loop {
         let before = Instant::now();
         let Some(stored) = ledger.review(review).await? else {
-            return Err(Failure::internal(format!("there is no review `{review}` any more")));
+            return Err(Failure::internal(format!("review `{review}` no longer exists")));
         };
         let took = before.elapsed();
         if stored.review.standing().is_some() {

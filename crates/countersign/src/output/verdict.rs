@@ -36,7 +36,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
         out.push_str(&format!("\ndisputed: {}\n", visible_line(&dispute.words)));
     }
     for lift in &review.lifts {
-        out.push_str(&format!("\nlet go on by {}\n", visible_line(&lift.words)));
+        out.push_str(&format!("\nunblocked by {}\n", visible_line(&lift.words)));
     }
     for decision in &review.decisions {
         out.push_str(&format!("\ndecided: {}\n", visible_line(&decision.words)));

@@ -50,10 +50,8 @@ impl Served {
         let ended = match (admitted, route) {
             (Err(refused), _) => return not_admitted(refused, route),
             (Ok(()), Some(route)) => self.run(route, request).await,
-            (Ok(()), None) => {
-                Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "there is nothing at this path")
-                    .hint("/openapi.json lists every path there is"))
-            }
+            (Ok(()), None) => Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "unknown path")
+                .hint("/openapi.json lists all paths")),
         };
         ended.unwrap_or_else(|refusal| json(refusal.status, &refusal.json(route)))
     }
@@ -62,7 +60,7 @@ impl Served {
         if let Err(refused) = self.gate.admits(request.headers(), false) {
             return not_admitted(refused, None);
         }
-        let words = format!("there is no {} here", request.method());
+        let words = format!("this path takes no {}", request.method());
         let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Code::Method, words);
         json(refusal.status, &refusal.json(None))
     }
@@ -86,17 +84,17 @@ impl Served {
         let _hung_up = gone.drop_guard();
         match self.resident.tasks().spawn((route.run)(call)).await {
             Ok(ended) => ended,
-            Err(error) => Err(Failure::internal(format!("the request broke off: {error}")).into()),
+            Err(error) => Err(Failure::internal(format!("the request failed: {error}")).into()),
         }
     }
 }
 
 fn not_admitted(refused: Refused, route: Option<&Route>) -> Response {
     let refusal = match refused {
-        Refused::NoHost => Refusal::malformed("a request names its host, once"),
+        Refused::NoHost => Refusal::malformed("a request needs exactly one `Host` header"),
         Refused::Foreign => {
             Refusal::new(StatusCode::FORBIDDEN, Code::Foreign, "`Host` or `Origin` is not this server")
-                .hint("pages of others are not let in; ask 127.0.0.1 and the port itself")
+                .hint("pages of other sites are refused; send requests to 127.0.0.1 and this port")
         }
         Refused::NoToken => {
             Refusal::new(StatusCode::UNAUTHORIZED, Code::Token, "the token is missing or wrong").hint(
@@ -135,7 +133,7 @@ async fn read(request: Request) -> Result<Value, Refusal> {
             let words = format!("the body has more than {MESSAGE_LIMIT_BYTES} bytes");
             return Err(Refusal::new(error.status(), Code::TooLarge, words));
         }
-        Ok(Err(_)) => return Err(Refusal::malformed("the body broke off")),
+        Ok(Err(_)) => return Err(Refusal::malformed("the body ended early")),
         Err(_) => {
             let words = format!("the body took longer than {} seconds", BODY_TIMEOUT.as_secs());
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, words));

@@ -12,15 +12,15 @@ pub const STATUSES: &[(u16, &str)] = &[
     (400, "The request is malformed: a parameter, the body, or the `Host` header."),
     (401, "The token is missing or wrong."),
     (403, "`Host` or `Origin` is not this server."),
-    (404, "There is no such thing."),
-    (405, "The path is there for other methods; `Allow` names them."),
+    (404, "Not found."),
+    (405, "The path takes other methods; `Allow` names them."),
     (408, "The body took too long."),
-    (409, "It stands otherwise by now: the work has changed, the review is over, the id is taken."),
+    (409, "Conflict: the work has changed, the review is over, or the id is taken."),
     (413, "The body is too large."),
     (415, "The body is not `application/json`."),
-    (422, "The request is understood, and cannot be done in this project as it is."),
-    (500, "Our own fault, or that of the disk."),
-    (503, "The server stops."),
+    (422, "The request is valid, but this project cannot do it now."),
+    (500, "An internal error, or an error of the disk."),
+    (503, "The server is stopping."),
 ];
 
 /// A request that is refused. Nothing was changed.
@@ -35,7 +35,7 @@ impl Refusal {
         Self { status, failure: Failure { code, ..Failure::usage(message) } }
     }
 
-    /// A request that says nothing that could be done.
+    /// A request that cannot be read.
     pub fn malformed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::Arguments, message)
     }

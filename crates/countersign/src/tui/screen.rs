@@ -142,7 +142,7 @@ fn head(board: &Board, view: &View) -> Line<'static> {
         count(Group::Failed, "failed"),
         Some(format!("{} of {} done", board.count(Group::Done), board.tasks.len())),
         board.cost.clone(),
-        Some(if board.under_way { "a run is under way" } else { "nobody runs them" }.to_owned()),
+        Some(if board.under_way { "a run is under way" } else { "no run is active" }.to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let text = wrap::head(&format!(" {}", parts.join(" · ")), usize::from(view.size.0));

@@ -127,7 +127,7 @@ fn without_a_terminal_or_with_its_end_the_task_waits() {
     let project = project();
     project.write("gate.json", two_issues().to_string());
     let ran = project.run(&["__ask", "gate.json"]).exits(3);
-    assert_eq!(ran.stdout, "said: nobody\n");
+    assert_eq!(ran.stdout, "said: nothing\n");
     // The end of the input.
     let (_project, mut terminal) = gate(&two_issues(), &[], 80, 24);
     terminal.until(CHOICES);

@@ -136,7 +136,7 @@ fn a_dispute_is_judged_by_those_who_were_there_when_the_finding_was_made() {
     let dispute = |more: &[&str]| {
         let args = [&["dispute", &case.finding, "--evidence", "x"], more].concat();
         let ran = case.project.run(&args).exits(2);
-        assert!(ran.stderr.contains("nobody who could have judged it then"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("no reviewer that could have judged it then"), "{}", ran.stderr);
     };
     dispute(&["--reviewer", own.name()]);
     let other = CONFIG.replace("./other.sh", "./own.sh");
@@ -176,7 +176,7 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
     says(
         &["dispute", &case.finding, "--evidence", "x", "--reviewer", "self"],
         2,
-        "nobody who could have judged it then",
+        "no reviewer that could have judged it then",
     );
     case.project.write("docs/a.md", "BAD and changed\n");
     says(&["dispute", &case.finding, "--evidence", "x"], 4, "not there as it was judged");

@@ -97,7 +97,7 @@ fn a_file_that_is_there_is_left_byte_for_byte() {
         [(".", &["init"][..]), ("src", &["init", "--reviewer", "self"]), (".", &["init", "--dry-run"])]
     {
         let said = in_folder(&project, folder, args).exits(0).stdout;
-        assert!(said.contains("is there already and is left as it is"), "{said}");
+        assert!(said.contains("exists and is not changed"), "{said}");
         assert!(said.ends_with("1 rules, 1 criteria, 0 reviewers: valid\n"), "{said}");
         assert_eq!(project.read("countersign.yml"), mine);
     }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// What every answer has, and the command's own keys beside.
+/// The keys of every answer, and the command's own keys.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{T}Answer")]
 pub struct Answer<T> {
@@ -15,15 +15,15 @@ pub struct Answer<T> {
     pub schema: Version,
     /// The command whose answer this is.
     pub command: &'static str,
-    /// How it ended; null while that is not known.
+    /// The outcome; null while it is not known.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
-    /// The exit code of the command; null over HTTP while that is not known.
+    /// The exit code of the command; null over HTTP while it is not known.
     pub exit_code: Option<u8>,
-    /// Null; where the command failed, an object.
+    /// Null; an object if the command failed.
     pub error: Null,
-    /// What people should know beside the answer.
+    /// Warnings for people.
     pub warnings: Vec<String>,
     /// The command's own keys.
     #[serde(flatten)]
@@ -63,9 +63,9 @@ impl<T> Answer<T> {
 pub struct Failed {
     /// The version of this form.
     pub schema: Version,
-    /// The command; empty where there is none.
+    /// The command; empty if there is none.
     pub command: &'static str,
-    /// How it ended.
+    /// The outcome.
     pub outcome: OutcomeName,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -73,7 +73,7 @@ pub struct Failed {
     pub exit_code: u8,
     /// What went wrong.
     pub error: Problem,
-    /// What people should know beside.
+    /// Warnings for people.
     pub warnings: Vec<String>,
 }
 

@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 /// What `status` answers.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Status {
-    /// Reviews that are not over, at most 50.
+    /// Open reviews, at most 50.
     pub open: Vec<ReviewRow>,
     /// Whether there are more.
     pub open_more: bool,
-    /// Workflows under way.
+    /// Running workflows.
     pub workflows: Vec<Workflow>,
-    /// Reviews of tasks that are under way, in whichever process.
+    /// Running reviews of tasks, in any process.
     pub task_reviews: Vec<ActiveReview>,
     /// The tasks of runs, in the order of their list; null without one.
     pub tasks: Option<Vec<RunTask>>,
@@ -37,7 +37,7 @@ pub struct Status {
     pub has_ledger: bool,
 }
 
-/// A review of a task that is under way.
+/// A running review of a task.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ActiveReview {
     /// The task.
@@ -64,39 +64,39 @@ impl From<&Happened> for ActiveReview {
     }
 }
 
-/// A workflow under way.
+/// A running workflow.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Workflow {
     /// `job/workflow`.
     pub workflow: String,
     /// Its session.
     pub session_id: String,
-    /// Whose it is.
+    /// Its agent.
     pub agent_id: String,
-    /// What is to be reached.
+    /// The goal.
     pub goal: String,
     /// How many of its steps are done.
     pub steps_done: usize,
     /// How many it has.
     pub steps: usize,
-    /// The steps that can be handed in now.
+    /// The steps that can be submitted now.
     pub open_steps: Vec<OpenStep>,
     /// Steps that were finished while the gate was off.
     pub not_judged: Vec<String>,
-    /// When something last happened in its session.
+    /// When the last event of its session was recorded.
     pub changed_at: Option<String>,
     #[serde(skip)]
     pub changed_ms: i64,
 }
 
-/// A step that can be handed in now.
+/// A step that can be submitted now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OpenStep {
     /// The step.
     pub step_id: String,
-    /// Its latest review; null before it was handed in.
+    /// Its latest review; null before it was submitted.
     pub review: Option<ReviewId>,
-    /// How that stands.
+    /// Its outcome.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -104,7 +104,7 @@ pub struct OpenStep {
     pub attempts: u32,
     /// Whether it waits for a person.
     pub blocked: bool,
-    /// Whether the author's own review is waited for.
+    /// Whether it waits for the author's self-review.
     pub self_review: bool,
 }
 
@@ -143,15 +143,15 @@ pub struct RunTask {
     pub name: String,
     /// How urgent it is.
     pub priority: &'static str,
-    /// The word of the list.
+    /// Its status in the list.
     pub status: &'static str,
     /// The milestone it belongs to.
     pub milestone: Option<String>,
-    /// Where it stands, by its last run.
+    /// Its state after its last run.
     pub state: String,
     /// How often it was tried.
     pub attempts: u64,
-    /// What that cost, as far as it is known.
+    /// What the attempts cost, as far as it is known.
     pub cost_usd: Option<f64>,
     /// Why the last attempt failed.
     pub error_code: Option<String>,

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A review as it stands.
+/// A review as it is now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Verdict {
     /// The review.
@@ -23,7 +23,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     pub waived: Vec<Finding>,
-    /// What a reviewer in free text found that then changed the files itself. The files were judged again afterwards.
+    /// Findings of a reviewer in free text that changed the files itself. The files were judged again afterwards.
     pub fixed: Vec<Fixed>,
     /// Every question of the round and its answer.
     pub assignments: Vec<Assignment>,
@@ -82,16 +82,16 @@ impl Verdict {
     }
 }
 
-/// Whether a review is being judged, stands, or was left by the process that performed it.
+/// Whether a review runs, has ended, or was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum State {
-    /// It is being judged.
+    /// It runs.
     Running,
-    /// It stands.
+    /// It has ended.
     Done,
-    /// The process that performed it is gone: hand the same in again.
+    /// The process that performed it ended: submit the same work again.
     Interrupted,
 }
 
@@ -105,10 +105,10 @@ impl From<&ReviewState> for State {
     }
 }
 
-/// A review as it stands, and whether a process performs it.
+/// A review as it is now, and whether a process performs it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Stated {
-    /// Whether it is being judged, stands, or was left by the process that performed it.
+    /// Whether it runs, has ended, or was interrupted.
     pub state: State,
     /// The review.
     #[serde(flatten)]
@@ -138,10 +138,10 @@ pub struct Disputed {
 /// How a finding was judged again.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedAgain {
-    /// In which review.
+    /// The review of the dispute.
     pub review: ReviewId,
-    /// By whom.
+    /// The reviewer.
     pub reviewer: String,
-    /// What was said.
+    /// The feedback.
     pub feedback: String,
 }

@@ -30,7 +30,7 @@ impl Fault {
 
     /// The text is valid and has another value in place of the entry.
     pub fn shape(span: Range<usize>, message: impl Into<String>) -> Self {
-        let hint = "change it by hand as docs/agents.md shows; nothing was changed";
+        let hint = "change it by hand (see `countersign help agents`); nothing was changed";
         Self { code: "shape", span, message: message.into(), hint }
     }
 }

@@ -69,7 +69,7 @@ pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Re
     if clean && left.is_ok_and(|left| left == Some(items.len() - 1)) {
         return Ok(Some(out));
     }
-    let words = "this cannot be taken out without touching what stands around it";
+    let words = "this cannot be removed without a change to the text around it";
     Err(Fault::shape(item.span.clone(), words))
 }
 

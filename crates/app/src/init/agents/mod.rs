@@ -64,7 +64,7 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
         && !tell.agents.iter().any(|name| name == ALL)
     {
         let hooked = listed(PROGRAMS.hooks().map(|hook| hook.program.name), "and");
-        return Err(Failure::usage(format!("{} has no hook to hold an agent with", program.name))
+        return Err(Failure::usage(format!("{} has no hook that can hold an agent", program.name))
             .hint(format!("{hooked} have one")));
     }
     let root = root()?;
@@ -102,8 +102,8 @@ fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'st
             }
             None => {
                 let names: Vec<&str> = programs.agents().map(|program| program.name).collect();
-                return Err(Failure::usage(format!("--agent `{name}` is not known"))
-                    .hint(format!("{}, or all that are installed: all", names.join(", "))));
+                return Err(Failure::usage(format!("--agent: unknown agent `{name}`"))
+                    .hint(format!("known agents: {}; `all` means every installed agent", names.join(", "))));
             }
         }
     }
@@ -205,10 +205,10 @@ fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Opt
 fn ours(entry: &ServerEntry, standing: &Standing) -> Result<Vec<String>, Fault> {
     server::ours(entry.form, &standing.value).ok_or_else(|| Fault {
         code: "foreign",
-        hint: "it is not touched: rename it, or change it by hand as docs/agents.md shows",
+        hint: "rename it, or change it by hand (see `countersign help agents`); nothing was changed",
         ..Fault::shape(
             standing.span.clone(),
-            "this entry was written by somebody else, and does not start `countersign mcp`",
+            "Countersign did not write this entry: it does not start `countersign mcp`",
         )
     })
 }

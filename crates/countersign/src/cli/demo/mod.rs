@@ -38,7 +38,8 @@ pub async fn run(
         .prefix("countersign-demo-")
         .permissions(private::folder_permissions())
         .tempdir();
-    let temporary = temporary.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
+    let temporary = temporary
+        .map_err(|error| Failure::internal(format!("a temporary folder cannot be created: {error}")))?;
     let folder = match &options.keep {
         None => temporary.path().to_owned(),
         Some(keep) => new_folder(keep)?,
@@ -65,7 +66,7 @@ fn new_folder(keep: &Path) -> Result<std::path::PathBuf, Failure> {
     let made = std::fs::create_dir(keep).and_then(|()| keep.canonicalize());
     made.map_err(|error| {
         Failure::usage(format!("--keep `{}`: {error}", keep.display()))
-            .hint("name a folder that is not there yet")
+            .hint("name a folder that does not exist")
     })
 }
 
@@ -77,7 +78,7 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     async fn open(folder: &Path, printer: &'a Printer) -> Result<Self, Failure> {
-        // The demo is the same for everybody, whatever they have configured.
+        // The demo ignores the configuration of the user.
         let environment = Environment { root: Some(folder.to_owned()), ..Environment::default() };
         let project = Project::find_at(folder.to_owned(), None, None, &environment)?;
         let engine = project.engine(project.planner(None)?).await?;
@@ -130,7 +131,7 @@ impl<'a> Stage<'a> {
             }
         });
         text.push_str(&format!(
-            "{} countersign review --help, README.md, docs/\n",
+            "{} countersign help, countersign review --help\n",
             bold("where to look next:")
         ));
         let next = next::steps(&stored.review, "countersign review", Reader::of_command());

@@ -1,4 +1,4 @@
-//! The demo's project: what is in it, what is wrong with it, and how its author mends it.
+//! The demo's project: what is in it, what is wrong with it, and how its author fixes it.
 
 use std::io;
 use std::path::Path;
@@ -105,7 +105,7 @@ pub struct Edit {
 
 pub type Act = Vec<Edit>;
 
-/// Writes the project as it is first handed in.
+/// Writes the project as it is first submitted.
 pub fn write_project(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder.join("docs"))?;
     std::fs::create_dir_all(folder.join("data"))?;
@@ -124,12 +124,16 @@ pub fn write_project(folder: &Path) -> io::Result<()> {
 /// What the author does after each verdict that sends the work back.
 pub fn acts() -> impl Iterator<Item = Act> {
     let first = vec![
-        Edit { file: "docs/install.md", words: "writes what was left open", content: INSTALL_FIXED },
-        Edit { file: "data/settings.json", words: "takes the stray comma out", content: SETTINGS_FIXED },
+        Edit { file: "docs/install.md", words: "writes the missing text", content: INSTALL_FIXED },
+        Edit { file: "data/settings.json", words: "removes the extra comma", content: SETTINGS_FIXED },
     ];
     let second = vec![
         Edit { file: "docs/calibrate.md", words: "adds the missing section", content: CALIBRATE_FIXED },
-        Edit { file: "README.md", words: "settles the merge and names the licence", content: README_FIXED },
+        Edit {
+            file: "README.md",
+            words: "resolves the merge conflict and names the licence",
+            content: README_FIXED,
+        },
     ];
     [first, second].into_iter()
 }

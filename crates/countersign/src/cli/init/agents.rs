@@ -22,7 +22,7 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
         external_runner: options.external_runner.clone(),
     })?;
     if options.dry_run {
-        printer.note("this would change; nothing is written");
+        printer.note("dry run: these changes would be written");
     }
     Ok(answer(&told, options, printer.quiet))
 }

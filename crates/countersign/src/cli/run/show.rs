@@ -23,7 +23,7 @@ pub fn listener(
             printer.note(&line);
         }
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&progress);
-        // Progress that cannot be written holds nothing up.
+        // A failed write of progress must not stop the run.
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 }
@@ -100,7 +100,7 @@ pub fn results(results: &Results) -> String {
                     )
                 })
             }
-            TaskState::Stopped => "stopped  the next run goes on from here".to_owned(),
+            TaskState::Stopped => "stopped  the next run continues from here".to_owned(),
         };
         let _ = writeln!(out, "{}  {line}", bold(&result.task));
     }

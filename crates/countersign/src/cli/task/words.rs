@@ -23,7 +23,7 @@ pub fn moved(answer: &OneTask, words: &str) -> Answer {
 /// A task about which no reviewer needs to be asked.
 pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
     let words = match did {
-        WithoutReview::Nothing => "is complete already".to_owned(),
+        WithoutReview::Nothing => "is already complete".to_owned(),
         WithoutReview::Completed => "is complete: reviews are switched off (`review.enabled`)".to_owned(),
         WithoutReview::Waits(trigger) => {
             format!("waits for its review (`review.trigger` is {})", trigger.word())

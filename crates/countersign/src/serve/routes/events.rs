@@ -25,9 +25,9 @@ pub const ROUTES: &[Route] = &[Route {
     path: "/v1/events",
     name: "events",
     command: "watch",
-    summary: "What happens, live",
+    summary: "Live events",
     description: "Server-sent events: `id` is the number to resume by, `event` the kind, `data` the object that \
-                  `countersign watch --json` prints. Begins with what happens from now on, or after `Last-Event-ID` or \
+                  `countersign watch --json` prints. Begins with new events, or after `Last-Event-ID` or \
                   `after`; the header holds where both are given. Nothing is lost and nothing comes twice after a \
                   reconnect. Comments keep a silent stream open. An event `failure` says why a stream ends.",
     parameters: &[

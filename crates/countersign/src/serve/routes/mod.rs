@@ -20,5 +20,5 @@ const WAIT: Parameter = Parameter::query(
     "wait",
     Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
     "How many seconds to wait for the end before the present state is answered. An answer that a client waited for \
-            counts as delivered: the same work handed in again is the next attempt.",
+            counts as delivered: the same work submitted again is the next attempt.",
 );

@@ -59,16 +59,16 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/reviews",
         name: "start_review",
         command: "review",
-        summary: "Hand work in",
-        description: "Hands in `files`, a `change`, or without either everything the project's rules are for, and \
-                      answers at once; the review goes on in the server. The same work again joins what is under way, \
-                      and unchanged work is not judged twice. Do not edit the files until it stands: the verdict is \
+        summary: "Submit work",
+        description: "Submits `files`, a `change`, or without either all files that the rules match, and \
+                      answers at once; the review continues in the server. The same work again joins the running review, \
+                      and unchanged work is not judged twice. Do not edit the files before the verdict: it is \
                       about exactly these bytes.",
         parameters: &[WAIT],
         body: Some(schema::<Submit>),
         answers: &[
-            Given::answer::<Stated>(200, "It stands: the verdict, as `countersign review --json` gives it."),
-            Given::answer::<Stated>(202, "It is under way: `Location` leads to it."),
+            Given::answer::<Stated>(200, "The verdict, as `countersign review --json` gives it."),
+            Given::answer::<Stated>(202, "The review is running: `Location` is its path."),
         ],
         run: |call| Box::pin(start(call)),
         ..POST
@@ -78,8 +78,8 @@ pub const ROUTES: &[Route] = &[
         name: "show_review",
         command: "show",
         summary: "One review as it stands",
-        description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or what a \
-                      task is called. The object of `countersign show --json`, with `state` beside it.",
+        description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or the \
+                      name of a task. The object of `countersign show --json`, with `state` beside it.",
         parameters: &[WAIT],
         answers: &[Given::answer::<Stated>(
             200,

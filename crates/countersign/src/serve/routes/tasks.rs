@@ -52,7 +52,7 @@ pub const ROUTES: &[Route] = &[
         summary: "Add a task",
         description: "A task that is in no plan. The same again is the same task.",
         body: Some(schema::<AddTask>),
-        answers: &[Given::answer::<OneTask>(201, "The task: `Location` leads to it.")],
+        answers: &[Given::answer::<OneTask>(201, "The task: `Location` is its path.")],
         run: |call| Box::pin(add(call)),
         ..POST
     },
@@ -93,7 +93,7 @@ pub const ROUTES: &[Route] = &[
         name: "review_task",
         command: "task review",
         summary: "Review the work on a task now",
-        description: "Whatever the trigger. It goes on in the server. Where a review of the task is under way already, \
+        description: "Whatever the trigger. It continues in the server. If a review of the task is running already, \
                       it is that one.",
         parameters: &[WAIT, BASE],
         answers: REVIEWED,
@@ -184,7 +184,7 @@ async fn review(call: Call, when: When) -> Result<Response, Refusal> {
             })
         }
         Ok(Ok(Err(failure))) => Err(failure.into()),
-        Ok(Err(_)) => Err(Failure::internal("the review broke off").into()),
+        Ok(Err(_)) => Err(Failure::internal("the review failed").into()),
         Err(_) => Ok(pending),
     }
 }

@@ -106,7 +106,7 @@ fn the_configuration_is_that_of_the_base_also_after_it_passed() {
     let edited = super::config("").replace("judge.sh", "loose.sh").replace("'*.md'", "'none'");
     bench.project.write("countersign.yml", edited).write("a.md", "good\n");
     let ran = bench.stops(false);
-    assert!(ran.stderr.contains("countersign.yml is not what it was"), "{ran:?}");
+    assert!(ran.stderr.contains("countersign.yml changed: the version of "), "{ran:?}");
     assert!(super::told(&ran).contains("judged by or run with: countersign.yml"), "{ran:?}");
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(false));

@@ -92,7 +92,7 @@ fn what_cannot_be_edited_is_named_with_its_place() {
         (STRICT, "[]", "the file does not hold an object", 0),
         (STRICT, "{\"servers\": []}", "`servers` is not an object", 12),
         (STRICT, "{\"servers\": null}", "`servers` is not an object", 12),
-        (STRICT, "{\"servers\": {}, \"servers\": {}}", "`servers` stands here for the second time", 16),
+        (STRICT, "{\"servers\": {}, \"servers\": {}}", "`servers` is here for the second time", 16),
         (STRICT, "{\"a\": 1,}", "this file cannot have a comma before this", 8),
         (STRICT, "{\"a\": [1,]}", "this file cannot have a comma before this", 9),
         (STRICT, "{\"a\": 1 // x\n}", "this file cannot have comments", 8),
@@ -132,7 +132,7 @@ fn name() -> impl Strategy<Value = String> {
     prop::sample::select(names.to_vec()).prop_map(|name| format!("\"{name}\""))
 }
 
-/// Any value, as somebody might have written it.
+/// Any value, in any layout.
 fn written(dialect: Dialect) -> BoxedStrategy<String> {
     let scalars = ["1", "-0.5e9", "true", "null", "\"x\"", "\"\\\\\"", "\"}, {\"", "{}", "[]", "1e999"];
     let leaf = prop::sample::select(scalars.to_vec()).prop_map(String::from);
