@@ -1,7 +1,7 @@
 //! The agent programs that tests drive, installed from npm as the lock file says.
 //!
 //! They are kept under the digest of the lock, so that a second run finds them and a new lock does not find
-//! the old ones. What is there is whole: it gets its name last.
+//! the old ones. A folder gets its name last, so an existing one is complete.
 
 use crate::cargo::{self, Workspace, cannot_start};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub const FOLDER_VARIABLE: &str = "COUNTERSIGN_AGENTS";
 /// What npm needs; the digest is over both.
 const FILES: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// Makes sure that the programs are there, and says where.
+/// Installs the programs if needed, and returns their folder.
 pub fn run(workspace: &Workspace) -> Result<PathBuf, Failure> {
     cargo::step("agent programs", || provide(workspace.root()))
 }

@@ -51,7 +51,7 @@ pub enum Request {
 pub enum Amount {
     /// All of them: what CI runs.
     Full,
-    /// What is worth running after every edit.
+    /// The quick checks, for every edit.
     Quick,
 }
 

@@ -50,7 +50,7 @@ fn is_outer_setting(name: &str) -> bool {
     git.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Does one step under its heading, then says how it went and how long it took.
+/// Runs one step under its heading, then prints its result and its time.
 pub fn step<T>(title: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     println!("\n==> {title}");
     let started = Instant::now();
@@ -68,7 +68,7 @@ pub fn run(title: &str, mut command: Command) -> Result<(), Failure> {
     })
 }
 
-/// A failed program is our failure.
+/// The failure of a program that ended with an error.
 pub fn succeeded(step: &str, status: ExitStatus) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::Step { step: step.to_owned(), code: status.code() }) }
 }

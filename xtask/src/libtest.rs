@@ -8,7 +8,7 @@ pub struct Timed {
     pub name: String,
 }
 
-/// What is known after the lines so far.
+/// The results after the lines so far.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub passed: u64,

@@ -34,7 +34,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The decision that stands in place of the verdict; none where the review goes on or is taken back.
+    /// The decision that stands in place of the verdict; none where the review continues or is withdrawn.
     fn verb(self) -> Option<Verb> {
         match self {
             Self::Approve => Some(Verb::Approve),

@@ -10,7 +10,7 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::{Round, State};
 use countersign_engine::ledger::{self, Filter, Ledger};
 
-/// How many reviews are read at once where most may be left out.
+/// How many reviews are read at once; filters may drop most of them.
 const PAGE: u32 = 500;
 
 #[derive(Clone, Debug, Default)]
@@ -23,11 +23,11 @@ pub struct Wanted {
     pub verify: bool,
     /// Only reviews that changed since then, in milliseconds.
     pub since_ms: Option<i64>,
-    /// Only reviews that stand so: the name of an outcome.
+    /// Only reviews with this outcome, by its name.
     pub outcome: Option<String>,
     /// Only reviews of this subject, as people type it.
     pub subject: Option<String>,
-    /// Only reviews in which this reviewer ruled or was asked.
+    /// Only reviews for which this reviewer could be asked.
     pub reviewer: Option<String>,
 }
 

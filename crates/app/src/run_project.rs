@@ -44,7 +44,7 @@ mod tests {
     fn issue_15_a_configuration_that_cannot_be_read_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         assert!(RunProject::at(folder.path(), None).is_ok());
-        // A folder of that name is there and cannot be read as a file.
+        // A folder of that name cannot be read as a file.
         assert!(RunProject::at(folder.path(), Some(folder.path())).is_err());
         assert!(RunProject::at(folder.path(), Some(&folder.path().join("gone.yml"))).is_err());
     }

@@ -35,7 +35,6 @@ pub enum State {
 }
 
 impl State {
-    /// Its name in the ledger.
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -63,7 +63,6 @@ impl<T> Preview<T> {
 pub trait Watch {
     /// Shows the progress of an engine during a future.
     fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> impl Future<Output = T>;
-    /// A note for people.
     fn note(&self, words: &str);
     fn warn(&self, warnings: &[String]);
 }

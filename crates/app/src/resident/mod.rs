@@ -152,7 +152,7 @@ impl Resident {
             if let Err(error) = ended
                 && !matches!(error, EngineError::Interrupted)
             {
-                // Waiting calls read the ledger, where this review stands as interrupted.
+                // Waiting calls read the ledger, which shows this review as interrupted.
                 let error = error.to_string();
                 eprintln!("{}: review {}: {}", resident.0.name, ticket.review, visible_line(&error));
             }

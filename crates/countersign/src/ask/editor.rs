@@ -8,11 +8,12 @@ use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
 const FILES_MAX: usize = 100;
-/// How long an editor may take to end after it was told to.
+/// How long an editor may take to stop.
 const GRACE_SECONDS: u64 = 3;
 
-/// Said where the judged files were edited: a verdict and a decision belong to exact bytes.
-const NOT_JUDGED: &str = "Your edits are not part of what was judged: a and s merge it without them, f has the agent go on from them.";
+/// Shown if judged files were edited: a verdict and a decision belong to exact bytes.
+const NOT_JUDGED: &str =
+    "Your edits were not judged: a and s merge the work without them, f lets the agent continue from them.";
 
 /// Opens the editor and waits for it. Returns a message for the person, if any.
 pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<String> {

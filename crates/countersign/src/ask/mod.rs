@@ -75,7 +75,7 @@ impl TerminalGate {
     }
 }
 
-/// Asks whether to go on after a task failed for good. Only `y` or `yes` counts as one.
+/// Asks whether to continue after a task failed for good. Only `y` or `yes` means yes.
 pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
     if !terminal::is_there() {
         return Ok(false);

@@ -59,7 +59,7 @@ pub async fn run(
     Ok(answer)
 }
 
-/// A text, or what stands in a file.
+/// A text, or the content of a file.
 async fn evidence(project: &Project, typed: &str) -> Result<String, Failure> {
     let path = project.here.join(typed);
     match typed {

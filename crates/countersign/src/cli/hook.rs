@@ -1,4 +1,4 @@
-//! `countersign hook`: what agent programs call when an agent is about to stop.
+//! `countersign hook`: agent programs call it when an agent is about to stop.
 //!
 //! A failure here, ours or of a file of the project, holds the agent like a missing verdict: otherwise an agent could
 //! break the hook to get past it. The answer that holds is JSON. Only where there is nothing to review, and where the
@@ -36,14 +36,14 @@ pub struct HookOptions {
 
 /// The exit code of a hook that failed: agent programs treat it as an error and do not hold the agent.
 pub const FAILED: u8 = 1;
-/// The most that is read; an agent's last message is in it.
+/// The largest input; it holds the last message of the agent.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The most that is said of why the hook failed.
+/// The longest reason of a failure.
 const WHY_BYTES_MAX: usize = 2000;
 /// The hint about invalid input.
 const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init --agent NAME --hook";
 
-/// Failures of hooks are for people, whatever was typed.
+/// Failures of hooks are for people, whatever the options.
 pub fn printer() -> Printer {
     Printer::new(false, false, "hook")
 }
@@ -83,7 +83,7 @@ pub async fn run(
     Ok(silent())
 }
 
-/// Looks at the work, judges it and says what comes of it.
+/// Judges the work and answers the program.
 async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {
     let (hook, until) = (stop.hook, cancel.clone());
     let judged = caught(async move { stops::stopped(stop, note, &until).await });
@@ -105,7 +105,7 @@ async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Does something; a panic in it is a failure like others.
+/// Runs a future; a panic in it is a failure like others.
 async fn caught<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -128,7 +128,7 @@ fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
     write_out(&failed(&why, hint.as_deref(), tries.one_more()).output(hook));
 }
 
-/// What a program wrote, understood.
+/// Parses the input of a program.
 async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
     let bytes = tokio::task::spawn_blocking(read).await;
     input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)
@@ -141,7 +141,7 @@ fn nothing_here() -> Failure {
     .hint("a hook reviews changes, so it needs a git repository")
 }
 
-/// The end of a hook that has said what there was to say.
+/// The end of a hook that has answered.
 fn silent() -> Answer {
     Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
 }
@@ -156,7 +156,7 @@ fn read() -> Result<Vec<u8>, String> {
     }
 }
 
-/// Something a person may want to know, on standard error: programs show it in their logs.
+/// A note for people on standard error: programs show it in their logs.
 fn note(words: &str) {
     use std::io::Write;
     let _ = writeln!(anstream::stderr(), "countersign: {}", visible_line(words));

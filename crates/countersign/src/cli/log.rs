@@ -94,7 +94,7 @@ fn event_line(entry: &Entry) -> String {
     )
 }
 
-/// What happened in a review, beside its kind.
+/// The details of an event.
 pub fn event_words(event: &Event) -> String {
     use Event as E;
     match event {
@@ -120,7 +120,7 @@ pub fn event_words(event: &Event) -> String {
     }
 }
 
-/// The names of files, as many as fit on a line.
+/// The names of the first files.
 fn files(files: &[Material]) -> String {
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     match names.get(..NAMED) {

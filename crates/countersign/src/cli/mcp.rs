@@ -72,7 +72,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
             return Err(Failure::usage("--port and --no-token need --transport http, and http needs --port"));
         }
     };
-    // A configuration file is named from where the command was typed, whatever folder is served.
+    // The path of a configuration file is relative to the current folder, not to the served one.
     let config = global.config.map(|file| here.join(file));
     let options = Options {
         folder,
@@ -86,7 +86,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     };
     mcp::serve(options, way, cancel).await?;
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    // Standard output belongs to the protocol.
+    // Standard output is only for the protocol.
     answer.printed = true;
     Ok(answer)
 }

@@ -1,4 +1,4 @@
-//! `countersign show`: one review, as it stands.
+//! `countersign show`: one review.
 
 use super::{Failure, Global};
 use crate::output::{Answer, verdict_text};

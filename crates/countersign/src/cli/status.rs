@@ -1,4 +1,4 @@
-//! `countersign status`: tasks, what is open, and how reviews have ended.
+//! `countersign status`: tasks, open reviews, and how reviews ended.
 
 use super::log::review_line;
 use super::{Failure, Global};
@@ -70,7 +70,7 @@ fn active(review: &ActiveReview) -> String {
     format!("  {}  {attempt}\n", visible_line(&name))
 }
 
-/// A workflow that is under way: where it is, and what it waits for.
+/// A running workflow: its step, and what it waits for.
 fn workflow(workflow: &Workflow) -> String {
     let Workflow { session_id, agent_id, workflow: title, steps_done, steps, open_steps, .. } = workflow;
     let agent = if agent_id == "main" { String::new() } else { format!(", agent {agent_id}") };

@@ -1,4 +1,4 @@
-//! `tui`: the screen of a run, beside it or without it.
+//! `tui`: the screen of a run, also while no run is active.
 
 use super::run::ListOptions;
 use super::run::find;

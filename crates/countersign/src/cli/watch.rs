@@ -1,4 +1,4 @@
-//! `countersign watch`: what happens in this project, live, whichever process does it.
+//! `countersign watch`: the events of this project, live, of all processes.
 
 mod reader;
 mod words;
@@ -35,7 +35,7 @@ pub struct WatchOptions {
     pub subject: Option<String>,
 }
 
-/// How often a ledger is looked for where there is none yet.
+/// How often to look for a ledger that does not exist yet.
 const LOOK_MS: u64 = 200;
 
 /// Prints a line for every event until it is stopped or its output is closed.
@@ -67,7 +67,7 @@ pub async fn run(
     watched.map(|()| ended())
 }
 
-/// Everything it had to say is printed.
+/// The end of watching; all events are printed.
 fn ended() -> Answer {
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));
     answer.printed = true;
@@ -99,7 +99,7 @@ async fn follow(
     }
 }
 
-/// The ledger, as soon as there is one, and the event to begin after. Looking makes none.
+/// Waits for the ledger, without creating it, and returns the event to begin after.
 async fn there(
     project: &Project,
     after: Option<u64>,

@@ -3,7 +3,6 @@
 use super::Token;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
-/// The names of loopback.
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// The allowed values of `Host`.

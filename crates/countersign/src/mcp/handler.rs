@@ -144,7 +144,7 @@ impl ServerHandler for Handler {
         Ok(self.run(tool, request, context).await.into())
     }
 
-    // The SDK would answer these with an empty list, which says that there could be some.
+    // The SDK would answer these with an empty list, as if there could be some.
 
     async fn list_prompts(
         &self,

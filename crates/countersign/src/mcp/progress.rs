@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a client is told that a review is still under way.
+/// How often a client gets a notification while a review runs.
 const BEAT: Duration = Duration::from_secs(5);
 
 pub struct Progress {
@@ -22,7 +22,7 @@ pub struct Progress {
     last: Mutex<LastSent>,
 }
 
-/// What the client was told last. The number must grow with every notification, so between two answers it grows by
+/// The last notification. The number must grow with every notification, so between two answers it grows by
 /// ever less than one.
 #[derive(Default)]
 struct LastSent {
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-/// Follows a review until it stands, at most for `longest`, and notifies the client. A cancelled call is an error.
+/// Follows a review until it has an outcome, at most for `longest`, and notifies the client. A cancelled call is an error.
 pub async fn follow(
     call: &Call,
     ledger: &Ledger,
@@ -170,7 +170,7 @@ impl News {
     }
 }
 
-/// A question in a few words: its rule and what it looks at.
+/// A question in a few words: its rule and its target.
 fn label(of: &Stored, assignment: usize) -> String {
     let assignment = of.review.round().and_then(|round| round.assignments.get(assignment));
     let Some(assignment) = assignment else { return "a question".to_owned() };

@@ -38,8 +38,7 @@ fn render(diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The file as it is quoted: what looks like a key, or stands in a place that should have a key,
-/// is not repeated where others may read it.
+/// The text of the file for the quote, without secrets: other people may read the output.
 fn without_secrets(diagnostic: &Diagnostic) -> String {
     let source = diagnostic.place.source();
     // Our own patterns are fixed, so there are always some.

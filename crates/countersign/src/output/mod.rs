@@ -28,13 +28,13 @@ pub struct Answer {
     pub text: String,
     /// For programs: the command's own keys.
     pub json: Map<String, Value>,
-    /// What people should know beside the answer.
+    /// Warnings for people.
     pub warnings: Vec<String>,
     /// Whether it is on standard output already.
     pub printed: bool,
-    /// Whether it is not known yet how it ends: programs are told no outcome.
+    /// Whether the work still runs: the JSON has no outcome then.
     pub pending: bool,
-    /// Whether the command did what it was asked, whatever the outcome is that it shows.
+    /// Whether the command succeeded, whatever the outcome that it shows.
     pub done: bool,
 }
 
@@ -60,7 +60,7 @@ impl Answer {
         Self { warnings, done, ..answer }
     }
 
-    /// An answer about what is still under way: no pass, and nothing else yet.
+    /// An answer about work that still runs: not a pass yet.
     pub fn pending(text: impl Into<String>, own: impl Serialize) -> Self {
         Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
     }

@@ -12,10 +12,10 @@ use tokio::sync::broadcast::error::RecvError;
 
 /// How many answers it takes to say how long the rest may take.
 const ENOUGH: usize = 3;
-/// How often the line is drawn anew on a terminal.
+/// How often the line is redrawn on a terminal.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Shows what happens, or nothing.
+/// Shows progress, unless it is off.
 pub struct Progress {
     quiet: bool,
     verbose: bool,
@@ -26,7 +26,7 @@ impl Progress {
         Self { quiet, verbose }
     }
 
-    /// Shows what happens in an engine while something else runs.
+    /// Shows the progress of an engine during a future.
     pub async fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
         if self.quiet {
             return work.await;
@@ -55,7 +55,7 @@ impl Progress {
     }
 }
 
-/// What is asked now, and how much of the round is done.
+/// The open questions, and how much of the round is done.
 struct Lines {
     /// By review and assignment.
     asked: HashMap<(ReviewId, usize), (String, Instant)>,
@@ -66,7 +66,7 @@ struct Lines {
     /// How many assignments it has, and how many are done.
     all: usize,
     done: usize,
-    /// Whether it was said that another process performs the round.
+    /// Whether the line about another process was printed.
     attached: bool,
     /// Whether each answer gets a line.
     verbose: bool,
@@ -122,7 +122,7 @@ impl Lines {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
                 self.answered(review, *assignment, &said, true);
             }
-            // Runs say what happens to their tasks in lines of their own.
+            // A run prints its own lines about tasks.
             _ => {}
         }
     }

@@ -53,7 +53,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
-/// The verdict with what was found, in one line.
+/// The verdict and the totals, in one line.
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if !findings.is_empty() {
@@ -70,7 +70,7 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     words
 }
 
-/// The file of a finding, or what was looked at.
+/// The file or the target of a finding.
 fn place(finding: &Finding) -> &str {
     finding.file.as_ref().unwrap_or(&finding.target)
 }

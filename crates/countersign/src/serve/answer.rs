@@ -22,14 +22,13 @@ use std::time::Duration;
 /// How long a client may take for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What all requests share.
 #[derive(Clone)]
 pub struct Served {
     pub resident: Resident,
     pub gate: Arc<Gate>,
 }
 
-/// Answers every request. Also a path that is not there is told only to clients that the gate admits.
+/// Answers every request. Unknown paths are reported only to clients that the gate admits.
 pub fn router(served: &Served) -> Router {
     let mut router = Router::new();
     for route in all() {
@@ -119,7 +118,7 @@ fn from_headers(route: &Route, headers: &HeaderMap, into: &mut Parameters) -> Re
     Ok(())
 }
 
-/// The body of a request, as JSON that means one thing.
+/// The body of a request, as strict JSON.
 async fn read(request: Request) -> Result<Value, Refusal> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -22,7 +22,6 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 pub struct Call {
-    /// What all requests share.
     pub resident: Resident,
     pub route: &'static Route,
     /// The values of the query, and of headers that the route takes.
@@ -55,7 +54,7 @@ impl Call {
         json(status, &json!(answer.of(self.route.command)))
     }
 
-    /// The same, and what is done once a client that was still there took it.
+    /// The same, with a future to run once the client has the answer.
     pub fn delivered(
         &self,
         answer: v1::Answer<impl Serialize>,
@@ -85,7 +84,7 @@ pub fn json(status: StatusCode, json: &Value) -> Response {
     with_type(status, "application/json", line(json))
 }
 
-/// The same answer, naming the path of what was made.
+/// The same answer, with the path of the new resource.
 pub fn at(mut response: Response, path: &str) -> Response {
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(LOCATION, path);

@@ -1,4 +1,4 @@
-//! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
+//! A refused request: a failure like those of every command, and its HTTP status.
 
 use super::route::Route;
 use axum::http::StatusCode;
@@ -44,7 +44,7 @@ impl Refusal {
         Self { failure: self.failure.hint(hint), ..self }
     }
 
-    /// The object that says it.
+    /// The JSON of the refusal.
     pub fn json(&self, route: Option<&Route>) -> Value {
         let Failure { code, hint, .. } = &self.failure;
         let mut failed = Failed::of(route.map_or("", |route| route.command), &self.failure);

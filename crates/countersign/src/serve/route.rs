@@ -1,4 +1,4 @@
-//! A route of `serve`: what it takes, what it gives, and the function behind it. Router and description are made from
+//! A route of `serve`: its parameters, its answers, and its function. Router and description are made from
 //! the rows of `routes/`.
 
 use super::call::Call;
@@ -15,7 +15,6 @@ pub struct Route {
     pub method: Method,
     /// Its path; `{id}` stands for one part of any text.
     pub path: &'static str,
-    /// Its name in the description.
     pub name: &'static str,
     /// The command whose answer it gives.
     pub command: &'static str,
@@ -50,7 +49,6 @@ pub const GET: Route = Route {
 
 pub const POST: Route = Route { method: Method::Post, ..GET };
 
-/// How a route is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -58,7 +56,6 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name in the description.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",

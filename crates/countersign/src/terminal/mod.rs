@@ -71,8 +71,8 @@ impl Screen {
         let before = tcgetattr(stdin())?;
         let mut raw = before.clone();
         raw.make_raw();
-        // Ctrl-C stays the signal it is everywhere else, so that it works whatever this program is busy with. Being
-        // suspended or dumped with this screen open would leave the shell with it.
+        // Ctrl-C stays a signal, so that it works while this program is busy. Suspending or dumping with this screen
+        // open would leave the shell in these modes.
         raw.local_modes |= LocalModes::ISIG;
         for code in [SpecialCodeIndex::VSUSP, SpecialCodeIndex::VQUIT] {
             raw.special_codes[code] = NO_CODE;
@@ -90,7 +90,6 @@ impl Screen {
         self.terminal.draw(draw).map(drop)
     }
 
-    /// Columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }

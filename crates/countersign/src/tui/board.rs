@@ -24,7 +24,7 @@ pub struct Board {
     pub trouble: Option<String>,
 }
 
-/// How a task stands, in the order of the screen.
+/// The state of a task, in the order of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// For a person who has to decide.
@@ -173,7 +173,7 @@ impl Board {
         self.tasks.iter().position(|row| row.id == id)
     }
 
-    /// The review of a task that waits for a person, if that is what is shown.
+    /// The review of a task that waits for a person, if that review is shown.
     pub fn waiting(&self, id: &str) -> Option<(&Reviewed, &Digest)> {
         let detail = self.detail.as_ref().filter(|detail| detail.task == id)?;
         let review = detail.review.as_ref().filter(|review| review.waits)?;

@@ -31,7 +31,6 @@ use view::{Act, View};
 /// How often the disk is read.
 const LOOK_MILLISECONDS: u64 = 250;
 
-/// The sources of the screen.
 pub struct Source<'s> {
     pub project: &'s Project,
     pub layout: &'s Layout,

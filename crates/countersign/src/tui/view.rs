@@ -46,11 +46,9 @@ pub enum Act {
 
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Columns and rows.
     pub size: (u16, u16),
     pub coloured: bool,
     pub selected: Option<String>,
-    /// The pane that keys scroll.
     pub focus: Pane,
     /// The first visible row of the review.
     pub review_top: usize,

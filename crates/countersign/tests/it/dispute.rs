@@ -170,7 +170,7 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
         let ran = case.project.run(args).exits(code);
         assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
     };
-    says(&["dispute", "fi-nothing", "--evidence", "x"], 2, "there is no finding");
+    says(&["dispute", "fi-nothing", "--evidence", "x"], 2, "there is no open finding");
     says(&["dispute", "f", "--evidence", "x"], 2, "too short");
     says(&["dispute", &case.finding, "--evidence", " "], 2, "needs evidence");
     says(
@@ -179,7 +179,7 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
         "no reviewer that could have judged it then",
     );
     case.project.write("docs/a.md", "BAD and changed\n");
-    says(&["dispute", &case.finding, "--evidence", "x"], 4, "not there as it was judged");
+    says(&["dispute", &case.finding, "--evidence", "x"], 4, "changed after it was judged");
     case.project.write("docs/a.md", "BAD\n");
     case.project.run(&REVIEW).exits(1);
     case.project.run(&REVIEW).exits(6);

@@ -78,7 +78,7 @@ fn a_program_that_is_missing_is_named_and_others_are_still_looked_at() {
     says(&ran, "reviewer machine", "ok", "checks");
     project.write("judge.sh", "#!/bin/sh\n");
     let ran = run(&project, &["doctor", "--json"]).exits(4);
-    says(&ran, "reviewer main", "fail", "may not be executed");
+    says(&ran, "reviewer main", "fail", "is not executable");
     let ran = run(&project, &["doctor", "--reviewer", "command:sh gone.sh", "--json"]).exits(0);
     says(&ran, "reviewer command:sh gone.sh", "warn", "there is no `gone.sh` in the project");
 }
@@ -173,7 +173,7 @@ fn a_known_agent_says_its_version() {
     says(&ran, "reviewer main", "ok", "bin/claude: 2.1.0 (Claude Code)");
     install("exit 1");
     let ran = run(&project, &["doctor", "--json"]).exits(4);
-    says(&ran, "reviewer main", "fail", "does not say its version");
+    says(&ran, "reviewer main", "fail", "does not report its version");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_file_that_is_there_is_left_byte_for_byte() {
     {
         let said = in_folder(&project, folder, args).exits(0).stdout;
         assert!(said.contains("exists and is not changed"), "{said}");
-        assert!(said.ends_with("1 rules, 1 criteria, 0 reviewers: valid\n"), "{said}");
+        assert!(said.ends_with("1 rule, 1 criterion, 0 reviewers: valid\n"), "{said}");
         assert_eq!(project.read("countersign.yml"), mine);
     }
     assert!(!project.path("src/countersign.yml").exists());

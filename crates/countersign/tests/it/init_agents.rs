@@ -299,9 +299,7 @@ fn links_are_followed_inside_the_project_only() {
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     std::fs::remove_dir_all(project.path(".codex")).unwrap();
     project.write(".codex", "a file");
-    assert!(
-        init(&project, &["--agent", "codex"]).exits(2).stderr.contains("make it a file that can be read")
-    );
+    assert!(init(&project, &["--agent", "codex"]).exits(2).stderr.contains("make it a readable file"));
 }
 
 #[test]

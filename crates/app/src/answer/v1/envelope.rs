@@ -43,7 +43,7 @@ impl<T> Answer<T> {
         Self::new(Some(Outcome::Passed), own)
     }
 
-    /// The same with exit code 0: the command did its work, whatever the outcome that it shows.
+    /// The same with exit code 0: the command succeeded, also if it shows a failed review.
     pub fn done(self) -> Self {
         Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
     }
@@ -98,7 +98,7 @@ pub enum Version {
     One,
 }
 
-/// The two keys that say how something stands.
+/// The keys `outcome` and `reason`.
 pub(super) fn outcome_and_reason(outcome: Option<Outcome>) -> (Option<OutcomeName>, Option<&'static str>) {
     (outcome.map(OutcomeName), outcome.and_then(Outcome::reason))
 }

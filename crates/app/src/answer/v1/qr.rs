@@ -260,7 +260,7 @@ pub struct Reset {
     pub next: String,
 }
 
-/// What a reviewer would be told.
+/// The prompt of a reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prompt {
     /// The question.
@@ -278,7 +278,7 @@ impl Prompt {
     }
 }
 
-/// What reviewers would be told, milestone by milestone.
+/// The prompts of reviewers, milestone by milestone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prompts {
     /// A question each.
@@ -290,7 +290,7 @@ pub struct Prompts {
 pub struct Question {
     /// Who it is and how it answers.
     pub system_prompt: String,
-    /// What it is asked.
+    /// The question itself.
     pub payload: String,
 }
 

@@ -100,7 +100,7 @@ pub struct Dispute {
     /// Who disputed it.
     #[serde(flatten)]
     pub who: Who,
-    /// What was said about it.
+    /// The feedback about it.
     pub feedback: String,
     #[serde(skip)]
     pub words: String,
@@ -218,7 +218,7 @@ pub struct Fixed {
     pub found: String,
 }
 
-/// An assignment as it is planned: what is asked about what.
+/// A planned assignment.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Planned {
     /// The rule.
@@ -269,7 +269,7 @@ impl From<&Material> for File {
 /// A question of a round and its answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Assignment {
-    /// What is asked about what.
+    /// The question and its files.
     #[serde(flatten)]
     pub planned: Planned,
     /// Whether it was answered, and how.
@@ -409,7 +409,7 @@ pub struct Preview {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PreviewedQuestion")]
 pub struct Question {
-    /// What is asked about what.
+    /// The question and its files.
     #[serde(flatten)]
     pub planned: Planned,
     /// How long the reviewer would have.

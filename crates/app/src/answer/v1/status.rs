@@ -1,4 +1,4 @@
-//! How a project stands: what is open, and how reviews have ended.
+//! The status of a project: open reviews, and how reviews ended.
 
 use super::envelope::outcome_and_reason;
 use super::{OutcomeName, ReviewRow};
@@ -42,7 +42,7 @@ pub struct Status {
 pub struct ActiveReview {
     /// The task.
     pub task_id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// What its reviews are about.
     pub subject: String,
@@ -139,7 +139,7 @@ impl From<overview::OpenStep> for OpenStep {
 pub struct RunTask {
     /// The task.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub name: String,
     /// How urgent it is.
     pub priority: &'static str,

@@ -83,7 +83,7 @@ pub struct Waited {
     pub schema: Version,
     /// The state.
     pub state: State,
-    /// Whether the work may go on.
+    /// Whether the work may continue.
     pub passed: bool,
     /// How it ended; null while it runs.
     pub outcome: Option<OutcomeName>,

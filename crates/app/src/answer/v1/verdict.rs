@@ -1,4 +1,4 @@
-//! A review as it stands: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
+//! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
 use super::review::{Assignment, Cost, Finding, Fixed, Review};
 use crate::resident::ReviewState;

@@ -1,4 +1,4 @@
-//! `countersign init`: a first `countersign.yml` for the project as it is. Never writes over anything. With
+//! `countersign init`: a first `countersign.yml` for the project. Never overwrites a file. With
 //! `--agent`, settings of agents instead.
 
 mod agents;
@@ -70,7 +70,7 @@ fn runner_name(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Longer manifests are not looked into.
+/// Longer manifests are not read.
 const MANIFEST_BYTES: u64 = 256 * 1024;
 
 pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
@@ -84,7 +84,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
     }
-    // Reviewers that the environment or another file names do not matter to a new file.
+    // A new file ignores reviewers of the environment or of another file.
     let environment = Environment { config: None, reviewer: None, ..environment() };
     let project = Project::find_at(current_folder()?, global.config.as_deref(), None, &environment)?;
     if project.config.file.is_some() {
@@ -119,7 +119,7 @@ fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
     Ok(Answer { warnings: valid.left_out, ..Answer::new(Outcome::Passed, text, json) })
 }
 
-/// A reviewer as it is written into the file: with paths from the root, whatever folder they were typed in.
+/// A reviewer as it is written into the file: with paths relative to the root.
 fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     let from_root = |path: &str| match project.root.relative(&project.here, Path::new(path)) {
         Ok(relative) => relative,
@@ -150,7 +150,7 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     }
 }
 
-/// A manifest of the project, if it is short enough to be one.
+/// A manifest of the project, unless it is too long.
 fn manifest(root: &Root, path: &str) -> Option<String> {
     let mut text = String::new();
     File::open(root.join(path)).ok()?.take(MANIFEST_BYTES).read_to_string(&mut text).ok()?;
@@ -164,7 +164,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     };
     let mut new = OpenOptions::new().write(true).create_new(true).open(file).map_err(failure)?;
     new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(|error| {
-        // Half a file would be taken for a whole one.
+        // Half a file would look complete.
         let _ = std::fs::remove_file(file);
         failure(error)
     })

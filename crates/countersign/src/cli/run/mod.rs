@@ -277,13 +277,13 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
     tokio::join!(finished, shown).0
 }
 
-/// Warnings are for the beginning of a run, which may take hours; programs find them in the object at its end.
+/// Warnings are printed at the start of a run, which may take hours; the JSON at its end has them too.
 fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     printer.warn(warnings);
     if printer.is_json() { warnings.to_vec() } else { vec![] }
 }
 
-/// Runs to the end and says what became of it.
+/// Runs to the end and returns the results.
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);

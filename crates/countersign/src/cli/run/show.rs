@@ -1,4 +1,4 @@
-//! What a run says: a line for everything that happens, and its results.
+//! The output of a run: a line for every event, and its results.
 
 use crate::output::{Printer, Reader, bold, dim};
 use countersign_app::answer::v1::run::{Results, TaskState};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Tells people, where they read lines, and the progress file what happens.
+/// Writes events to the progress file, and to standard error for people.
 pub fn listener(
     printer: Printer,
     progress: PathBuf,

@@ -167,7 +167,7 @@ async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) 
     if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &reviewed.ticket) {
         engine.delivered(ticket).await?;
     }
-    // Last, because it may take a while: the answer is there already.
+    // Last, because it may take a while, and the answer is printed.
     if let Some(telling) = reviewed.telling {
         telling.tell(engine.ledger()).await;
     }

@@ -1,4 +1,4 @@
-//! What `countersign task` says, as text.
+//! The texts of `countersign task`.
 
 use crate::output::{Answer, bold, dim};
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
@@ -69,7 +69,7 @@ pub fn result_words(review: &TaskReview) -> String {
     }
 }
 
-/// What a review says and found.
+/// The summary and findings of a review.
 fn found(review: &TaskReview) -> String {
     let mut text = match review.summary.trim().is_empty() {
         true => String::new(),

@@ -1,4 +1,4 @@
-//! Everything that happens, as server-sent events: every event of every process, once, in order.
+//! Server-sent events: every event of every process, once, in order.
 
 use crate::serve::call::Call;
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a client waits before it connects again.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often a silent stream says that it is there.
+/// How often a silent stream sends a comment.
 const BEAT: Duration = Duration::from_secs(15);
 
 pub const ROUTES: &[Route] = &[Route {

@@ -1,4 +1,4 @@
-//! Whether the server is there, what it can do, and how the project stands.
+//! The health of the server, its description, and the status of the project.
 
 use crate::serve::call::{Call, json};
 use crate::serve::openapi;

@@ -1,4 +1,4 @@
-//! Reviews: the list, one of them, its events, and handing work in.
+//! Reviews: the list, one review, its events, and submitting work.
 
 use super::WAIT;
 use crate::serve::call::{Call, at};
@@ -139,7 +139,7 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     let (ReviewState::Stands(stored), Some(_)) = (&followed, patience) else {
         return Ok(call.answer(StatusCode::OK, answer));
     };
-    // A verdict is told also where no reviewer could be asked any more.
+    // A verdict is returned also if no reviewer is available any more.
     match call.resident.engine(&call.resident.project()?).await {
         Ok(engine) => Ok(awaited(&call, answer, engine, stored)),
         Err(_) => Ok(call.answer(StatusCode::OK, answer)),
@@ -153,7 +153,7 @@ fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: 
     };
     let id = stored.review.id.clone();
     call.delivered(answer, async move {
-        // Not noted means that the same submission gets the same answer once more, which does no harm.
+        // Without this record the same submission gets the same answer once more, which does no harm.
         if let Err(error) = engine.delivered_round(&id, round).await {
             eprintln!("{}: review {id}: {error}", crate::serve::NAME);
         }
