@@ -100,7 +100,6 @@ fn find(folder: &Path, inside: &str) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The failure of something done to a file or folder.
 pub fn problem(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Problem(format!("cannot {what} {}: {error}", path.display()))
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-/// What `--help` prints.
 pub const HELP: &str = "\
 What contributors run.
 
@@ -46,7 +45,6 @@ pub enum Request {
     Schema,
 }
 
-/// How much of the checks to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// All of them: what CI runs.

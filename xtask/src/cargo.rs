@@ -73,7 +73,6 @@ pub fn succeeded(step: &str, status: ExitStatus) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::Step { step: step.to_owned(), code: status.code() }) }
 }
 
-/// The failure of a program that could not be started.
 pub fn cannot_start(step: &str, error: &std::io::Error) -> Failure {
     Failure::Problem(format!("cannot start `{step}`: {error}"))
 }

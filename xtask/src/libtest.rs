@@ -15,7 +15,6 @@ pub struct Tally {
     pub failed: u64,
     /// Every test that reported a time.
     pub timed: Vec<Timed>,
-    /// Programs that ended without a result line.
     unfinished: Vec<String>,
     /// The program that is running, until its result line.
     running: Option<Running>,
@@ -64,7 +63,6 @@ impl Tally {
         }
     }
 
-    /// The longest running tests, slowest first.
     pub fn slowest(&self, count: usize) -> Vec<&Timed> {
         let mut all: Vec<&Timed> = self.timed.iter().collect();
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.name.cmp(&b.name)));

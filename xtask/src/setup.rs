@@ -11,7 +11,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program that tests start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Needed {
     program: &'static str,

@@ -14,7 +14,6 @@ pub struct Base {
     /// The project, with the configuration that judges the change.
     pub project: Project,
     commit: Option<String>,
-    /// The warning where the change edits the configuration.
     edited: Option<String>,
 }
 

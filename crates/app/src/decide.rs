@@ -64,7 +64,6 @@ pub struct Decide {
     pub by: Actor,
     /// Why. Taking back needs no reason.
     pub reason: Option<String>,
-    /// The digest of the work that was looked at.
     pub about: Option<Digest>,
 }
 

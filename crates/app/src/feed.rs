@@ -4,7 +4,6 @@ use crate::{Code, Failure};
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
 use std::collections::VecDeque;
 
-/// How many events are read at once.
 const PAGE: u32 = 200;
 
 pub struct Feed {

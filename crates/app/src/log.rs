@@ -126,7 +126,6 @@ fn is_interrupted(ledger: &Ledger, row: &ledger::Row) -> bool {
         && !row.holder.as_deref().is_some_and(|holder| ledger.is_alive(holder))
 }
 
-/// A page of the events of a review, oldest first.
 pub async fn events(ledger: &Ledger, id: &ReviewId, after_n: u64, limit: u32) -> Result<Events, Failure> {
     let mut entries = ledger.events(id, after_n, limit.saturating_add(1)).await?;
     let more = entries.len() > limit as usize;

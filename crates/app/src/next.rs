@@ -57,7 +57,6 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     }
 }
 
-/// The next steps of a self-review.
 pub fn self_review(instructions: &Path, id: &ReviewId) -> Vec<String> {
     vec![
         format!("review the work as {} says", instructions.display()),

@@ -240,7 +240,6 @@ fn other_vendors_first(panel: Vec<Panelist>, author: Option<Vendor>) -> Vec<Pane
     stays.iter().filter_map(|stays| if *stays { selves.next() } else { moving.next() }).collect()
 }
 
-/// The vendor of a reviewer's model, if known.
 fn vendor(judge: &Judge) -> Option<Vendor> {
     match judge {
         Judge::Agent(agent) if agent.base_url.is_none() => agent.vendor(),

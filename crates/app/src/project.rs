@@ -42,7 +42,6 @@ impl Project {
         Self::of(here, &gathered, &flags, environment)
     }
 
-    /// The project with these configuration files.
     pub fn of(
         here: PathBuf,
         gathered: &Gathered,
@@ -95,7 +94,6 @@ impl Project {
         Library::new(self.root.path(), more_job_folders(&self.here))
     }
 
-    /// The limits of every question.
     pub fn bounds(&self) -> Bounds {
         let limits = &self.config.limits;
         Bounds {
@@ -186,13 +184,11 @@ pub fn gate_environment() -> Environment {
     Environment { root: None, config: None, reviewer: None, ..environment() }
 }
 
-/// The set variables that a gate ignores.
 pub fn ignored_by_gates() -> Vec<&'static str> {
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     STEERING.into_iter().filter(set).collect()
 }
 
-/// The folders with jobs that the environment names.
 pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
     let list = std::env::var_os(library::FOLDERS_VARIABLE).unwrap_or_default();
     library::folders_of(&list).into_iter().map(|folder| here.join(folder)).collect()

@@ -11,7 +11,6 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The reader of the output of this command.
     pub fn of_command() -> Self {
         if author::is_agent() { Self::Agent } else { Self::Person }
     }

@@ -17,7 +17,6 @@ use std::path::Path;
 
 const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// The base of a change, and the configuration that judges it.
 #[derive(Clone, Debug, Default)]
 pub struct Since {
     /// The commit; by default the merge base of HEAD and the default branch.
@@ -26,7 +25,6 @@ pub struct Since {
     pub config_from_worktree: bool,
 }
 
-/// The base of the change in the current folder.
 pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
     if since.config_from_worktree && author::is_agent() {
         return Err(Failure::usage(

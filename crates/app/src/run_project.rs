@@ -7,7 +7,6 @@ use countersign_engine::config::{Diagnostic, Place, Problems, Source};
 use countersign_engine::yaml::read_file;
 use std::path::Path;
 
-/// The tasks of a project and the settings of its runs.
 pub struct RunProject {
     pub layout: Layout,
     /// The settings: the project's file, and over it `run:` of `countersign.yml`.
@@ -15,7 +14,6 @@ pub struct RunProject {
 }
 
 impl RunProject {
-    /// The tasks of a project.
     pub fn of(project: &Project) -> Result<Self, Problems> {
         Self::at(project.root.path(), project.config.file.as_deref())
     }

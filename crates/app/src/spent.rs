@@ -68,7 +68,6 @@ impl Spent {
     }
 }
 
-/// In dollars.
 fn usd<S: Serializer>(microusd: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     #[expect(clippy::cast_precision_loss, reason = "no project pays that much")]
     microusd.map(|micro| micro as f64 / MICRO as f64).serialize(serializer)

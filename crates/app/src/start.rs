@@ -9,9 +9,7 @@ use countersign_engine::git;
 use countersign_engine::ledger::Filter;
 use std::path::Path;
 
-/// How many commands are proposed.
 const STEPS: usize = 3;
-/// How many open reviews are looked at.
 const OPEN_ROWS: u32 = 50;
 
 /// Looks at the project and changes nothing.

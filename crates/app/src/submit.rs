@@ -29,7 +29,6 @@ const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
 /// The way in, which is part of the subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By a tool of the MCP server.
     Mcp,
     Http,
 }
@@ -104,7 +103,6 @@ pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,
     pub round: u32,
-    /// Whether it joined a running review.
     pub attached: bool,
     pub warnings: Vec<String>,
     pub engine: Engine,

@@ -23,7 +23,6 @@ pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, 
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }
 
-/// The latest review of a task by its id.
 pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
     let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
     let task = match plan::is_planned_id(typed) {

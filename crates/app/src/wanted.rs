@@ -17,7 +17,6 @@ use std::path::PathBuf;
 
 const OUTPUT: &str = "files";
 
-/// The work to judge, and the criteria.
 #[derive(Debug)]
 pub struct Wanted {
     /// Files and folders; without any, all files that the rules match.
@@ -33,7 +32,6 @@ pub struct Wanted {
     pub notes: Option<String>,
     /// The same over retries.
     pub subject: Subject,
-    /// Whether attempts are counted.
     pub is_loop: bool,
     /// Ask again, also where rulings stand.
     pub fresh: bool,
@@ -43,11 +41,9 @@ pub struct Wanted {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// A criterion.
     pub criteria: &'static str,
     /// A criterion with its arguments.
     pub criteria_example: &'static str,
-    /// The work.
     pub paths: &'static str,
 }
 

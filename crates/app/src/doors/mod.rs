@@ -15,11 +15,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::pin::Pin;
 
-/// The door of reviews from the command line.
 pub const CLI: &str = "cli";
-/// The door of work that agents submit by an MCP tool.
 pub const MCP: &str = "mcp";
-/// The door of work that programs submit over HTTP.
 pub const HTTP: &str = "http";
 
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
@@ -27,7 +24,6 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send
 pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
 pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
 
-/// A way to submit work.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
     /// The first part of its subjects.
@@ -58,7 +54,6 @@ impl Door {
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     pub root: &'a Path,
-    /// The current folder.
     pub here: &'a Path,
     /// The configuration, if it is valid.
     pub config: Option<&'a Config>,

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
 
-/// The state directory of the configuration.
 pub fn configured(config: &Config) -> Option<PathBuf> {
     config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }

@@ -20,7 +20,6 @@ fn find<'a>(project: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending
     Box::pin(tasks::review_of(project, ledger, typed))
 }
 
-/// Moves the task after a decision.
 fn decided<'a>(project: &'a Project, ledger: &'a Ledger, stored: &'a Stored) -> Pending<'a, ()> {
     Box::pin(tasks::decided(project, ledger, stored))
 }

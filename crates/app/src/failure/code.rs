@@ -6,7 +6,6 @@ pub enum Code {
     Ambiguous,
     /// The arguments of a program are invalid.
     Arguments,
-    /// The base of a change was not found.
     Base,
     /// It waits for a person.
     Blocked,
@@ -23,7 +22,6 @@ pub enum Code {
     Decomposed,
     /// Uncommitted work is in the way.
     Dirty,
-    /// The fixer of a loop failed.
     Fixer,
     /// A request comes from another origin.
     Foreign,

@@ -31,7 +31,6 @@ use tokio_util::sync::CancellationToken;
 
 pub struct Judged {
     pub say: Say,
-    /// None where there is no review.
     engine: Option<Engine>,
     /// None where no reviewer was asked.
     ticket: Option<Ticket>,
@@ -44,7 +43,6 @@ impl Judged {
         Self { say, engine, ticket: None, project: work.base.project, told: None }
     }
 
-    /// The program has the answer.
     pub async fn delivered(self) -> Result<(), Failure> {
         if let (Some(engine), Some(ticket)) = (&self.engine, &self.ticket) {
             engine.delivered(ticket).await?;

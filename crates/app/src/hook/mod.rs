@@ -25,7 +25,6 @@ pub type Note = fn(&str);
 pub struct Stop {
     pub hook: Hook,
     pub stopping: Stopping,
-    /// The folder to find the project from.
     pub place: PathBuf,
     pub config: Option<PathBuf>,
 }

@@ -7,19 +7,14 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     pub languages: Vec<Language>,
-    /// Commands that test or lint the project.
     pub commands: Vec<Suggested>,
-    /// Patterns for every kind of text there is.
+    /// Patterns, here and below: for every kind of text.
     pub text: Vec<String>,
-    /// Patterns for program code.
     pub code: Vec<String>,
-    /// Patterns for Markdown documents.
     pub documents: Vec<String>,
-    /// Patterns for JSON that should parse.
+    /// JSON, YAML and TOML that should parse.
     pub json: Vec<String>,
-    /// Patterns for YAML that should parse.
     pub yaml: Vec<String>,
-    /// Patterns for TOML that should parse.
     pub toml: Vec<String>,
 }
 

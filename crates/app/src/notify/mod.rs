@@ -20,10 +20,8 @@ use message::Message;
 use serde_json::{Value, json};
 use ways::{Sent, State, by};
 
-/// The stream of notifications in the ledger.
 pub const STREAM: &str = "notifications";
 
-/// A notification about a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     pub about: About,
@@ -63,7 +61,6 @@ fn complain(what: &str, why: &str) {
     eprintln!("countersign: {what}: {}", countersign_core::text::visible_line(why));
 }
 
-/// The note of the ledger.
 fn record(message: &Message, quiet: bool, sent: &[(Way, Sent)]) -> Value {
     let ways = sent.iter().map(|(way, sent)| {
         let why = (!sent.why.is_empty()).then_some(&sent.why);

@@ -84,7 +84,6 @@ async fn within(ways: &[Way], way: Way, take: impl Future<Output = Sent>) -> Opt
     Some((way, sent.unwrap_or_else(|_| Sent::failed(format!("it took longer than {} s", LIMIT.as_secs())))))
 }
 
-/// Posts the message to the webhook of the project.
 async fn post(project: &Project, message: &Message) -> Sent {
     let Some(config) = &project.config.notify.webhook else { return Sent::not_there("no webhook") };
     let token = match &config.token_env {

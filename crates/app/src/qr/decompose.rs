@@ -16,7 +16,6 @@ pub struct Items {
     pub given: Option<(PathBuf, String)>,
     /// Whether they replace the items of the phase.
     pub again: bool,
-    /// Whether only the prompt is wanted.
     pub prompt: bool,
 }
 
@@ -47,7 +46,6 @@ pub async fn items(
     Ok(Preview::Answer(change::answer(place, &state, text)))
 }
 
-/// Takes items from a reviewer.
 pub(super) async fn decompose(
     asked: &Asked,
     again: bool,

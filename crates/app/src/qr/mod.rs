@@ -59,7 +59,6 @@ impl<T> Preview<T> {
     }
 }
 
-/// Shows progress while reviewers are asked.
 pub trait Watch {
     /// Shows the progress of an engine during a future.
     fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> impl Future<Output = T>;

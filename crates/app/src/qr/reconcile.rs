@@ -41,7 +41,6 @@ impl Opened {
     }
 }
 
-/// Asks about each milestone of the plan.
 pub async fn reconcile(
     place: &Place,
     compared: &Compared,
@@ -60,7 +59,6 @@ pub async fn reconcile(
     Ok(Answered::new(outcome, text, Reconciled { milestones, next }))
 }
 
-/// What would be asked about each milestone.
 pub async fn reconcile_prompts(place: &Place, compared: &Compared) -> Result<Answered<Prompts>, Failure> {
     let opened = Opened::new(place, compared, false).await?;
     place.phase()?;

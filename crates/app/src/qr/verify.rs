@@ -18,7 +18,6 @@ pub struct Verify {
     pub prompt: Option<String>,
 }
 
-/// Verifies items, or shows the prompt of one.
 pub async fn verify(
     place: &Place,
     wanted: &Verify,

@@ -25,9 +25,7 @@ const QUOTED_BYTES: usize = 400;
 
 pub struct Loop {
     pub artifacts: Vec<PathBuf>,
-    /// The command line of the fixer.
     pub fixer: String,
-    /// How long each call of it may take.
     pub fixer_timeout_seconds: u32,
 }
 

@@ -13,7 +13,6 @@ pub const LOOK: Duration = Duration::from_millis(500);
 
 /// The state of a review at the end of waiting.
 pub enum ReviewState {
-    /// It has an outcome.
     Stands(Stored),
     Running(Stored),
     /// No process performs it any more: the same files must be submitted again.
@@ -27,7 +26,6 @@ impl ReviewState {
         }
     }
 
-    /// The state of a review that was read just now.
     pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
         if stored.review.standing().is_some() {
             return Ok(Self::Stands(stored));
@@ -44,7 +42,6 @@ impl ReviewState {
     }
 }
 
-/// Whether a process performs a review.
 pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored) -> bool {
     if resident.performs(&stored.review.id) {
         return true;

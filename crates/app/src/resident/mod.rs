@@ -38,7 +38,6 @@ struct Inner {
     /// Ends with the server.
     stopping: CancellationToken,
     opened: tokio::sync::Mutex<Opened>,
-    /// The rounds that this process performs.
     performed: Mutex<HashSet<(ReviewId, u32)>>,
     tasks: TaskTracker,
 }
@@ -159,12 +158,10 @@ impl Resident {
         });
     }
 
-    /// Whether this process performs a review.
     pub fn performs(&self, review: &ReviewId) -> bool {
         self.performed().iter().any(|(performed, _)| performed == review)
     }
 
-    /// Whether a review is held by this server.
     pub async fn holds(&self, stored: &Stored) -> bool {
         self.0.opened.lock().await.engine.as_ref().is_some_and(|engine| engine.holds(stored))
     }

@@ -34,7 +34,6 @@ pub struct Request {
     pub retry: Option<Retry>,
     /// Whether several run at once, each in its own worktree.
     pub parallel: bool,
-    /// How many at once.
     pub max_concurrent: Option<u32>,
     /// Whether a screen shows the run, so that it asks and notifies no person.
     pub on_screen: bool,
@@ -47,13 +46,11 @@ pub struct Retry {
     pub fresh: bool,
 }
 
-/// A list of tasks with its configuration.
 pub struct List {
     pub project: Arc<Project>,
     pub layout: Layout,
     config: RunConfig,
     warnings: Vec<String>,
-    /// The configuration file of the command line.
     named: Option<PathBuf>,
 }
 
@@ -101,7 +98,6 @@ impl List {
         Ok(Output { task: task.to_owned(), file, attempts: all.len(), text })
     }
 
-    /// Asks a run to stop after its current tasks.
     pub fn stop(&self) -> Result<Stop, Failure> {
         let failed = |error: std::io::Error| Failure::internal(format!("the run cannot be stopped: {error}"));
         let holder = lock::holder(&self.layout.lock()).map_err(failed)?;
@@ -137,7 +133,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The order in which tasks would run.
     pub async fn order(self, people: Arc<dyn HumanGate>) -> Result<Vec<Task>, Failure> {
         let run = self.open(people, CancellationToken::new()).await?;
         Ok(run.order(&self.request.which).await?)

@@ -21,13 +21,11 @@ const HITL_WITHOUT_REVIEW: &str =
 
 #[derive(Clone, Debug, Default)]
 pub struct How {
-    /// A person decides about each task at this terminal.
     pub hitl_review: bool,
     /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,
     pub no_review: bool,
     pub no_tests: bool,
-    /// Leave the work uncommitted in the files.
     pub no_commit: bool,
     /// Commit to the branch that is checked out.
     pub no_branch: bool,

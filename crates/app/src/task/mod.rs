@@ -94,7 +94,6 @@ fn is_skipped(task: &Task) -> Failure {
     Failure::usage(format!("task {} is skipped", task.id)).hint("change its status in the plan first")
 }
 
-/// The end of a session log.
 pub fn session_log(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage(format!("the session log `{}` cannot be read: {error}", path.display()))

@@ -23,7 +23,6 @@ use countersign_engine::git::Git;
 use countersign_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 
-/// When the work is reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// When the trigger of the project asks for it; until then the task waits.
@@ -33,13 +32,10 @@ pub enum When {
 
 /// A review, or why none is needed.
 pub enum Begun {
-    /// No review is needed.
     Answered(WithoutReview, Box<OneTask>),
-    /// A review can be made.
     Ready(Box<Ready>),
 }
 
-/// What was done without a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutReview {
     /// Nothing: the task is already complete.
@@ -73,7 +69,6 @@ pub struct Reviewed {
     pub outcome: Outcome,
     pub answer: OneTask,
     pub warnings: Vec<String>,
-    /// The ticket to mark as delivered.
     pub ticket: Option<Ticket>,
     /// The notification, to be sent after the answer, because it may take a while.
     pub telling: Option<PendingNotification>,
@@ -174,7 +169,6 @@ impl Ready {
         &self.warnings
     }
 
-    /// The planner of its reviewers.
     pub fn planner(&self) -> Planner {
         self.planner.clone()
     }

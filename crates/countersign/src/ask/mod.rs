@@ -28,7 +28,6 @@ use tokio_util::sync::CancellationToken;
 /// The recorded reason: the specification has no question for one.
 pub const REASON: &str = "at the terminal";
 
-/// Asks the person at the terminal of a run.
 pub struct TerminalGate {
     pub project: Arc<Project>,
     pub cancel: CancellationToken,

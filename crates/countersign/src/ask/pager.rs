@@ -10,7 +10,6 @@ use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How the pager was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Read,

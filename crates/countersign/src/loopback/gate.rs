@@ -5,7 +5,6 @@ use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// The allowed values of `Host`.
 pub fn hosts(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("{name}:{port}"))
 }

@@ -195,7 +195,6 @@ impl ServerHandler for Handler {
     }
 }
 
-/// A tool as the SDK lists it.
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let hints = tool.hints;
     let annotations = ToolAnnotations::from_raw(

@@ -109,7 +109,6 @@ pub async fn follow(
     }
 }
 
-/// The events of a review in this process, in words.
 struct News {
     events: Option<tokio::sync::broadcast::Receiver<ProgressEvent>>,
     /// The assignments that were asked and not answered yet.

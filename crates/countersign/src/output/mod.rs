@@ -28,9 +28,7 @@ pub struct Answer {
     pub text: String,
     /// For programs: the command's own keys.
     pub json: Map<String, Value>,
-    /// Warnings for people.
     pub warnings: Vec<String>,
-    /// Whether it is on standard output already.
     pub printed: bool,
     /// Whether the work still runs: the JSON has no outcome then.
     pub pending: bool,
@@ -49,7 +47,6 @@ impl Answer {
         Self { outcome, text: text.into(), json, warnings, printed, pending, done }
     }
 
-    /// The answer of a use case, and its text.
     pub fn of(answer: v1::Answer<impl Serialize>, text: impl Into<String>) -> Self {
         let v1::Answer { outcome, exit_code, warnings, own, .. } = answer;
         let done = exit_code == Some(Outcome::Passed.exit_code());

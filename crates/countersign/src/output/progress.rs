@@ -12,10 +12,8 @@ use tokio::sync::broadcast::error::RecvError;
 
 /// How many answers it takes to say how long the rest may take.
 const ENOUGH: usize = 3;
-/// How often the line is redrawn on a terminal.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Shows progress, unless it is off.
 pub struct Progress {
     quiet: bool,
     verbose: bool,
@@ -59,7 +57,6 @@ impl Progress {
 struct Lines {
     /// By review and assignment.
     asked: HashMap<(ReviewId, usize), (String, Instant)>,
-    /// The round that was announced.
     round: Option<u32>,
     /// When it began here, and how many of its assignments were answered then.
     began: (Instant, usize),
@@ -68,7 +65,6 @@ struct Lines {
     done: usize,
     /// Whether the line about another process was printed.
     attached: bool,
-    /// Whether each answer gets a line.
     verbose: bool,
     /// Only a terminal gets a line that changes.
     terminal: bool,

@@ -12,7 +12,6 @@ pub fn bold(text: &str) -> String {
     painted(Style::new().bold(), text)
 }
 
-/// In the background.
 pub fn dim(text: &str) -> String {
     painted(Style::new().dimmed(), text)
 }

@@ -19,7 +19,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a client may take for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]

@@ -39,7 +39,6 @@ impl Call {
         given::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })
     }
 
-    /// How long the client wants to wait.
     pub fn patience(&self) -> Option<Duration> {
         self.parameters.whole("wait").filter(|seconds| *seconds > 0).map(Duration::from_secs)
     }
@@ -79,7 +78,6 @@ impl Call {
     }
 }
 
-/// An answer with one object.
 pub fn json(status: StatusCode, json: &Value) -> Response {
     with_type(status, "application/json", line(json))
 }

@@ -79,7 +79,6 @@ fn whole(text: &str) -> Option<u64> {
 pub struct Parameters(BTreeMap<&'static str, String>);
 
 impl Parameters {
-    /// Reads the query.
     pub fn read(known: &'static [Parameter], query: Option<&str>) -> Result<Self, Refusal> {
         let mut read = Self::default();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {

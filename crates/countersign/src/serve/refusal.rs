@@ -35,7 +35,6 @@ impl Refusal {
         Self { status, failure: Failure { code, ..Failure::usage(message) } }
     }
 
-    /// A request that cannot be read.
     pub fn malformed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::Arguments, message)
     }
@@ -44,7 +43,6 @@ impl Refusal {
         Self { failure: self.failure.hint(hint), ..self }
     }
 
-    /// The JSON of the refusal.
     pub fn json(&self, route: Option<&Route>) -> Value {
         let Failure { code, hint, .. } = &self.failure;
         let mut failed = Failed::of(route.map_or("", |route| route.command), &self.failure);

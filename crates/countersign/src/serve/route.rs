@@ -18,14 +18,11 @@ pub struct Route {
     pub name: &'static str,
     /// The command whose answer it gives.
     pub command: &'static str,
-    /// In a line.
     pub summary: &'static str,
     /// Everything else a program has to know.
     pub description: &'static str,
-    /// Whether it needs no token.
     pub open: bool,
     pub parameters: &'static [Parameter],
-    /// The body it takes.
     pub body: Option<fn(&mut SchemaGenerator) -> Schema>,
     /// The answers that are no refusals.
     pub answers: &'static [Given],
@@ -73,14 +70,12 @@ impl Method {
 
 pub struct Given {
     pub status: u16,
-    /// When it comes.
     pub words: &'static str,
     /// Its schema; none for server-sent events.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
 impl Given {
-    /// An answer of a command.
     pub const fn answer<T: JsonSchema>(status: u16, words: &'static str) -> Self {
         Self { status, words, schema: Some(schema::<v1::Answer<T>>) }
     }

@@ -30,7 +30,6 @@ const COLUMNS_MIN: usize = 40;
 /// The value that disables a special code.
 const NO_CODE: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
-/// Whether standard input and output are a terminal.
 pub fn is_there() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
 }
@@ -46,12 +45,10 @@ pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
 }
 
-/// Whether colours are wanted.
 pub fn is_coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// The colour of findings of a severity.
 pub fn severity_color(severity: Severity) -> Color {
     match severity {
         Severity::Must => Color::Red,

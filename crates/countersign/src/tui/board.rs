@@ -14,7 +14,6 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub title: String,
-    /// Whether a process runs the tasks now.
     pub under_way: bool,
     /// Those that wait for a person come first.
     pub tasks: Vec<TaskRow>,
@@ -27,7 +26,6 @@ pub struct Board {
 /// The state of a task, in the order of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// For a person who has to decide.
     Waiting,
     Running,
     Failed,
@@ -62,7 +60,6 @@ pub struct TaskRow {
 pub struct Detail {
     pub task: String,
     pub review: Option<Reviewed>,
-    /// The name of the file with the output.
     pub output_from: Option<String>,
     /// The end of that file.
     pub output: String,
@@ -76,7 +73,6 @@ pub struct Reviewed {
     pub standing: String,
     /// Every round: verdict, number of findings, cost.
     pub rounds: Vec<String>,
-    /// The findings of the last round.
     pub issues: Vec<Issue>,
     pub decisions: Vec<String>,
     pub cost: String,
@@ -86,9 +82,7 @@ pub struct Reviewed {
 pub struct Known<'k> {
     pub list: &'k TaskList,
     pub summaries: &'k [Summary],
-    /// The states of open reviews, by task.
     pub reviews: &'k HashMap<String, State>,
-    /// The checkpoints of running tasks, by task.
     pub checkpoints: &'k HashMap<String, Checkpoint>,
     pub under_way: bool,
 }

@@ -28,7 +28,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use view::{Act, View};
 
-/// How often the disk is read.
 const LOOK_MILLISECONDS: u64 = 250;
 
 pub struct Source<'s> {
@@ -38,7 +37,6 @@ pub struct Source<'s> {
     pub engine: Option<Engine>,
 }
 
-/// Why the screen was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Quit,

@@ -11,7 +11,6 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Paragraph};
 
-/// The smallest usable size.
 const SMALLEST: (u16, u16) = (40, 10);
 /// From this width on everything is shown side by side.
 const WIDE_COLUMNS: u16 = 80;
@@ -232,7 +231,6 @@ fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The output of the selected task.
 fn output(board: &Board, view: &View, columns: usize) -> Vec<String> {
     match selected(board, view) {
         Some(detail) if detail.output_from.is_some() => wrap::rows(&detail.output, columns),

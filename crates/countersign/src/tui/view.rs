@@ -38,7 +38,6 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     Draw,
-    /// Another task is selected.
     Select,
     Decide(Asked),
     Quit,

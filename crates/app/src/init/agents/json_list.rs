@@ -17,7 +17,6 @@ pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Stand
     Ok(items.iter().map(element).collect())
 }
 
-/// A new file with only the list.
 pub fn create(path: &[&str], element: &Value) -> String {
     json_edit::create(path, Content::Line(&own_list(element)))
 }

@@ -33,7 +33,6 @@ pub struct Tell {
     pub agents: Vec<String>,
     /// The hook instead of the server.
     pub hook: bool,
-    /// Remove the entry.
     pub remove: bool,
     /// Replace the arguments of an entry that has others.
     pub force: bool,
@@ -52,7 +51,6 @@ pub struct Told {
     pub file: PathBuf,
     pub remove: bool,
     pub changes: bool,
-    /// The change as a unified diff.
     pub diff: String,
 }
 
@@ -218,7 +216,6 @@ fn placed(settings: &Settings, text: &str, fault: Fault) -> Diagnostic {
     Diagnostic::new(fault.code, place, fault.message).with_hint(fault.hint)
 }
 
-/// A file, and its new text.
 struct Draft {
     settings: Settings,
     now: Option<String>,

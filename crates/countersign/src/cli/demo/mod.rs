@@ -91,7 +91,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Hands the work in and shows the verdict.
     async fn round(&self, cancel: &CancellationToken) -> Result<Stored, Failure> {
         let options = ReviewOptions { subject: Some("demo".to_owned()), ..ReviewOptions::default() };
         let wanted = wanted(&self.project, &options).await?;

@@ -69,7 +69,6 @@ pub fn result_words(review: &TaskReview) -> String {
     }
 }
 
-/// The summary and findings of a review.
 fn found(review: &TaskReview) -> String {
     let mut text = match review.summary.trim().is_empty() {
         true => String::new(),

@@ -12,10 +12,8 @@ use super::route::Route;
 pub static TABLES: &[&[Route]] =
     &[general::ROUTES, reviews::ROUTES, decision::ROUTES, tasks::ROUTES, events::ROUTES];
 
-/// The longest a request waits.
 const LONGEST_WAIT_SECONDS: u64 = 600;
 
-/// For what takes its time.
 const WAIT: Parameter = Parameter::query(
     "wait",
     Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },

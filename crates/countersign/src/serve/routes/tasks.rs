@@ -132,7 +132,6 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     Ok(call.answer(StatusCode::OK, task::show(&project, plan::FILE, ledger, &call.id).await?.shown()))
 }
 
-/// The tasks, to be written to.
 async fn tasks(call: &Call) -> Result<Tasks, Failure> {
     tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
 }
