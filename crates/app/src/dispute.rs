@@ -126,9 +126,7 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
 
 fn weighed(text: String) -> Result<String, Failure> {
     match text.trim() {
-        "" => {
-            Err(Failure::usage("a dispute needs evidence").hint("--evidence TEXT, or a file that holds it"))
-        }
+        "" => Err(Failure::usage("a dispute needs evidence").hint("add --evidence TEXT, or --evidence FILE")),
         _ if text.len() as u64 > EVIDENCE_LIMIT_BYTES => {
             Err(Failure::usage(format!("the evidence has more than {EVIDENCE_LIMIT_BYTES} bytes")))
         }

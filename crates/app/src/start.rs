@@ -16,10 +16,7 @@ const OPEN_ROWS: u32 = 50;
 pub async fn start(config: Option<&Path>) -> Result<Answer<Start>, Failure> {
     let steps = match Project::find(config, None) {
         Err(failure) => vec![
-            Step::new(
-                "countersign validate",
-                &format!("the configuration has an error: {}", failure.message),
-            ),
+            Step::new("countersign validate", &problem(&failure)),
             Step::new("countersign help configuration", "every key of countersign.yml"),
         ],
         Ok(project) if project.config.file.is_none() => vec![
@@ -31,6 +28,13 @@ pub async fn start(config: Option<&Path>) -> Result<Answer<Start>, Failure> {
     };
     // No work was judged: a script that meant to name a command must not see a pass.
     Ok(Answer::new(Some(Outcome::Usage), Start { next: steps.into_iter().take(STEPS).collect() }))
+}
+
+fn problem(failure: &Failure) -> String {
+    match failure.diagnostics.first() {
+        Some(first) => format!("the configuration has an error: {}", first.message),
+        None => failure.message.clone(),
+    }
 }
 
 async fn configured(project: &Project) -> Result<Vec<Step>, Failure> {

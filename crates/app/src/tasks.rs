@@ -37,7 +37,7 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
     match latest {
         Some(stored) => Ok(Some(stored.review.id)),
         None => Err(Failure::not_found(format!("task {} was never reviewed", task.id))
-            .hint(format!("countersign task review {}", task.id))),
+            .hint(format!("run `countersign task review {}`", task.id))),
     }
 }
 

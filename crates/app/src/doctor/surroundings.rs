@@ -68,7 +68,9 @@ pub fn unusable_configuration(failure: &Failure) -> Check {
     };
     let line = Check::fail("configuration", failure.outcome, words);
     match failure.diagnostics.len() + failure.left_out {
-        0 => line.hint(failure.hint.clone().unwrap_or_else(|| "countersign config --show-origin".to_owned())),
+        0 => line.hint(failure.hint.clone().unwrap_or_else(|| {
+            "`countersign config --show-origin` shows where settings come from".to_owned()
+        })),
         1 => line.hint("`countersign validate` shows the place"),
         several => line.hint(format!("`countersign validate` shows all {several} mistakes")),
     }

@@ -40,7 +40,7 @@ impl Place {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {
                 return Err(Failure::usage("no state directory is named").hint(
-                    "--state-dir DIR, the variable STATE_DIR, or `qr: {state_dir: DIR}` in countersign.yml",
+                    "use --state-dir DIR, the variable STATE_DIR, or `qr: {state_dir: DIR}` in countersign.yml",
                 ));
             }
         };
@@ -58,8 +58,9 @@ impl Place {
     /// The phase, for commands that are about one.
     pub fn phase(&self) -> Result<Phase, Failure> {
         let known = Phase::ALL.map(Phase::name).join(", ");
-        self.phase
-            .ok_or_else(|| Failure::usage("no phase is named").hint(format!("--phase PHASE, one of {known}")))
+        self.phase.ok_or_else(|| {
+            Failure::usage("no phase is named").hint(format!("use --phase PHASE, one of {known}"))
+        })
     }
 
     pub(super) fn policy(&self) -> &GatePolicy {

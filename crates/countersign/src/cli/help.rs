@@ -61,7 +61,7 @@ pub fn run(options: &HelpOptions) -> Result<Answer, Failure> {
     let topic = TOPICS.iter().find(|topic| words == [topic.name]);
     let text = match (topic, below(command(), &words)) {
         _ if words.is_empty() => format!("{}\n{}", command().render_help().ansi(), topics()),
-        // A topic and a command can have the same name: the page first, its options behind.
+        // A topic and a command can have the same name: the page comes first, then the options.
         (Some(topic), None) => topic.text.to_owned(),
         (Some(topic), Some(help)) => format!("{}\n{}", topic.text, help.ansi()),
         (None, Some(help)) => help.ansi().to_string(),

@@ -47,7 +47,8 @@ pub enum Left {
 /// Shows a run until a key quits it or the token is cancelled. It reads the disk alone, whichever process runs the tasks.
 pub async fn show(source: Source<'_>, cancel: CancellationToken) -> Result<Left, Failure> {
     if !terminal::is_there() {
-        return Err(Failure::usage("this screen needs a terminal").hint("countersign status"));
+        return Err(Failure::usage("this screen needs a terminal")
+            .hint("`countersign status` shows the tasks without one"));
     }
     let failed = |error: io::Error| Failure::internal(format!("the terminal cannot be used: {error}"));
     let mut input = Input::new().map_err(failed)?;

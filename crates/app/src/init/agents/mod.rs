@@ -63,7 +63,7 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
     {
         let hooked = listed(PROGRAMS.hooks().map(|hook| hook.program.name), "and");
         return Err(Failure::usage(format!("{} has no hook that can hold an agent", program.name))
-            .hint(format!("{hooked} have one")));
+            .hint(format!("programs with a hook: {hooked}")));
     }
     let root = root()?;
     let mut drafts = Drafts { root: &root, files: vec![] };

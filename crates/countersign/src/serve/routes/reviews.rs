@@ -77,7 +77,7 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/reviews/{id}",
         name: "show_review",
         command: "show",
-        summary: "One review as it stands",
+        summary: "One review",
         description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or the \
                       name of a task. The object of `countersign show --json`, with `state` beside it.",
         parameters: &[WAIT],

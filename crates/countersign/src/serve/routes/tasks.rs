@@ -30,7 +30,7 @@ const BASE: Parameter = Parameter::query(
 const GIVES_TASK: Given = Given::answer::<OneTask>(200, "The task.");
 
 const REVIEWED: &[Given] = &[
-    Given::answer::<OneTask>(200, "The task as it stands, with the review that was waited for."),
+    Given::answer::<OneTask>(200, "The task, with the review that the request waited for."),
     Given::answer::<OneTask>(202, "Its review is under way."),
 ];
 

@@ -101,7 +101,7 @@ fn what_cannot_be_edited_is_named_with_its_place() {
         (STRICT, "{\"a\" 1}", "a `:` is expected here", 5),
         (STRICT, "{a: 1}", "a name in double quotes is expected here", 1),
         (STRICT, "{\"a\": 01}", "a `,` is expected here", 7),
-        (STRICT, "{\"a\": nul}", "this is no JSON value", 6),
+        (STRICT, "{\"a\": nul}", "this is not a JSON value", 6),
         (STRICT, "{\"a\": \"x\n\"}", "this text has an escape or a character that JSON does not allow", 6),
         (STRICT, "{\"a\": \"\\x\"}", "this text has an escape or a character that JSON does not allow", 7),
         (STRICT, "{} {}", "nothing more is expected here", 3),
