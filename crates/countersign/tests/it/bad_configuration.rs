@@ -40,7 +40,7 @@ fn check(config: &str, message: &str, place: &str, hint: &str) {
 #[test]
 fn mistakes_are_shown_at_their_place() {
     let base = format!("version: 1\n{REVIEWERS}{RULES}");
-    let described = "docs/configuration.md describes every key";
+    let described = "`countersign help configuration` describes every key";
     check(
         &base.replace("    criteria:", "    guidence: x\n    criteria:"),
         "unknown key `guidence`",
