@@ -183,7 +183,11 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
     case.project.write("docs/a.md", "BAD\n");
     case.project.run(&REVIEW).exits(1);
     case.project.run(&REVIEW).exits(6);
-    says(&["dispute", &case.finding, "--evidence", "x"], 6, "only a person can dispute findings of a stopped review");
+    says(
+        &["dispute", &case.finding, "--evidence", "x"],
+        6,
+        "only a person can dispute findings of a stopped review",
+    );
     assert_eq!(case.other.asked(), Vec::<String>::new());
     // What a check finds it finds again.
     let checks = project();

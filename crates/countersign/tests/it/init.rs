@@ -122,7 +122,7 @@ fn a_dry_run_shows_the_file_and_writes_nothing() {
     let project = rust();
     let before = listing(&project);
     let dry = project.run(&["init", "--dry-run"]).exits(0);
-    assert!(dry.stderr.contains("nothing is"), "{dry:?}");
+    assert!(dry.stderr.contains("dry run: "), "{dry:?}");
     let json = project.run(&["init", "--dry-run", "--json"]).exits(0).json();
     assert_eq!(
         (json["content"].as_str(), json["written"].as_bool()),
