@@ -1,7 +1,7 @@
 //! The agent programs that tests drive, installed from npm as the lock file says.
 //!
 //! They are kept under the digest of the lock, so that a second run finds them and a new lock does not find
-//! the old ones. What is there is whole: it gets its name last.
+//! the old ones. A folder gets its name last, so an existing one is complete.
 
 use crate::cargo::{self, Workspace, cannot_start};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub const FOLDER_VARIABLE: &str = "COUNTERSIGN_AGENTS";
 /// What npm needs; the digest is over both.
 const FILES: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// Makes sure that the programs are there, and says where.
+/// Installs the programs if needed, and returns their folder.
 pub fn run(workspace: &Workspace) -> Result<PathBuf, Failure> {
     cargo::step("agent programs", || provide(workspace.root()))
 }
@@ -100,12 +100,11 @@ fn find(folder: &Path, inside: &str) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The failure of something done to a file or folder.
 pub fn problem(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Problem(format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// A name for contents (FNV-1a): it tells one lock from the next, and guards against nobody.
+/// A name for contents (FNV-1a): it tells one lock from the next, and is no protection.
 pub fn digest(contents: &[Vec<u8>]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", contents.iter().flatten().fold(0xcbf2_9ce4_8422_2325, mix))

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-/// What `--help` prints.
 pub const HELP: &str = "\
 What contributors run.
 
@@ -29,41 +28,31 @@ Options:
 
 Examples:
   cargo xtask test --quick    while working
-  cargo xtask test            before handing in
+  cargo xtask test            before a commit
 
 Exit codes: 0 all passed; 2 the command line is wrong; otherwise the exit code of the program that failed,
 or 1.
 ";
 
-/// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Print the help.
     Help,
-    /// Run the checks.
     Test(Amount),
-    /// Run the tests with a real small model.
     RealModel,
-    /// Run the benchmark with these arguments.
     Bench(Vec<OsString>),
-    /// Install the agent programs.
     Agents,
-    /// Install Schemathesis.
     Schemathesis,
-    /// Publish the schema.
     Schema,
 }
 
-/// How much of the checks to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// All of them: what CI runs.
     Full,
-    /// What is worth running after every edit.
+    /// The quick checks, for every edit.
     Quick,
 }
 
-/// Reads the arguments after the program name.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, String> {
     let mut args = args.into_iter();
     let Some(command) = args.next() else {

@@ -15,7 +15,7 @@ pub struct Workspace {
 impl Workspace {
     /// Asks cargo's own variables where we are: a path compiled in would be wrong after the clone moved.
     pub fn find() -> Result<Self, Failure> {
-        let missing = |name: &str| Failure::Problem(format!("{name} is not set; start me as `cargo xtask`"));
+        let missing = |name: &str| Failure::Problem(format!("{name} is not set; run it as `cargo xtask`"));
         let xtask = std::env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| missing("CARGO_MANIFEST_DIR"))?;
         let cargo = std::env::var_os("CARGO").ok_or_else(|| missing("CARGO"))?;
         let root = PathBuf::from(xtask).join("..");
@@ -25,7 +25,6 @@ impl Workspace {
         Ok(Self { root, cargo })
     }
 
-    /// Where the repository is.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -51,7 +50,7 @@ fn is_outer_setting(name: &str) -> bool {
     git.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Does one step under its heading, then says how it went and how long it took.
+/// Runs one step under its heading, then prints its result and its time.
 pub fn step<T>(title: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     println!("\n==> {title}");
     let started = Instant::now();
@@ -69,12 +68,11 @@ pub fn run(title: &str, mut command: Command) -> Result<(), Failure> {
     })
 }
 
-/// A failed program is our failure.
+/// The failure of a program that ended with an error.
 pub fn succeeded(step: &str, status: ExitStatus) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::Step { step: step.to_owned(), code: status.code() }) }
 }
 
-/// The failure of a program that could not be started.
 pub fn cannot_start(step: &str, error: &std::io::Error) -> Failure {
     Failure::Problem(format!("cannot start `{step}`: {error}"))
 }

@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-/// Why a command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line makes no sense.
     Usage(String),
     /// A step ran and failed: its exit code is ours.
     Step {
-        /// The step, as its heading names it.
         step: String,
         /// The exit code of the program; none when a signal ended it.
         code: Option<i32>,

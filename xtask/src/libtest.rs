@@ -1,26 +1,20 @@
 //! Reads what `cargo test` and the test programs print: which tests ran, where, how long each took.
 
-/// One test with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// How long it took.
     pub seconds: f64,
     /// The test program: `package`, `package::bin/name` or `package::integration`.
     pub binary: String,
-    /// The test's path inside the program.
     pub name: String,
 }
 
-/// What is known after the lines so far.
+/// The results after the lines so far.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Tests that passed, over all programs.
     pub passed: u64,
-    /// Tests that failed, over all programs.
     pub failed: u64,
     /// Every test that reported a time.
     pub timed: Vec<Timed>,
-    /// Programs that ended without a result line.
     unfinished: Vec<String>,
     /// The program that is running, until its result line.
     running: Option<Running>,
@@ -62,14 +56,13 @@ impl Tally {
         }
     }
 
-    /// The output is over, or the next program starts: whoever gave no result by now never will.
+    /// The output is over, or the next program starts: a program without a result by now has none.
     pub fn finish(&mut self) {
         if let Some(running) = self.running.take() {
             self.unfinished.push(running.id());
         }
     }
 
-    /// The longest running tests, slowest first.
     pub fn slowest(&self, count: usize) -> Vec<&Timed> {
         let mut all: Vec<&Timed> = self.timed.iter().collect();
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.name.cmp(&b.name)));

@@ -1,7 +1,7 @@
 //! Python packages that tests need, from PyPI as their list of versions says.
 //!
-//! They are kept under the digest of the list, like the agent programs. A folder gets its name last, so what is there
-//! is whole; programs in it are started by its `bin/python`, since scripts remember the name it had before.
+//! They are kept under the digest of the list, like the agent programs. A folder gets its name last, so an existing one
+//! is complete; programs in it are started by its `bin/python`, since scripts remember the name it had before.
 
 use crate::agents::{digest, problem};
 use crate::cargo::{self, Workspace, cannot_start};
@@ -13,12 +13,12 @@ use std::process::{Command, Stdio};
 /// The variable that tells tests where Schemathesis is.
 pub const SCHEMATHESIS_VARIABLE: &str = "COUNTERSIGN_SCHEMATHESIS";
 
-/// Makes sure that Schemathesis is there, which holds `serve` against its own description.
+/// Installs Schemathesis if needed; it tests `serve` against its own description.
 pub fn schemathesis(workspace: &Workspace) -> Result<PathBuf, Failure> {
     cargo::step("schemathesis", || provide(workspace.root(), "schemathesis"))
 }
 
-/// Makes sure that the packages of `xtask/NAME/requirements.txt` are there, and says where.
+/// Installs the packages of `xtask/NAME/requirements.txt` if needed, and returns their folder.
 pub fn provide(root: &Path, name: &str) -> Result<PathBuf, Failure> {
     let requirements = root.join("xtask").join(name).join("requirements.txt");
     let versions = fs::read(&requirements).map_err(|error| problem("read", &requirements, &error))?;

@@ -1,4 +1,4 @@
-//! Provides what the tests need beside the Rust toolchain.
+//! Installs the programs that tests need besides the Rust toolchain.
 //!
 //! A test that finds a program missing has to fail, not to skip itself; so they are checked here, first.
 
@@ -11,7 +11,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program that tests start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Needed {
     program: &'static str,
@@ -38,7 +37,7 @@ const BRINGING: &[Needed] = &[
 /// The parts of the toolchain that a minimal installation lacks: the cargo command and rustup's name for it.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
-/// Makes sure that everything is there, or says what is missing and how to get it.
+/// Checks that everything is installed, or reports what is missing and how to get it.
 pub fn run(workspace: &Workspace, amount: Amount) -> Result<(), Failure> {
     let bringing: &[Needed] = if amount == Amount::Full { BRINGING } else { &[] };
     cargo::step("setup", || provide(workspace, &[NEEDED, bringing].concat()))
@@ -95,7 +94,7 @@ fn install(lacking: &[Needed], path: &OsStr) -> Result<(), Failure> {
     if still.is_empty() { Ok(()) } else { Err(Failure::Problem(advice(&still))) }
 }
 
-/// What to tell someone who has to install by hand.
+/// The message for a person who must install by hand.
 fn advice(lacking: &[Needed]) -> String {
     let programs: Vec<&str> = lacking.iter().map(|needed| needed.program).collect();
     format!(

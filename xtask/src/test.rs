@@ -7,7 +7,6 @@ use crate::libtest::{PACKAGE_MARK, Tally};
 use crate::{agents, python, setup, watch};
 use std::time::Instant;
 
-/// How many of the slowest tests the summary names.
 const SLOWEST_SHOWN: usize = 10;
 
 /// Runs the steps; the first failure ends it.
@@ -84,7 +83,6 @@ fn documentation(workspace: &Workspace) -> Result<(), Failure> {
     cargo::run("cargo doc --workspace --locked --no-deps", command)
 }
 
-/// The table of the slowest tests.
 fn summary(tally: &Tally) -> String {
     let mut text = "\n==> slowest tests\n".to_owned();
     for timed in tally.slowest(SLOWEST_SHOWN) {

@@ -51,7 +51,7 @@ fn watch(step: &str, mut command: Command) -> Result<Tally, Failure> {
     }
 }
 
-/// Sends every line, then the end. A receiver that is gone means nobody wants the rest.
+/// Sends every line, then the end. A receiver that is gone needs no more lines.
 fn read_lines(reader: PipeReader, events: &SyncSender<Event>) {
     let mut reader = BufReader::new(reader);
     loop {

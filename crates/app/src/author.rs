@@ -14,7 +14,6 @@ pub const OWN_CALL: &str = "COUNTERSIGN_CALL";
 /// Programs that run a script named as an argument.
 const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "python3"];
 
-/// Whether an agent started this process.
 pub fn is_agent() -> bool {
     mark().is_some()
 }
@@ -39,7 +38,7 @@ fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<Stri
         Some((mark, program)) => {
             Some(format!("{}, a mark of {},", mark.name, program.map_or("an agent", |program| program.name)))
         }
-        None => ours().then(|| format!("{OWN_CALL}, a mark of what countersign starts,")),
+        None => ours().then(|| format!("{OWN_CALL}, a mark of programs that countersign starts,")),
     }
 }
 
@@ -79,23 +78,23 @@ pub fn actor() -> Actor {
     Actor::new(user_name(), kind, channel)
 }
 
-/// The hint where a command does not count as one of a person.
+/// The hint where a command does not count as a person's.
 pub fn way_out() -> String {
     match mark() {
         Some(mark) => {
-            format!("{mark}, so this is taken for an agent's: a person types it in a terminal of their own")
+            format!(
+                "{mark}, so this counts as an agent's command: a person must type it in a terminal outside any agent"
+            )
         }
-        None => "standard input is no terminal: a person types this at a terminal".to_owned(),
+        None => "standard input is not a terminal: a person must type this command in a terminal".to_owned(),
     }
 }
 
-/// The user this process runs for.
 pub fn user_name() -> String {
     let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The vendor of the agent that started this process, where it is known.
 pub fn vendor() -> Option<Vendor> {
     let own = std::env::vars_os().collect::<Vec<_>>();
     PROGRAMS.marked(&own).find_map(|(_, program)| program?.vendor)

@@ -10,12 +10,10 @@ use countersign_engine::git::Git;
 use countersign_engine::workspace::{self, Change, ChangeWanted};
 use std::path::PathBuf;
 
-/// A project with the base of a change.
 pub struct Base {
     /// The project, with the configuration that judges the change.
     pub project: Project,
     commit: Option<String>,
-    /// The warning where the change edits the configuration.
     edited: Option<String>,
 }
 
@@ -72,14 +70,14 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     gathered.project = Some(FileBytes { path, bytes });
     gathered.project_problem = None;
     (!there).then(|| {
-        format!("{FILE_NAME} is not what it was: judged by the one of {short}; look at what changed in it yourself")
+        format!("{FILE_NAME} changed: the version of {short} judges this; check the change of {FILE_NAME} yourself")
     })
 }
 
 /// The warning about a change to files by which later work is judged.
 pub fn gate_words(change: &Change) -> Option<String> {
     let files = change.gate_files();
-    let changed = format!("this changes what work is judged by or run with: {}", files.join(", "));
+    let changed = format!("this changes files that decide how work is judged or run: {}", files.join(", "));
     (!files.is_empty()).then_some(changed)
 }
 
@@ -89,12 +87,10 @@ impl Base {
         self.commit.as_deref()
     }
 
-    /// The warning where the change edits the configuration.
     pub fn edited(&self) -> Option<String> {
         self.edited.clone()
     }
 
-    /// The change, to hand in.
     pub async fn change(&self, warnings: &mut Vec<String>) -> Result<SubmittedChange, Failure> {
         warnings.extend(self.edited.clone());
         let wanted = ChangeWanted { base: self.commit.clone(), ..ChangeWanted::default() };

@@ -12,10 +12,9 @@ use countersign_engine::ledger::Stored;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The longest reason that is kept.
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 
-/// What is done with a review.
+/// What to do with a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Verb")]
@@ -26,16 +25,16 @@ pub enum Action {
     Reject,
     /// Let it pass without a review.
     Skip,
-    /// Send it back, with what was found.
+    /// Send it back with its findings.
     Fix,
-    /// Let a stopped review go on.
+    /// Let a stopped review continue.
     Unblock,
-    /// Take back what was handed in.
+    /// Take the submission back.
     Withdraw,
 }
 
 impl Action {
-    /// The decision that stands in place of the verdict; none where the review goes on or is taken back.
+    /// The decision that stands in place of the verdict; none where the review continues or is withdrawn.
     fn verb(self) -> Option<Verb> {
         match self {
             Self::Approve => Some(Verb::Approve),
@@ -65,7 +64,6 @@ pub struct Decide {
     pub by: Actor,
     /// Why. Taking back needs no reason.
     pub reason: Option<String>,
-    /// The digest of the work that was looked at.
     pub about: Option<Digest>,
 }
 
@@ -93,12 +91,11 @@ pub async fn decide(
     Ok(stored)
 }
 
-/// The refusal, with a hint.
 fn refused(error: EngineError, person: bool) -> Failure {
     let hint = match &error {
         EngineError::Refused(Refused::Forbidden(_)) if !person => Some(author::way_out()),
         EngineError::Refused(Refused::Decided(_)) if person => Some(
-            "the first decision about the same bytes counts; what was rejected goes on with `countersign unblock`, and then \
+            "the first decision about the same bytes counts; `countersign unblock` lets a rejected review continue, and then \
              it can be decided again"
                 .to_owned(),
         ),
@@ -114,5 +111,5 @@ fn refused(error: EngineError, person: bool) -> Failure {
 fn filled(reason: Option<String>) -> Result<String, Failure> {
     reason
         .filter(|text| !text.trim().is_empty())
-        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("--reason TEXT"))
+        .ok_or_else(|| Failure::usage("a decision needs a reason").hint("add --reason TEXT"))
 }

@@ -18,14 +18,10 @@ use countersign_engine::engine::{Engine, Found, Judge, Panelist, SubmittedChange
 use countersign_engine::ledger::{Ledger, Stored};
 use countersign_engine::workspace::{self, ChangeWanted};
 
-/// The most evidence of a dispute.
 pub const EVIDENCE_LIMIT_BYTES: u64 = 256 * 1024;
 
-/// A dispute that was handed in.
 pub struct Disputing {
-    /// The engine that performs it.
     pub engine: Engine,
-    /// Its review.
     pub ticket: Ticket,
     found: Found,
     by: Actor,
@@ -49,11 +45,11 @@ pub async fn dispute(
         Some(of) => as_judged(flags, of).await?,
     };
     let request = found.request(&evidence, project.config.policy.clone(), change);
-    let request = request.ok_or_else(|| Failure::usage("its criterion is no longer known"))?;
+    let request = request.ok_or_else(|| Failure::usage("the criterion of this finding no longer exists"))?;
     let panel = others_first(project.panelists()?, &found.finding.reviewer);
-    // With any reviewer: first the work must be as it was judged.
-    let anybody = project.planner_for(panel.clone())?.prepare(request.clone()).await;
-    if anybody.is_ok_and(|prepared| !found.is_about(&prepared)) {
+    // Reviewers do not matter here: first the work must be as it was judged.
+    let with_any = project.planner_for(panel.clone())?.prepare(request.clone()).await;
+    if with_any.is_ok_and(|prepared| !found.is_about(&prepared)) {
         return Err(changed(&found));
     }
     let engine = project.engine(project.planner_for(panel_then(&project, &found).await?)?).await?;
@@ -66,8 +62,8 @@ pub async fn dispute(
         }
     };
     if panel.is_empty() {
-        return Err(Failure::usage("nobody who could have judged it then can be asked now").hint(
-            "agents have disputes judged by the reviewers the project had; a person can name another: --reviewer claude",
+        return Err(Failure::usage("no reviewer that could have judged it then can be asked now").hint(
+            "for an agent, only reviewers that the project had then judge a dispute; a person can name another: --reviewer claude",
         ));
     }
     let engine = engine.replanned(project.planner_for(panel)?);
@@ -80,7 +76,6 @@ pub async fn dispute(
 }
 
 impl Disputing {
-    /// Records the end.
     pub async fn ended(self, stored: &Stored) -> Result<Answer<Disputed>, Failure> {
         let Self { engine, ticket, found, by } = self;
         let end = Ended::of(&ticket, stored);
@@ -91,7 +86,6 @@ impl Disputing {
     }
 }
 
-/// The finding with this name.
 async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
     let typed = typed.trim();
     let whole = if typed.starts_with("fi-") { typed.to_owned() } else { format!("fi-{typed}") };
@@ -101,8 +95,8 @@ async fn named(ledger: &Ledger, typed: &str) -> Result<Found, Failure> {
     let mut all = findings_named(ledger, &whole).await?;
     match all.len() {
         1 => Ok(all.remove(0)),
-        0 => Err(Failure::usage(format!("there is no finding `{typed}` that stands"))
-            .hint("`countersign show` lists the findings of a review, with their names")),
+        0 => Err(Failure::usage(format!("there is no open finding `{typed}`"))
+            .hint("`countersign show` lists the findings of a review with their ids")),
         _ => {
             let ids: Vec<&str> = all.iter().map(|found| found.finding.id.as_str()).collect();
             Err(Failure::usage(format!("`{typed}` is the beginning of several findings"))
@@ -120,22 +114,19 @@ fn disputable(found: &Found, by: &Actor) -> Result<(), Failure> {
     let review = &found.stored.review;
     match review.state {
         State::Judging => Err(Failure::usage(format!("{} is being judged now", review.id))
-            .hint("wait for its verdict; the finding may be gone")),
+            .hint("wait for its verdict; the finding may not be in it")),
         State::Settled(Settlement::Stopped(why)) if !by.may_decide() => {
             let outcome = Outcome::Stopped(why);
             Err(Failure::new(outcome, Code::Stopped, format!("{} is stopped: {outcome}", review.id))
-                .hint("what was stopped is for people: they can dispute it, or let it go on"))
+                .hint("only a person can dispute findings of a stopped review, or unblock it"))
         }
         _ => Ok(()),
     }
 }
 
-/// The evidence, unless it is empty or too long.
 fn weighed(text: String) -> Result<String, Failure> {
     match text.trim() {
-        "" => {
-            Err(Failure::usage("a dispute needs evidence").hint("--evidence TEXT, or a file that holds it"))
-        }
+        "" => Err(Failure::usage("a dispute needs evidence").hint("add --evidence TEXT, or --evidence FILE")),
         _ if text.len() as u64 > EVIDENCE_LIMIT_BYTES => {
             Err(Failure::usage(format!("the evidence has more than {EVIDENCE_LIMIT_BYTES} bytes")))
         }
@@ -172,13 +163,11 @@ fn others_first(panel: Vec<Panelist>, made_by: &str) -> Vec<Panelist> {
 
 fn changed(found: &Found) -> Failure {
     let review = &found.stored.review.id;
-    let message =
-        format!("what finding {} of {review} is about is not there as it was judged", found.finding.id);
+    let message = format!("the work of finding {} of {review} changed after it was judged", found.finding.id);
     Failure::new(Outcome::NoVerdict(NoVerdict::Stale), Code::Stale, message)
-        .hint("hand the work in again; what is found then can be disputed")
+        .hint("submit the work again; the new findings can be disputed")
 }
 
-/// The end of a dispute.
 struct Ended {
     /// Whether the finding stands; none where there is no verdict.
     upheld: Option<bool>,
@@ -196,7 +185,7 @@ impl Ended {
             Outcome::Stopped(
                 Stop::AttemptsUsedUp | Stop::Rejected | Stop::RejectedByReviewer | Stop::NotConverging,
             ) if ticket.route == Route::Recorded => {
-                let words = "upheld before, and judged once only".to_owned();
+                let words = "upheld before; a dispute is judged only once".to_owned();
                 (Some(true), Outcome::Stopped(Stop::AttemptsUsedUp), words)
             }
             Outcome::NeedsWork
@@ -223,7 +212,6 @@ fn record(found: &Found, stored: &Stored, by: Actor, upheld: bool) -> Dispute {
     }
 }
 
-/// The reviewer of the dispute, and its feedback.
 fn said(stored: &Stored) -> (String, String) {
     let review = &stored.review;
     let Some(round) = review.round() else { return Default::default() };
@@ -246,11 +234,11 @@ fn answer(found: Found, stored: &Stored, end: Ended) -> Answer<Disputed> {
     let (reviewer, feedback) = said(stored);
     let id = stored.review.id.clone();
     let next = match end.upheld {
-        Some(false) => vec!["hand the work in again: nobody is asked about this".to_owned()],
+        Some(false) => vec!["submit the work again: no reviewer is asked about this finding".to_owned()],
         Some(true) => vec![
-            "mend what was found".to_owned(),
+            "fix the findings".to_owned(),
             Reader::of_command().person_decides(id.as_str(), || {
-                format!("or a person has it judged once more: countersign unblock {id} --reason TEXT")
+                format!("or a person allows one more dispute: countersign unblock {id} --reason TEXT")
             }),
         ],
         None => vec!["run the same command again".to_owned()],

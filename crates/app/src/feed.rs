@@ -4,10 +4,8 @@ use crate::{Code, Failure};
 use countersign_engine::ledger::{Ledger, LedgerError, Recorded, Watcher};
 use std::collections::VecDeque;
 
-/// How many events are read at once.
 const PAGE: u32 = 200;
 
-/// The events after a position in the ledger.
 pub struct Feed {
     ledger: Ledger,
     watcher: Watcher,
@@ -51,7 +49,7 @@ pub async fn known(ledger: &Ledger, after: Option<u64>) -> Result<(), Failure> {
         Some(after) if after > last => {
             let words = format!("the ledger has no event {after}: its last is {last}");
             Err(Failure { code: Code::NoEvent, ..Failure::usage(words) }
-                .hint("begin after 0, or with what happens from now on"))
+                .hint("begin after 0 for all events; without a number only new events come"))
         }
         _ => Ok(()),
     }

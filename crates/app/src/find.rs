@@ -1,4 +1,4 @@
-//! Which review is meant by what was typed or sent: an id, the beginning of one, a subject, or what a door calls it.
+//! Finds the review that a text names: an id, the beginning of one, a subject, or a name of a door.
 
 use crate::doors::{CLI, DOORS};
 
@@ -7,7 +7,7 @@ use crate::{Code, Failure};
 use countersign_core::ids::{ReviewId, Subject};
 use countersign_engine::ledger::{Filter, Ledger};
 
-/// The review somebody means by an id or a unique beginning of it, by its subject, or by what a door calls it.
+/// The review by its id or a unique beginning of it, by its subject, or by its name in a door.
 pub async fn meant(project: &Project, ledger: &Ledger, typed: &str) -> Result<ReviewId, Failure> {
     if typed.contains('/')
         && let Some(stored) = ledger.latest_for(&Subject::from_text(typed)).await?
@@ -41,19 +41,15 @@ pub async fn latest(ledger: &Ledger) -> Result<ReviewId, Failure> {
     rows.into_iter().next().map(|row| row.id).ok_or_else(no_ledger)
 }
 
-/// There is nothing to show yet.
 pub fn no_ledger() -> Failure {
     Failure::not_found("nothing has been judged in this project yet")
-        .hint("begin with `countersign review PATHS…`")
+        .hint("start with `countersign review PATHS…`")
 }
 
-/// What was typed means several reviews.
 pub(crate) fn ambiguous(message: String) -> Failure {
     Failure { code: Code::Ambiguous, ..Failure::usage(message) }
 }
 
-/// There is no such review.
 pub fn not_found(typed: &str) -> Failure {
-    Failure::not_found(format!("there is no review `{typed}`"))
-        .hint("`countersign log` lists the reviews there are")
+    Failure::not_found(format!("there is no review `{typed}`")).hint("`countersign log` lists all reviews")
 }

@@ -6,7 +6,6 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The longest accepted string.
 pub const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// Parses arguments. An error names the path of the wrong value.
@@ -19,7 +18,6 @@ pub fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failure> {
     })
 }
 
-/// An argument that cannot be used.
 pub fn bad_argument(message: impl Into<String>) -> Failure {
     Failure { code: Code::Arguments, ..Failure::usage(message) }
         .hint("the tool's input schema describes every argument; nothing was changed")
@@ -41,7 +39,7 @@ fn bounded(path: &str, value: &Value) -> Result<(), Failure> {
         Value::Object(map) => map.iter().try_for_each(|(key, item)| {
             // Errors below show the key.
             if key.len() > 200 || key.contains('\0') {
-                return Err(bad_argument("there is no argument with such a name"));
+                return Err(bad_argument("an argument name is too long or has a NUL character"));
             }
             bounded(&below(key), item)
         }),
@@ -57,15 +55,13 @@ pub fn filled(name: &str, text: &str, max_bytes: usize) -> Result<(), Failure> {
     at_most(name, text.len(), max_bytes, "bytes")
 }
 
-/// Refuses a number above the maximum.
 pub fn at_most(name: &str, given: usize, max: usize, unit: &str) -> Result<(), Failure> {
     if given > max {
-        return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are taken")));
+        return Err(bad_argument(format!("`{name}` has {given} {unit}, at most {max} are allowed")));
     }
     Ok(())
 }
 
-/// The JSON schema of arguments.
 pub fn schema<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = whole::<T>(SchemaSettings::draft2020_12());
     schema.values_mut().for_each(without_null);
@@ -123,7 +119,7 @@ mod tests {
             (json!({ "a": long }), "`a` has 1048577 bytes"),
             (json!({ "a": ["b", "c\0"] }), "`a[1]` holds a NUL character"),
             (json!({ "a": { "b": "\0" } }), "`a.b` holds a NUL"),
-            (json!({ "a\0": 1 }), "no argument with such a name"),
+            (json!({ "a\0": 1 }), "an argument name is too long"),
         ] {
             assert!(bounded("", &value).unwrap_err().message.contains(says), "{says}");
         }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// The reviewer of a server without a runner: the author itself.
 const SELF: &str = "self";
 
-/// How steps are judged.
 #[derive(Clone, Debug)]
 pub struct Judging {
     /// The reviewer instead of the configured ones: a configured name or a short form.
@@ -28,7 +27,6 @@ impl Judging {
         Ok(Project { all_at_once: true, ..resident.project_for(Some(reviewer))? })
     }
 
-    /// Opens the door.
     pub fn open(&self, project: &Project, engine: Engine, memory: Arc<Memory>, one_client: bool) -> Jobs {
         let judged = match (self.quality_gate, &self.runner) {
             (false, _) => Judged::ByNobody,

@@ -10,31 +10,27 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::{Round, State};
 use countersign_engine::ledger::{self, Filter, Ledger};
 
-/// How many reviews are read at once where most may be left out.
+/// How many reviews are read at once; filters may drop most of them.
 const PAGE: u32 = 500;
 
-/// Which part of the history is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The events of this review instead of a list of reviews.
     pub id: Option<String>,
-    /// How many rows at most.
     pub limit: u32,
     /// Reviews opened before this one, or events after this number: the next page.
     pub from: Option<u64>,
-    /// Check the whole ledger first.
     pub verify: bool,
     /// Only reviews that changed since then, in milliseconds.
     pub since_ms: Option<i64>,
-    /// Only reviews that stand so: the name of an outcome.
+    /// Only reviews with this outcome, by its name.
     pub outcome: Option<String>,
     /// Only reviews of this subject, as people type it.
     pub subject: Option<String>,
-    /// Only reviews in which this reviewer ruled or was asked.
+    /// Only reviews for which this reviewer could be asked.
     pub reviewer: Option<String>,
 }
 
-/// Lists reviews, or the events of one.
 pub async fn log(project: &Project, wanted: &Wanted) -> Result<Answer<Log>, Failure> {
     let Some(ledger) = project.existing_ledger().await? else { return Err(no_ledger()) };
     let events_verified = if wanted.verify { Some(ledger.verify().await?) } else { None };
@@ -130,7 +126,6 @@ fn is_interrupted(ledger: &Ledger, row: &ledger::Row) -> bool {
         && !row.holder.as_deref().is_some_and(|holder| ledger.is_alive(holder))
 }
 
-/// A page of the events of a review, oldest first.
 pub async fn events(ledger: &Ledger, id: &ReviewId, after_n: u64, limit: u32) -> Result<Events, Failure> {
     let mut entries = ledger.events(id, after_n, limit.saturating_add(1)).await?;
     let more = entries.len() > limit as usize;

@@ -18,7 +18,7 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
         Some(Outcome::BudgetReached) => {
             let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
             let anew = reader.person_decides(id.as_str(), || {
-                format!("a person gives the review its budget anew: countersign unblock {id} --reason TEXT")
+                format!("a person can renew the budget of the review: countersign unblock {id} --reason TEXT")
             });
             let mut reasons = review.round().into_iter().flat_map(|round| {
                 round.assignments.iter().filter_map(|assignment| round.failure_of(assignment))
@@ -30,7 +30,7 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
                 // The budget of the day is no part of a review: its current value holds.
                 _ if reasons.all(of_day) => {
                     vec![format!(
-                        "{raise}; other reviews may leave room when they end, and another day (UTC) has a budget of its own"
+                        "{raise}; other reviews may free budget when they end, and each day (UTC) has its own budget"
                     )]
                 }
                 // The budget of a review is fixed when it opens; only a person renews it.
@@ -57,7 +57,6 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     }
 }
 
-/// The next steps of a self-review.
 pub fn self_review(instructions: &Path, id: &ReviewId) -> Vec<String> {
     vec![
         format!("review the work as {} says", instructions.display()),

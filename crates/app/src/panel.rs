@@ -22,7 +22,6 @@ const REPLAY_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 impl Project {
-    /// All reviewers, in order.
     pub fn panelists(&self) -> Result<Vec<Panelist>, Failure> {
         let all = self.each_reviewer().into_iter().map(|(_, panelist)| panelist);
         let all: Vec<_> = all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
@@ -91,7 +90,7 @@ impl Project {
         match name {
             "self" => Ok(Some(self.panelist(name, Judge::SelfReview))),
             "checks" => Ok(None),
-            _ => Err(Failure::usage(format!("`{name}` names nobody to ask")).hint(format!(
+            _ => Err(Failure::usage(format!("unknown reviewer `{name}`")).hint(format!(
                 "for example {}, command:./judge.sh, or text:./review.sh",
                 PROGRAMS.reviewer_names()
             ))),
@@ -178,7 +177,6 @@ impl Project {
         if self.all_at_once { usize::MAX } else { usual }
     }
 
-    /// A panelist with defaults.
     pub fn panelist(&self, name: &str, judge: Judge) -> Panelist {
         let usual = self.config.limits.reviewers_at_once;
         let mut settings = self.config.settings().iter();
@@ -212,7 +210,7 @@ fn key(source: &KeySource) -> Result<Key, String> {
     match key.trim() {
         "" => Err("its key is empty".to_owned()),
         key if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Key::new(key)),
-        _ => Err("its key has several lines, or signs that no key has".to_owned()),
+        _ => Err("its key has several lines or invalid characters".to_owned()),
     }
 }
 
@@ -220,14 +218,14 @@ fn key(source: &KeySource) -> Result<Key, String> {
 fn read_key(file: &Path) -> Result<String, String> {
     let found = std::fs::metadata(file).map_err(|error| error.to_string())?;
     if !found.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut text = String::new();
     let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
     let read = opened.take(KEY_LIMIT_BYTES + 1).read_to_string(&mut text);
     match read.map_err(|error| error.to_string())? as u64 {
         0..=KEY_LIMIT_BYTES => Ok(text),
-        _ => Err(format!("it has more than {KEY_LIMIT_BYTES} bytes, which no key has")),
+        _ => Err(format!("it has more than {KEY_LIMIT_BYTES} bytes, too many for a key")),
     }
 }
 
@@ -242,11 +240,10 @@ fn other_vendors_first(panel: Vec<Panelist>, author: Option<Vendor>) -> Vec<Pane
     stays.iter().filter_map(|stays| if *stays { selves.next() } else { moving.next() }).collect()
 }
 
-/// The vendor of a reviewer's model, if known.
 fn vendor(judge: &Judge) -> Option<Vendor> {
     match judge {
         Judge::Agent(agent) if agent.base_url.is_none() => agent.vendor(),
-        // At another address the same API may serve any model.
+        // At another address the API may serve any model.
         Judge::Service(service) if service.base_url == service.api.own_url() => Some(match service.api {
             Api::Anthropic => Vendor::Anthropic,
             Api::OpenAi => Vendor::OpenAi,

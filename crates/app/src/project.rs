@@ -14,9 +14,7 @@ use countersign_engine::reviewer::checks;
 use countersign_engine::workspace::Root;
 use std::path::{Path, PathBuf};
 
-/// A project with its configuration.
 pub struct Project {
-    /// Its configuration.
     pub config: Config,
     pub root: Root,
     /// The current folder: typed paths are relative to it.
@@ -28,7 +26,6 @@ pub struct Project {
 }
 
 impl Project {
-    /// The project around the current folder.
     pub fn find(config: Option<&Path>, reviewer: Option<String>) -> Result<Self, Failure> {
         Self::find_at(current_folder()?, config, reviewer, &environment())
     }
@@ -45,7 +42,6 @@ impl Project {
         Self::of(here, &gathered, &flags, environment)
     }
 
-    /// The project with these configuration files.
     pub fn of(
         here: PathBuf,
         gathered: &Gathered,
@@ -57,7 +53,6 @@ impl Project {
         Ok(Self { config, root, here, author: author::vendor(), all_at_once: false })
     }
 
-    /// The folder of the ledger.
     pub fn ledger_dir(&self) -> PathBuf {
         ledger_dir(self.root.path())
     }
@@ -76,14 +71,12 @@ impl Project {
         Ok(Ledger::open(&dir).await?)
     }
 
-    /// The planner with the configured reviewers.
     pub fn planner(&self, max_inline_files: Option<usize>) -> Result<Planner, Failure> {
         let mut planner = self.planner_for(self.panelists()?)?;
         planner.bounds.max_inline_files = max_inline_files.or(planner.bounds.max_inline_files);
         Ok(planner)
     }
 
-    /// The planner with these reviewers.
     pub fn planner_for(&self, panelists: Vec<Panelist>) -> Result<Planner, Failure> {
         let environment: Vec<_> = std::env::vars_os().collect();
         let at_once = self.config.limits.reviewers_at_once;
@@ -101,7 +94,6 @@ impl Project {
         Library::new(self.root.path(), more_job_folders(&self.here))
     }
 
-    /// The limits of every question.
     pub fn bounds(&self) -> Bounds {
         let limits = &self.config.limits;
         Bounds {
@@ -130,7 +122,6 @@ impl Project {
         self.planner_for(panelists)
     }
 
-    /// The engine on this project's ledger.
     pub async fn engine(&self, planner: Planner) -> Result<Engine, Failure> {
         Ok(Engine::new(planner, self.ledger().await?, guard_program()?)?)
     }
@@ -188,18 +179,16 @@ pub fn environment() -> Environment {
 
 const STEERING: [&str; 3] = ["COUNTERSIGN_ROOT", "COUNTERSIGN_CONFIG", "COUNTERSIGN_REVIEWER"];
 
-/// The environment of a gate. An agent may have set these variables, so they must not choose what is judged or by whom.
+/// The environment of a gate. An agent may have set these variables, so they must not choose the work or its reviewers.
 pub fn gate_environment() -> Environment {
     Environment { root: None, config: None, reviewer: None, ..environment() }
 }
 
-/// The set variables that a gate ignores.
 pub fn ignored_by_gates() -> Vec<&'static str> {
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     STEERING.into_iter().filter(set).collect()
 }
 
-/// The folders with jobs that the environment names.
 pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
     let list = std::env::var_os(library::FOLDERS_VARIABLE).unwrap_or_default();
     library::folders_of(&list).into_iter().map(|folder| here.join(folder)).collect()
@@ -207,6 +196,6 @@ pub fn more_job_folders(here: &Path) -> Vec<PathBuf> {
 
 pub fn guard_program() -> Result<GuardProgram, Failure> {
     let own = std::env::current_exe()
-        .map_err(|error| Failure::internal(format!("this program cannot find itself: {error}")))?;
+        .map_err(|error| Failure::internal(format!("the path of this program is not known: {error}")))?;
     Ok(GuardProgram(own))
 }

@@ -2,7 +2,6 @@
 
 use crate::author;
 
-/// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A person, who gets the commands that are for people.
@@ -12,7 +11,6 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The reader of the output of this command.
     pub fn of_command() -> Self {
         if author::is_agent() { Self::Agent } else { Self::Person }
     }

@@ -17,7 +17,6 @@ use std::path::Path;
 
 const NOTES_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// The base of a change, and the configuration that judges it.
 #[derive(Clone, Debug, Default)]
 pub struct Since {
     /// The commit; by default the merge base of HEAD and the default branch.
@@ -26,19 +25,17 @@ pub struct Since {
     pub config_from_worktree: bool,
 }
 
-/// The base of the change in the current folder.
 pub async fn base(flags: &Flags, since: &Since) -> Result<change::Base, Failure> {
     if since.config_from_worktree && author::is_agent() {
         return Err(Failure::usage(
-            "--config-from worktree is for people: a change does not choose its judge",
+            "--config-from worktree is only for people: a change must not choose its rules",
         )
-        .hint("leave it out, or have a person run this"));
+        .hint("leave it out, or ask a person to run this"));
     }
     let (here, environment) = (project::current_folder()?, project::environment());
     change::base(here, flags, &environment, since.base.as_deref(), since.config_from_worktree).await
 }
 
-/// The notes in a file.
 pub async fn notes(path: &Path) -> Result<String, Failure> {
     let read = workspace::read_notes(path, NOTES_LIMIT_BYTES).await;
     read.map_err(|error| Failure::usage(format!("the notes in `{}` cannot be read: {error}", path.display())))
@@ -56,7 +53,6 @@ pub fn subject(name: Option<&str>) -> Result<Subject, Failure> {
     }
 }
 
-/// A question as it would be asked.
 pub async fn question(
     planner: &Planner,
     prepared: &Prepared,
@@ -76,7 +72,7 @@ pub async fn question(
     })
 }
 
-/// The answer about a round that has ended. `again` says how to hand the same work in again.
+/// The answer about a round that has ended. `again` says how to submit the same work again.
 pub async fn answer(
     engine: &Engine,
     ticket: &Ticket,

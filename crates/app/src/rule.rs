@@ -1,4 +1,4 @@
-//! The results of a self-review, handed in by the author.
+//! The results of a self-review, submitted by the author.
 
 use crate::Failure;
 use crate::find::{meant, no_ledger};

@@ -7,16 +7,13 @@ use countersign_engine::config::{Diagnostic, Place, Problems, Source};
 use countersign_engine::yaml::read_file;
 use std::path::Path;
 
-/// The tasks of a project and the settings of its runs.
 pub struct RunProject {
-    /// The paths of the files.
     pub layout: Layout,
     /// The settings: the project's file, and over it `run:` of `countersign.yml`.
     pub settings: Loaded,
 }
 
 impl RunProject {
-    /// The tasks of a project.
     pub fn of(project: &Project) -> Result<Self, Problems> {
         Self::at(project.root.path(), project.config.file.as_deref())
     }
@@ -45,7 +42,7 @@ mod tests {
     fn issue_15_a_configuration_that_cannot_be_read_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         assert!(RunProject::at(folder.path(), None).is_ok());
-        // A folder of that name is there and cannot be read as a file.
+        // A folder of that name cannot be read as a file.
         assert!(RunProject::at(folder.path(), Some(folder.path())).is_err());
         assert!(RunProject::at(folder.path(), Some(&folder.path().join("gone.yml"))).is_err());
     }

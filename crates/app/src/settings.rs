@@ -10,7 +10,6 @@ pub fn settings(project: &Project) -> Answer<Config> {
     Answer::passed(Config { root, file, settings })
 }
 
-/// The JSON schema of the configuration.
 pub fn schema() -> Answer<ConfigSchema> {
     Answer::passed(ConfigSchema { json_schema: config::schema() })
 }

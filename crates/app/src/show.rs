@@ -23,7 +23,7 @@ pub async fn show(project: &Project, typed: Option<&str>) -> Result<Answer<Verdi
     Ok(answer.done())
 }
 
-/// A review as it stands. Outcome and exit code are those of the review, so that nothing reads as passed that did not.
+/// A review as it is now. Outcome and exit code are those of the review, so only a pass reads as a pass.
 pub async fn shown(ledger: &Ledger, stored: &Stored) -> Result<Answer<Verdict>, Failure> {
     let next = next::steps(&stored.review, DOORS.of(&stored.review.subject).again, Reader::of_command());
     let spent = Spent::of(ledger, &stored.review).await?;

@@ -53,8 +53,8 @@ impl Spent {
     pub fn words(&self) -> String {
         let tokens = match (self.tokens_in, self.tokens_out) {
             (Some(input), Some(output)) => {
-                let more = if self.tokens_unknown > 0 { " and what is unknown" } else { "" };
-                format!("{input} tokens in, {output} out{more}, ")
+                let least = if self.tokens_unknown > 0 { "at least " } else { "" };
+                format!("{least}{input} tokens in, {output} out, ")
             }
             _ => String::new(),
         };
@@ -62,13 +62,12 @@ impl Spent {
             (None, 0) => "cost nothing".to_owned(),
             (None, _) => "cost unknown".to_owned(),
             (Some(micro), 0) => format!("cost {}", dollars(micro)),
-            (Some(micro), _) => format!("cost {} and what is unknown", dollars(micro)),
+            (Some(micro), _) => format!("cost at least {} (some unknown)", dollars(micro)),
         };
         format!("{tokens}{cost}")
     }
 }
 
-/// In dollars.
 fn usd<S: Serializer>(microusd: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     #[expect(clippy::cast_precision_loss, reason = "no project pays that much")]
     microusd.map(|micro| micro as f64 / MICRO as f64).serialize(serializer)

@@ -9,23 +9,18 @@ use countersign_engine::git;
 use countersign_engine::ledger::Filter;
 use std::path::Path;
 
-/// How many commands are proposed.
 const STEPS: usize = 3;
-/// How many open reviews are looked at.
 const OPEN_ROWS: u32 = 50;
 
 /// Looks at the project and changes nothing.
 pub async fn start(config: Option<&Path>) -> Result<Answer<Start>, Failure> {
     let steps = match Project::find(config, None) {
         Err(failure) => vec![
-            Step::new(
-                "countersign validate",
-                &format!("the configuration has an error: {}", failure.message),
-            ),
+            Step::new("countersign validate", &problem(&failure)),
             Step::new("countersign help configuration", "every key of countersign.yml"),
         ],
         Ok(project) if project.config.file.is_none() => vec![
-            Step::new("countersign demo", "see work judged, sent back, fixed and passed, without a model"),
+            Step::new("countersign demo", "see a review: work fails, is fixed and passes; needs no model"),
             Step::new("countersign init", "write a first countersign.yml for this project"),
             Step::new("countersign help", "list topics and commands"),
         ],
@@ -33,6 +28,13 @@ pub async fn start(config: Option<&Path>) -> Result<Answer<Start>, Failure> {
     };
     // No work was judged: a script that meant to name a command must not see a pass.
     Ok(Answer::new(Some(Outcome::Usage), Start { next: steps.into_iter().take(STEPS).collect() }))
+}
+
+fn problem(failure: &Failure) -> String {
+    match failure.diagnostics.first() {
+        Some(first) => format!("the configuration has an error: {}", first.message),
+        None => failure.message.clone(),
+    }
 }
 
 async fn configured(project: &Project) -> Result<Vec<Step>, Failure> {
@@ -57,9 +59,9 @@ async fn configured(project: &Project) -> Result<Vec<Step>, Failure> {
         steps.push(Step::new("countersign doctor", "check that everything a review needs is in place"));
     }
     if git::is_repository(&current_folder()?) {
-        steps.push(Step::new("countersign review --change", "judge all work since the default branch"));
+        steps.push(Step::new("countersign review --change", "review all changes since the default branch"));
     }
-    steps.push(Step::new("countersign review", "judge all files the rules name"));
+    steps.push(Step::new("countersign review", "review all files that the rules match"));
     steps.push(Step::new("countersign status", "list open reviews, and count how reviews ended"));
     Ok(steps)
 }

@@ -7,6 +7,7 @@ use crate::project::Project;
 use crate::run_project::RunProject;
 use countersign_core::outcome::Outcome;
 use countersign_core::review::State;
+use countersign_core::text;
 use countersign_doors::jobs::overview::under_way;
 use countersign_doors::run::state::{self, Of, Summary};
 use countersign_doors::run::status::{Standing, counts, standings};
@@ -15,7 +16,6 @@ use countersign_doors::run::tasks::Reading;
 use countersign_doors::service::active::active;
 use countersign_engine::ledger::{Count, Filter, Ledger};
 
-/// How many open reviews are listed.
 pub const OPEN_ROWS: u32 = 50;
 /// How many sessions are searched for workflows under way.
 const SESSIONS: u32 = 50;
@@ -103,7 +103,8 @@ fn counted(standings: &[Standing<'_>], summaries: &[Summary], name: &str) -> Str
     };
     let known = standings.iter().filter(|standing| standing.summary.is_some()).count();
     if let Some(more @ 1..) = summaries.len().checked_sub(known) {
-        text.push_str(&format!("; {more} more ran once and are not in {name} any more"));
+        let more = text::counted(more, "more task ran before and is", "more tasks ran before and are");
+        text.push_str(&format!("; {more} no longer in {name}"));
     }
     text
 }

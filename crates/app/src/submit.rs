@@ -1,4 +1,4 @@
-//! Work that clients hand in to a server, by MCP or HTTP: files or a change, with criteria or the project's rules. The doc
+//! Work that clients submit to a server, by MCP or HTTP: files or a change, with criteria or the project's rules. The doc
 //! comments of the arguments are part of the tools' schemas.
 
 use crate::Failure;
@@ -19,7 +19,6 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The longest name or handle.
 pub const NAME_MAX_BYTES: usize = 200;
 const FILES_MAX: usize = 10_000;
 const CRITERIA_MAX: usize = 100;
@@ -30,7 +29,6 @@ const GUIDANCE_MAX_BYTES: usize = 64 * 1024;
 /// The way in, which is part of the subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By a tool of the MCP server.
     Mcp,
     Http,
 }
@@ -45,7 +43,7 @@ impl Way {
     }
 }
 
-/// What can be handed in.
+/// Work to submit.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submit {
@@ -105,15 +103,12 @@ pub struct SubmittedWork {
     /// The review as it stood right afterwards.
     pub stored: Stored,
     pub round: u32,
-    /// Whether it joined a running review.
     pub attached: bool,
-    /// Warnings for people.
     pub warnings: Vec<String>,
-    /// The engine that performs it.
     pub engine: Engine,
 }
 
-/// Hands work in and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
+/// Submits work and performs its review in the background. `author` is the vendor of the model that wrote it, if known.
 pub async fn hand_in(
     resident: &Resident,
     mut given: Submit,

@@ -18,12 +18,11 @@ pub fn tasks_in(project: &Project, plan: &str, ledger: Ledger) -> Result<Tasks, 
     // The plan is left out of the change, so its name must not match other files.
     if !plan.ends_with(".md") || plan.contains(['*', '?', '[', ']', '{', '}', '!', '\\']) {
         return Err(Failure::usage(format!("`{plan}` cannot be a plan"))
-            .hint("a plan is a Markdown file, such as PLAN.md, whose name has no signs of a pattern"));
+            .hint("a plan is a Markdown file, such as PLAN.md, without * ? and other pattern characters in its name"));
     }
     Ok(Tasks { ledger, root: project.root.path().to_owned(), plan })
 }
 
-/// The latest review of a task by its id.
 pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Result<Option<ReviewId>, Failure> {
     let tasks = tasks_in(project, plan::FILE, ledger.clone())?;
     let task = match plan::is_planned_id(typed) {
@@ -38,7 +37,7 @@ pub async fn review_of(project: &Project, ledger: &Ledger, typed: &str) -> Resul
     match latest {
         Some(stored) => Ok(Some(stored.review.id)),
         None => Err(Failure::not_found(format!("task {} was never reviewed", task.id))
-            .hint(format!("countersign task review {}", task.id))),
+            .hint(format!("run `countersign task review {}`", task.id))),
     }
 }
 

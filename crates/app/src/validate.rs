@@ -26,7 +26,6 @@ pub fn validate(config: Option<&Path>, named: &[PathBuf]) -> Result<Answer<Valid
     Ok(answer(together(configuration, problems)?, doors))
 }
 
-/// Checks the named files alone.
 fn only(files: &[PathBuf]) -> Result<Answer<Valid>, Failure> {
     let mut states = qr::check_files(files);
     match states.problems.take() {

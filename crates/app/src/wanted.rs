@@ -12,12 +12,11 @@ use countersign_core::rule::{Each, Rule, Scope};
 use countersign_core::submission::{Output, OutputKind};
 use countersign_engine::config::{Config, Diagnostic};
 use countersign_engine::engine::{EngineError, Planner, Prepared, Request, SubmittedChange};
-use countersign_engine::workspace;
+use countersign_engine::workspace::{self, PathProblem};
 use std::path::PathBuf;
 
 const OUTPUT: &str = "files";
 
-/// The work to judge, and the criteria.
 #[derive(Debug)]
 pub struct Wanted {
     /// Files and folders; without any, all files that the rules match.
@@ -30,11 +29,9 @@ pub struct Wanted {
     pub each_file: bool,
     /// Background for their reviewer.
     pub guidance: Option<String>,
-    /// The author's notes.
     pub notes: Option<String>,
     /// The same over retries.
     pub subject: Subject,
-    /// Whether attempts are counted.
     pub is_loop: bool,
     /// Ask again, also where rulings stand.
     pub fresh: bool,
@@ -42,14 +39,11 @@ pub struct Wanted {
     pub words: Words,
 }
 
-/// Names of arguments, for hints.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// A criterion.
     pub criteria: &'static str,
     /// A criterion with its arguments.
     pub criteria_example: &'static str,
-    /// The work.
     pub paths: &'static str,
 }
 
@@ -67,7 +61,7 @@ impl Wanted {
             Err(EngineError::Plan(PlanError::NothingToJudge)) => {
                 let rules: Vec<_> = project.config.rules.iter().map(|rule| rule.name.as_str()).collect();
                 let (rules, criteria) = (rules.join(", "), self.words.criteria);
-                let words = "no rule is for any of these files";
+                let words = "no rule matches these files";
                 return Err(Failure::new(Outcome::Usage, Code::NoRule, words)
                     .hint(format!("rules: {rules}; add a rule, or use {criteria}")));
             }
@@ -152,7 +146,7 @@ impl Wanted {
     fn no_rules(&self, config: &Config) -> Failure {
         match config.require_file() {
             Err(problem) => Failure::usage(problem.message).hint(format!(
-                "`countersign init` writes one; or name {}, with {} or by the built-in questions",
+                "`countersign init` writes one; or name {} to judge, with {} or with the built-in questions",
                 self.words.paths, self.words.criteria_example
             )),
             Ok(file) => Failure::usage(format!("{} has no rules", file.display())),
@@ -161,7 +155,17 @@ impl Wanted {
 
     /// The files of the paths: files as they are, folders without what git ignores.
     fn files(&self, project: &Project, warnings: &mut Vec<String>) -> Result<Vec<String>, Failure> {
-        let path_failure = |problem: workspace::PathProblem| Failure::from(EngineError::from(problem));
+        let here = project.here.display();
+        let path_failure = |problem: PathProblem| {
+            let hint = match &problem {
+                PathProblem::Missing(_) => format!("paths are relative to the current folder, `{here}`"),
+                PathProblem::Outside(..) => {
+                    "name files of this project, or run the command in the other project".into()
+                }
+                _ => return Failure::from(EngineError::from(problem)),
+            };
+            Failure::from(EngineError::from(problem)).hint(hint)
+        };
         if self.paths.is_empty() && !self.criteria.is_empty() {
             let Words { criteria, paths, .. } = self.words;
             return Err(Failure::usage(format!("{criteria} needs {paths} to judge"))
@@ -194,7 +198,7 @@ impl Wanted {
         };
         let unjudged = prepared.plan.unjudged.iter().map(|file| &prepared.submission.files[*file].path);
         let failure = |path: &String| {
-            Failure::usage(format!("no rule is for `{path}`")).hint("add a rule for it, or leave it out")
+            Failure::usage(format!("no rule matches `{path}`")).hint("add a rule for it, or leave it out")
         };
         unjudged.into_iter().find(|path| named(path)).map_or(Ok(()), |path| Err(failure(path)))
     }
@@ -205,7 +209,6 @@ pub fn built_in_rules() -> Result<Vec<Rule>, Failure> {
     Ok(resolve("the built-in questions".as_ref(), &default_questions(), PathBuf::new())?.rules)
 }
 
-/// The files that a rule matches.
 fn concerned(rules: &[Rule], files: Vec<String>) -> Result<Vec<String>, Failure> {
     let mut sets = vec![];
     for rule in rules {
@@ -243,12 +246,12 @@ fn left_aside(prepared: &Prepared) -> Vec<String> {
         let path = &prepared.submission.files[*first].path;
         let others =
             if unjudged.len() > 1 { format!(" and {} more", unjudged.len() - 1) } else { String::new() };
-        warnings.push(format!("no rule is for `{path}`{others}: not judged"));
+        warnings.push(format!("no rule matches `{path}`{others}: not judged"));
     }
     // A change need not match every rule.
     let rules = prepared.plan.not_applicable.iter().filter(|_| prepared.request.change.is_none());
     for rule in rules {
-        warnings.push(format!("rule '{rule}' is for none of these files"));
+        warnings.push(format!("rule '{rule}' matches none of these files"));
     }
     warnings
 }

@@ -41,7 +41,7 @@ const FOREIGN: [&str; 40] = [
     "GIT_CONFIG_COUNT",
     "CLICOLOR_FORCE",
     "NO_COLOR",
-    // Nobody who runs tests wants to be told of what happens in them.
+    // Tests must not send notifications.
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "DBUS_SESSION_BUS_ADDRESS",

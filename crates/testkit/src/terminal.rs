@@ -49,7 +49,7 @@ impl Terminal {
         let seen = Arc::new(Mutex::new(seen));
         let (reader, heard) = (process.get_file_handle().unwrap(), seen.clone());
         std::thread::spawn(move || read(reader, &heard));
-        // Without an echo: that is switched off by whoever makes the terminal, a moment after it is there.
+        // Without an echo: the program that opens the terminal switches it off a moment later.
         eventually("the terminal is ready", || {
             tcgetattr(&file).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::ECHO))
         });

@@ -27,11 +27,11 @@ const QUESTION: &str = "Does the text contain the word apple?";
 /// For reviewers without a timeout of their own.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asks a reviewer, and shows its answer.
 pub(super) async fn ask(asking: &Asking<'_>, panelist: Panelist) -> Result<Check, Failure> {
     let what = format!("answers {}", panelist.name);
     let folder = Scratch::new("doctor");
-    let folder = folder.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
+    let folder = folder
+        .map_err(|error| Failure::internal(format!("a temporary folder cannot be created: {error}")))?;
     let panelist = moved(panelist, asking.project.root.path());
     let seconds = panelist.timeout.unwrap_or(TIMEOUT).as_secs();
     (asking.note)(&format!("asking {}, for at most {seconds} s", visible_line(&panelist.name)));
@@ -93,10 +93,10 @@ fn line(what: String, stored: &Stored) -> Check {
     let said = feedback.filter(|words| !words.trim().is_empty()).map(|words| format!(": {words}"));
     let said = said.unwrap_or_default();
     match review.standing() {
-        Some(Outcome::Passed) => Check::ok(what, format!("yes, as it should{said}")),
+        Some(Outcome::Passed) => Check::ok(what, format!("it answered yes, which is right{said}")),
         Some(Outcome::NeedsWork | Outcome::Stopped(_)) => {
             let line = TEXT.lines().next().unwrap_or_default();
-            Check::warn(what, format!("no, and yes would have been right{said}"))
+            Check::warn(what, format!("it answered no; the right answer is yes{said}"))
                 .hint(format!("it was asked about the line `{line}`: {QUESTION}"))
         }
         standing => {

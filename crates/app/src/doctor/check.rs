@@ -13,32 +13,26 @@ impl Check {
         Self { what: what.into(), state, detail, hint: None, elapsed_ms: None, outcome: None }
     }
 
-    /// It works.
     pub fn ok(what: impl Into<String>, words: impl Into<String>) -> Self {
         Self::new(what, CheckState::Ok, words)
     }
 
-    /// It works, and there is something to know.
     pub fn warn(what: impl Into<String>, words: impl Into<String>) -> Self {
         Self::new(what, CheckState::Warn, words)
     }
 
-    /// It does not work.
     pub fn fail(what: impl Into<String>, outcome: Outcome, words: impl Into<String>) -> Self {
         Self { outcome: Some(outcome), ..Self::new(what, CheckState::Fail, words) }
     }
 
-    /// A reviewer cannot be asked.
     pub fn unavailable(what: impl Into<String>, words: impl Into<String>) -> Self {
         Self::fail(what, Outcome::NoVerdict(NoVerdict::Unavailable), words)
     }
 
-    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Adds how long it took.
     pub fn took(self, elapsed: Duration) -> Self {
         Self { elapsed_ms: Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)), ..self }
     }

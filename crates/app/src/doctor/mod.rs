@@ -43,7 +43,6 @@ pub async fn doctor(
     }
 }
 
-/// What the checks of reviewers need.
 struct Asking<'a> {
     project: &'a Project,
     guard: &'a GuardProgram,

@@ -12,7 +12,6 @@ use countersign_engine::reviewer::{Agent, Command, Service};
 use countersign_engine::worker::Worker;
 use std::path::Path;
 
-/// The extensions of scripts.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 impl Asking<'_> {
@@ -26,7 +25,7 @@ impl Asking<'_> {
         let what = format!("reviewer {name}");
         let panelist = match panelist {
             Ok(Some(panelist)) => panelist,
-            Ok(None) => return Ok(vec![Check::ok(what, "checks: always there")]),
+            Ok(None) => return Ok(vec![Check::ok(what, "checks: built in")]),
             Err(failure) => return Ok(vec![unreadable(what, failure)]),
         };
         let line = match &panelist.judge {
@@ -43,7 +42,7 @@ impl Asking<'_> {
             Judge::Replay { recording, .. } => {
                 Check::ok(what, format!("recorded rulings: {}", recording.rows.len()))
             }
-            // Made of those above, for the reviews of tasks alone.
+            // Only for the reviews of tasks; made of the reviewers above.
             Judge::TwoCall(_) => Check::ok(what, "a review in two calls"),
             Judge::Library(_) => Check::ok(what, "in this process"),
             Judge::SelfReview => Check::ok(what, "the author: answers with `countersign rule`"),
@@ -59,7 +58,7 @@ impl Asking<'_> {
         Ok(lines)
     }
 
-    /// An agent program: on the PATH, with a version and a sign-in. Only `--ask` tells for sure.
+    /// An agent program: on the PATH, with a version and a sign-in. Only `--ask` shows whether it works.
     async fn agent(&self, what: String, agent: &Agent) -> Check {
         let facts = agent.program;
         let name = facts.name;
@@ -82,18 +81,14 @@ impl Asking<'_> {
             probed = service.probe() => probed,
         };
         match probed {
-            Probed::Ready => Check::ok(what, format!("{words}: it is there")),
-            Probed::Reached(404 | 405) => {
-                Check::ok(what, format!("{words}: somebody is there, who lists no models"))
-            }
-            Probed::Reached(status) => {
-                Check::warn(what, format!("{words}: somebody is there and says {status}"))
-                    .hint("--ask tells for sure")
-            }
+            Probed::Ready => Check::ok(what, format!("{words}: reachable")),
+            Probed::Reached(404 | 405) => Check::ok(what, format!("{words}: reachable; no model list")),
+            Probed::Reached(status) => Check::warn(what, format!("{words}: reachable; it answers {status}"))
+                .hint("`countersign doctor --ask` shows whether it works"),
             Probed::NoEntry(why) => Check::unavailable(what, format!("{words}: {why}"))
                 .hint("set the key, or name where it is in `key_env` or `key_file`"),
             Probed::Unusable(why) => Check::unavailable(what, format!("{words}: {why}"))
-                .hint("see `base_url`, `key_env` and `key_file` of this reviewer"),
+                .hint("check `base_url`, `key_env` and `key_file` of this reviewer"),
         }
     }
 
@@ -107,7 +102,7 @@ impl Asking<'_> {
         let words = format!("`{}`: {}", command.argv.join(" "), found.display());
         if let Some(script) = absent_script(command, self.project.root.path()) {
             return Check::warn(what, format!("{words}: there is no `{script}` in the project"))
-                .hint("arguments that name files are from the project root");
+                .hint("paths in arguments are relative to the project root");
         }
         let name = found.file_name().and_then(|name| name.to_str());
         if name.and_then(|name| PROGRAMS.reviewer(name)).is_none() {
@@ -123,13 +118,12 @@ impl Asking<'_> {
     async fn versioned(&self, found: &Path, name: &str, words: &str) -> Result<String, (String, String)> {
         let version = surroundings::version(found, self.guard, self.cancel).await;
         version.map(|version| format!("{words}: {version}")).ok_or_else(|| {
-            let hint = format!("try `{name} --version`; it may be broken or half installed");
-            (format!("{words}: it does not say its version"), hint)
+            let hint = format!("run `{name} --version`; the installation may be broken");
+            (format!("{words}: it does not report its version"), hint)
         })
     }
 }
 
-/// An agent program that is not installed.
 fn absent(what: String, facts: &Facts) -> Check {
     Check::unavailable(what, format!("`{}` is not on the PATH", facts.name))
         .hint(format!("install it ({}), or configure another reviewer", facts.called.install))
@@ -139,8 +133,10 @@ fn absent(what: String, facts: &Facts) -> Check {
 fn signed_in(what: String, words: String, agent: &Agent) -> Check {
     match agent.sign_in() {
         Some(how) => Check::ok(what, format!("{words}; signed in by {how}")),
-        None => Check::warn(what, format!("{words}; no sign-in was found"))
-            .hint(format!("{}; --ask tells for sure", agent.program.called.sign_in)),
+        None => Check::warn(what, format!("{words}; no sign-in was found")).hint(format!(
+            "{}; `countersign doctor --ask` shows whether it works",
+            agent.program.called.sign_in
+        )),
     }
 }
 
@@ -161,16 +157,16 @@ fn missing(what: String, program: &str, root: &Path) -> Check {
     }
     let file = installed::join(root, program);
     match file.exists() {
-        true => Check::unavailable(what, format!("`{}` may not be executed", file.display()))
+        true => Check::unavailable(what, format!("`{}` is not executable", file.display()))
             .hint(format!("chmod +x {}", file.display())),
-        false => Check::unavailable(what, format!("`{}` is not there", file.display()))
-            .hint("write it, or correct `command`; its paths are from the project root"),
+        false => Check::unavailable(what, format!("`{}` does not exist", file.display()))
+            .hint("create it, or correct `command`; its paths are relative to the project root"),
     }
 }
 
 fn unreadable(what: String, failure: Failure) -> Check {
     Check::unavailable(what, failure.message)
-        .hint(failure.hint.unwrap_or_else(|| "correct `file`, or record the rulings anew".to_owned()))
+        .hint(failure.hint.unwrap_or_else(|| "correct `file`, or record the rulings again".to_owned()))
 }
 
 #[cfg(test)]
@@ -186,6 +182,9 @@ mod tests {
             Some("install it (https://made-up.example), or configure another reviewer")
         );
         let line = signed_in("reviewer x".to_owned(), "there".to_owned(), &Agent::new(&FACTS, None, vec![]));
-        assert_eq!(line.hint.as_deref(), Some("run `made-up login`; --ask tells for sure"));
+        assert_eq!(
+            line.hint.as_deref(),
+            Some("run `made-up login`; `countersign doctor --ask` shows whether it works")
+        );
     }
 }

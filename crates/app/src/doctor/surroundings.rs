@@ -18,25 +18,24 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 const VERSION_BYTES: usize = 4096;
 const LAST_EVENTS: u32 = 100;
 
-/// Whether programs can be run.
 pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
-        Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts programs and ends them"),
+        Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts and stops programs"),
         Ok(ended) => format!("`true` under the guard: {:?}", ended.how),
         Err(error) => format!("it cannot be started: {error}"),
     };
     Check::fail("guard", countersign_core::outcome::Outcome::Internal, words)
-        .hint("the guard is this program again: is its file still there, and may it be executed?")
+        .hint("the guard is the countersign program itself: check that its file exists and is executable")
 }
 
-/// Whether git is installed.
 pub async fn git(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let Some(path) = installed::find("git", Path::new("/"), std::env::var_os("PATH").as_deref()) else {
-        return Check::warn("git", "not found on the PATH").hint("reviews of files do without it");
+        return Check::warn("git", "not found on the PATH")
+            .hint("reviews of files work without git; --change needs it");
     };
     match version(&path, guard, cancel).await {
         Some(version) => Check::ok("git", format!("{}: {version}", path.display())),
-        None => Check::warn("git", format!("{}: it does not say its version", path.display())),
+        None => Check::warn("git", format!("{}: it does not report its version", path.display())),
     }
 }
 
@@ -69,9 +68,11 @@ pub fn unusable_configuration(failure: &Failure) -> Check {
     };
     let line = Check::fail("configuration", failure.outcome, words);
     match failure.diagnostics.len() + failure.left_out {
-        0 => line.hint(failure.hint.clone().unwrap_or_else(|| "countersign config --show-origin".to_owned())),
-        1 => line.hint("countersign validate shows the place"),
-        several => line.hint(format!("countersign validate shows all {several} mistakes")),
+        0 => line.hint(failure.hint.clone().unwrap_or_else(|| {
+            "`countersign config --show-origin` shows where settings come from".to_owned()
+        })),
+        1 => line.hint("`countersign validate` shows the place"),
+        several => line.hint(format!("`countersign validate` shows all {several} mistakes")),
     }
 }
 
@@ -79,7 +80,7 @@ pub fn unusable_configuration(failure: &Failure) -> Check {
 pub fn configuration(project: &Project) -> Vec<Check> {
     if project.config.file.is_none() {
         let words = format!("none in {} or above", project.config.root.display());
-        return vec![Check::warn("configuration", words).hint("countersign init writes one")];
+        return vec![Check::warn("configuration", words).hint("`countersign init` writes one")];
     }
     let valid = match validate::check_rules(project) {
         Ok(valid) => valid,
@@ -87,9 +88,9 @@ pub fn configuration(project: &Project) -> Vec<Check> {
     };
     let mut lines = vec![Check::ok("configuration", valid.words().unwrap_or_default())];
     let asks = |rule: &&Rule| rule.criteria.iter().any(|criterion| criterion.check.is_none());
-    let nobody = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
-    if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| nobody) {
-        let words = format!("rule '{}' asks questions, and there is nobody to answer them", rule.name);
+    let no_reviewer = !project.each_reviewer().iter().any(|(_, panelist)| !matches!(panelist, Ok(None)));
+    if let Some(rule) = project.config.rules.iter().find(asks).filter(|_| no_reviewer) {
+        let words = format!("rule '{}' asks questions, and no reviewer is configured", rule.name);
         let hint = "add `reviewers:` to countersign.yml, or name one with --reviewer";
         lines.push(Check::warn("reviewers", words).hint(hint));
     }
@@ -109,7 +110,7 @@ pub async fn ledger(project: &Project) -> Check {
     let ledger = match project.existing_ledger().await {
         Ok(Some(ledger)) => ledger,
         Ok(None) => {
-            return Check::ok("ledger", format!("none yet; the first review makes {}", dir.display()));
+            return Check::ok("ledger", format!("none yet; the first review creates {}", dir.display()));
         }
         Err(failure) => return failed(failure),
     };

@@ -4,6 +4,7 @@ use super::{Checked, Door, Look, Pending};
 use crate::Failure;
 use crate::project::{Project, more_job_folders};
 use countersign_core::ids::ReviewId;
+use countersign_core::text::counted;
 use countersign_doors::jobs;
 use countersign_doors::jobs::library::{JOBS_FOLDER, Library};
 use countersign_doors::jobs::overview::review_named;
@@ -11,7 +12,6 @@ use countersign_engine::config::Problems;
 use countersign_engine::ledger::Ledger;
 use serde_json::json;
 
-/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(jobs::DOOR) };
 
 /// The review of a step, by `SESSION/STEP`.
@@ -27,7 +27,10 @@ fn check(look: &Look<'_>) -> Checked {
     let steps: usize = found.jobs.iter().map(|job| job.steps.len()).sum();
     let words = match found.jobs.len() {
         0 => String::new(),
-        jobs => format!("{}: {jobs} jobs, {steps} steps: valid\n", look.root.join(JOBS_FOLDER).display()),
+        jobs => {
+            let (jobs, steps) = (counted(jobs, "job", "jobs"), counted(steps, "step", "steps"));
+            format!("{}: {jobs}, {steps}: valid\n", look.root.join(JOBS_FOLDER).display())
+        }
     };
     Checked {
         is_there: !found.jobs.is_empty() || !found.errors.is_empty(),

@@ -15,22 +15,15 @@ use serde_json::Value;
 use std::path::Path;
 use std::pin::Pin;
 
-/// The door of reviews from the command line.
 pub const CLI: &str = "cli";
-/// The door of work that agents hand in by an MCP tool.
 pub const MCP: &str = "mcp";
-/// The door of work that programs hand in over HTTP.
 pub const HTTP: &str = "http";
 
-/// A future of a row.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// Finds the review with a name of the door.
 pub type Find = for<'a> fn(&'a Project, &'a Ledger, &'a str) -> Pending<'a, Option<ReviewId>>;
-/// Acts on a decision about a review.
 pub type Decided = for<'a> fn(&'a Project, &'a Ledger, &'a Stored) -> Pending<'a, ()>;
 
-/// A way in which work is handed in.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
     /// The first part of its subjects.
@@ -39,11 +32,8 @@ pub struct Door {
     pub may_be_left_out: bool,
     /// What the author does to have the work judged again.
     pub again: &'static str,
-    /// Finds a review by a name of this door.
     pub find: Option<Find>,
-    /// Acts on a decision about one of its reviews.
     pub decided: Option<Decided>,
-    /// Checks its files.
     pub check: Option<fn(&Look<'_>) -> Checked>,
 }
 
@@ -53,7 +43,7 @@ impl Door {
         Self {
             name,
             may_be_left_out: false,
-            again: "hand it in again",
+            again: "submit it again",
             find: None,
             decided: None,
             check: None,
@@ -61,18 +51,14 @@ impl Door {
     }
 }
 
-/// Where the files of doors are.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
-    /// The root of the project.
     pub root: &'a Path,
-    /// The current folder.
     pub here: &'a Path,
     /// The configuration, if it is valid.
     pub config: Option<&'a Config>,
 }
 
-/// The result of a check of a door's files.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// Whether there are files: such a project needs no configuration.
@@ -81,7 +67,6 @@ pub struct Checked {
     pub words: String,
     /// The same for programs.
     pub keys: Vec<(&'static str, Value)>,
-    /// All mistakes.
     pub problems: Option<Problems>,
     pub warnings: Vec<Diagnostic>,
 }
@@ -108,7 +93,6 @@ impl Doors<'_> {
         self.0.iter().find(|door| door.name == subject.door()).copied().unwrap_or(Door::plain(""))
     }
 
-    /// The review with a name of any door.
     pub async fn find(
         &self,
         project: &Project,
@@ -123,7 +107,6 @@ impl Doors<'_> {
         Ok(None)
     }
 
-    /// Acts on a decision about a review.
     pub async fn decided(&self, project: &Project, ledger: &Ledger, stored: &Stored) -> Result<(), Failure> {
         match self.of(&stored.review.subject).decided {
             Some(decided) => decided(project, ledger, stored).await,
@@ -141,7 +124,6 @@ impl Doors<'_> {
         }
     }
 
-    /// Checks the files of all doors.
     pub fn check(&self, look: &Look<'_>) -> Vec<Checked> {
         self.0.iter().filter_map(|door| door.check).map(|check| check(look)).collect()
     }

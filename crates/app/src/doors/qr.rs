@@ -7,10 +7,8 @@ use countersign_engine::yaml::unreadable;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The row.
 pub const DOOR: Door = Door { check: Some(check), ..Door::plain(qr::DOOR) };
 
-/// The state directory of the configuration.
 pub fn configured(config: &Config) -> Option<PathBuf> {
     config.qr.state_dir.as_ref().map(|folder| config.root.join(folder))
 }
@@ -25,7 +23,6 @@ fn check(look: &Look<'_>) -> Checked {
     Checked { problems: Problems::together(states.problems.into_iter().chain(of_modules)), ..states }
 }
 
-/// Checks these state files.
 pub fn check_files(files: &[PathBuf]) -> Checked {
     Checked {
         is_there: !files.is_empty(),
@@ -41,11 +38,11 @@ fn problem(path: &Path) -> Option<Diagnostic> {
     if Phase::of_file_name(name).is_none() {
         let names = Phase::ALL.map(Phase::file_name).join(", ");
         let why = format!("only state files can be named here: {names}");
-        return Some(unreadable(path, &why).with_hint("everything else is found by itself"));
+        return Some(unreadable(path, &why).with_hint("all other files are found without naming them"));
     }
     match read_state(path) {
         Ok(Some(_)) => None,
-        Ok(None) => Some(unreadable(path, "there is no such file")),
+        Ok(None) => Some(unreadable(path, "the file does not exist")),
         Err(FileError::Bad(problem)) => Some(*problem),
         Err(error) => Some(unreadable(path, &error.to_string())),
     }

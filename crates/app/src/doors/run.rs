@@ -6,6 +6,7 @@ use crate::find::ambiguous;
 use crate::project::Project;
 use crate::run_project::RunProject;
 use countersign_core::ids::{ReviewId, Subject};
+use countersign_core::text::counted;
 use countersign_doors::run;
 use countersign_doors::run::task_file;
 use countersign_engine::config::{Diagnostic, Problems};
@@ -13,7 +14,6 @@ use countersign_engine::ledger::Ledger;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The row.
 pub const DOOR: Door = Door { find: Some(find), check: Some(check), ..Door::plain(run::DOOR) };
 
 /// The latest review of a task, by its id such as TASK-003.
@@ -54,7 +54,9 @@ fn check(look: &Look<'_>) -> Checked {
 
 /// The valid files: the list with its number of tasks, and the settings.
 fn checked(list: Option<(PathBuf, usize)>, settings: Option<PathBuf>, warnings: Vec<Diagnostic>) -> Checked {
-    let list_words = list.iter().map(|(path, count)| format!("{}: {count} tasks: valid\n", path.display()));
+    let list_words = list
+        .iter()
+        .map(|(path, count)| format!("{}: {}: valid\n", path.display(), counted(*count, "task", "tasks")));
     let words = list_words.chain(settings.iter().map(|path| format!("{}: valid\n", path.display())));
     let count = list.as_ref().map_or(0, |(_, count)| *count);
     Checked {

@@ -4,6 +4,7 @@ use super::{Checked, Door, Look, Pending};
 use crate::project::Project;
 use crate::tasks;
 use countersign_core::ids::ReviewId;
+use countersign_core::text::counted;
 use countersign_doors::service;
 use countersign_doors::service::error::ServiceError;
 use countersign_doors::service::plan;
@@ -11,7 +12,6 @@ use countersign_doors::service::tasks::read_plan;
 use countersign_engine::ledger::{Ledger, Stored};
 use serde_json::json;
 
-/// The row.
 pub const DOOR: Door =
     Door { find: Some(find), decided: Some(decided), check: Some(check), ..Door::plain(service::DOOR) };
 
@@ -20,7 +20,6 @@ fn find<'a>(project: &'a Project, ledger: &'a Ledger, typed: &'a str) -> Pending
     Box::pin(tasks::review_of(project, ledger, typed))
 }
 
-/// Moves the task after a decision.
 fn decided<'a>(project: &'a Project, ledger: &'a Ledger, stored: &'a Stored) -> Pending<'a, ()> {
     Box::pin(tasks::decided(project, ledger, stored))
 }
@@ -37,7 +36,7 @@ fn check(look: &Look<'_>) -> Checked {
     };
     let words = match count {
         0 => String::new(),
-        count => format!("{}: {count} tasks: valid\n", file.display()),
+        count => format!("{}: {}: valid\n", file.display(), counted(count, "task", "tasks")),
     };
     let keys = vec![("plan_tasks", json!(count))];
     Checked { is_there: count > 0, words, keys, problems, warnings: vec![] }

@@ -1,4 +1,4 @@
-//! A door that does not exist: a row, and everybody who goes through the table knows it.
+//! A door that does not exist: a row, and every function over the table knows it.
 
 use super::*;
 use countersign_core::review::Review;
@@ -46,7 +46,7 @@ async fn issue_15_8_a_made_up_door_is_known_by_its_row() {
     assert_eq!(DOORS.find(&project, &ledger, "the made-up one").await.unwrap(), None);
     // What `show` says is next.
     assert_eq!(doors.of(&subject).again, "knock again");
-    assert_eq!(DOORS.of(&subject).again, "hand it in again");
+    assert_eq!(DOORS.of(&subject).again, "submit it again");
     // What follows from a decision.
     let decided = doors.decided(&project, &ledger, &stored(subject.clone())).await;
     assert_eq!(decided.unwrap_err().message, "made-up/thing was decided");

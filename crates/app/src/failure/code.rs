@@ -1,13 +1,11 @@
 //! The kinds of failures, for programs: a closed list, so that no caller searches in messages.
 
-/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Several things have this name.
     Ambiguous,
     /// The arguments of a program are invalid.
     Arguments,
-    /// The base of a change was not found.
     Base,
     /// It waits for a person.
     Blocked,
@@ -15,7 +13,6 @@ pub enum Code {
     Ceiling,
     /// There is no change to judge.
     Change,
-    /// The configuration cannot be used.
     Configuration,
     /// A request has a body of another type.
     ContentType,
@@ -25,7 +22,6 @@ pub enum Code {
     Decomposed,
     /// Uncommitted work is in the way.
     Dirty,
-    /// The fixer of a loop failed.
     Fixer,
     /// A request comes from another origin.
     Foreign,
@@ -34,11 +30,9 @@ pub enum Code {
     /// A defect of ours, or of the machine.
     Internal,
     Interrupted,
-    /// A file cannot be read or written.
     Io,
     /// An item failed too often.
     ItemCap,
-    /// The ledger cannot be used.
     Ledger,
     /// Another process keeps a file locked.
     Locked,
@@ -47,7 +41,7 @@ pub enum Code {
     /// There is no answer that can be used.
     NoAnswer,
     NoEvent,
-    /// No rule is for what was handed in.
+    /// No rule matches the submission.
     NoRule,
     /// A phase has no state file.
     NoState,
@@ -55,7 +49,6 @@ pub enum Code {
     NoStateDir,
     NoTask,
     NoVerdict,
-    /// There is no such thing.
     NotFound,
     /// A call cannot be taken now.
     NotTaken,
@@ -64,24 +57,18 @@ pub enum Code {
     PeopleOnly,
     /// Rules and work do not fit together.
     Plan,
-    /// The review refuses it.
     Refused,
     /// The results of a self-review are not complete.
     Results,
-    /// A run broke off.
     Run,
     /// The work has changed since.
     Stale,
     /// The state of a run cannot be used.
     State,
-    /// The review is stopped.
     Stopped,
     Taken,
-    /// A request took too long.
     Timeout,
-    /// The token is missing or wrong.
     Token,
-    /// A request is too large.
     TooLarge,
     /// Two files are for the same phase.
     TwoFiles,
@@ -90,7 +77,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// The word that programs read.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ambiguous => "ambiguous",

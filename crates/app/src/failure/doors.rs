@@ -25,21 +25,21 @@ impl From<FileError> for Failure {
             FileError::Bad(problem) => return Self::at(vec![*problem]),
             FileError::NoFolder(dir) => {
                 let dir = shell_word(&dir.to_string_lossy());
-                ((nothing, Code::NoStateDir), format!("`countersign qr init --state-dir {dir}` makes it"))
+                ((nothing, Code::NoStateDir), format!("`countersign qr init --state-dir {dir}` creates it"))
             }
             FileError::Missing(path) => {
-                ((nothing, Code::NoState), format!("`{}` makes it, with its items", decompose(&path)))
+                ((nothing, Code::NoState), format!("`{}` creates it with its items", decompose(&path)))
             }
             FileError::Two(..) => {
-                let hint = "keep the one that is right and remove the other";
+                let hint = "keep the correct file and remove the other";
                 ((Outcome::Usage, Code::TwoFiles), hint.to_owned())
             }
             FileError::Locked(_) => {
-                let hint = "see which process keeps it; nothing was changed";
+                let hint = "wait for the process that locks it, or end that process; nothing was changed";
                 ((Outcome::Internal, Code::Locked), hint.to_owned())
             }
             FileError::Io { .. } => {
-                let hint = "see that it is a file, and that it and its folder can be read and written";
+                let hint = "check that it is a file, and that you can read and write it and its folder";
                 ((Outcome::Internal, Code::Io), hint.to_owned())
             }
         };
@@ -47,7 +47,7 @@ impl From<FileError> for Failure {
     }
 }
 
-/// The command that makes a state file.
+/// The command that creates a state file.
 fn decompose(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let dir = shell_word(&path.parent().unwrap_or(path).to_string_lossy());
@@ -62,15 +62,17 @@ impl From<QrError> for Failure {
             QrError::File(error) => error.into(),
             QrError::Refused(refused) => refused.into(),
             QrError::Unread(error) => error.into(),
-            QrError::Ledger(error) => {
-                Self { message, hint: Some("the same command again records it".to_owned()), ..error.into() }
-            }
+            QrError::Ledger(error) => Self {
+                message,
+                hint: Some("run the same command again to record it".to_owned()),
+                ..error.into()
+            },
             QrError::Decomposed(_) => {
-                let hint = "`countersign qr verify` goes on with them; --again puts others in their place";
+                let hint = "`countersign qr verify` continues with them; --again replaces them";
                 failure((Outcome::Usage, Code::Decomposed), message, hint)
             }
             QrError::PeopleOnly(_) => {
-                let hint = "a person does it on a terminal of their own, outside any agent";
+                let hint = "a person must run it in a terminal, outside any agent";
                 failure((Outcome::Usage, Code::PeopleOnly), message, hint)
             }
         }
@@ -81,13 +83,13 @@ impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         let message = refused.to_string();
         let person = match Reader::of_command() {
-            Reader::Person => "a person can take items as they are: countersign qr accept ID --reason TEXT",
+            Reader::Person => "a person can accept items: countersign qr accept ID --reason TEXT",
             Reader::Agent => "this phase waits for a person",
         };
         let (class, hint) = match refused {
             Refused::Ceiling { .. } => ((Outcome::Stopped(Stop::AttemptsUsedUp), Code::Ceiling), person),
             Refused::ItemCap { .. } => ((Outcome::Stopped(Stop::NotConverging), Code::ItemCap), person),
-            Refused::NoReason => ((Outcome::Usage, Code::Refused), "--reason TEXT"),
+            Refused::NoReason => ((Outcome::Usage, Code::Refused), "add --reason TEXT"),
             _ => ((Outcome::Usage, Code::Refused), "nothing was changed"),
         };
         failure(class, message, hint)
@@ -98,12 +100,12 @@ impl From<AskError> for Failure {
     fn from(error: AskError) -> Self {
         let message = error.to_string();
         match error {
-            AskError::Material(_) => Self::usage(message).hint("nobody was asked, and nothing was changed"),
+            AskError::Material(_) => Self::usage(message).hint("no reviewer was asked; nothing was changed"),
             AskError::NoAnswer(failed) => Self {
                 outcome: failed.why.outcome(),
                 code: Code::NoAnswer,
-                ..Self::usage(format!("there is no answer that could be used ({}): {message}", failed.why.name()))
-                    .hint("nothing was changed; the same command asks again, and --print-prompt shows what is asked")
+                ..Self::usage(format!("no usable answer ({}): {message}", failed.why.name()))
+                    .hint("nothing was changed; run the same command to ask again; --print-prompt shows the question")
             },
             AskError::Qr(error) => error.into(),
             AskError::Engine(error) => error.into(),
@@ -164,7 +166,7 @@ impl From<ServiceError> for Failure {
             }
             ServiceError::Usage { message, hint } => Self::usage(message).hint(hint),
             ServiceError::NoTask { .. } => {
-                Self::not_found(words).hint("`countersign task list` lists the tasks there are")
+                Self::not_found(words).hint("`countersign task list` lists all tasks")
             }
             ServiceError::Taken { .. } => {
                 Self { code: Code::Taken, ..Self::usage(words) }.hint("choose another id with --id")
@@ -172,7 +174,7 @@ impl From<ServiceError> for Failure {
             ServiceError::Blocked { review, .. } => {
                 Self::new(Outcome::Stopped(Stop::AttemptsUsedUp), Code::Blocked, words).hint(
                     Reader::of_command().person_decides(&review, || {
-                        format!("a person can let it go on: countersign unblock {review} --reason TEXT")
+                        format!("a person can unblock it: countersign unblock {review} --reason TEXT")
                     }),
                 )
             }

@@ -10,24 +10,18 @@ use countersign_core::outcome::Outcome;
 use countersign_core::review::Refused;
 use countersign_engine::config::{Diagnostic, Problems};
 use countersign_engine::engine::EngineError;
-use countersign_engine::git::BaseProblem;
+use countersign_engine::git::{BaseProblem, GitError};
 use countersign_engine::ledger::LedgerError;
 use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::ChangeError;
 
-/// Why a use case failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// How the command ends.
     pub outcome: Outcome,
-    /// The kind of failure, for programs.
     pub code: Code,
-    /// What is wrong.
     pub message: String,
     pub hint: Option<String>,
-    /// Mistakes at places in files.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of mistakes that are not listed.
     pub left_out: usize,
 }
 
@@ -46,7 +40,6 @@ impl Failure {
         [self.message.clone()].into_iter().chain(places).collect::<Vec<_>>().join("\n")
     }
 
-    /// A failure without hint and places.
     pub fn new(outcome: Outcome, code: Code, message: impl Into<String>) -> Self {
         Self { outcome, code, message: message.into(), hint: None, diagnostics: vec![], left_out: 0 }
     }
@@ -60,27 +53,23 @@ impl Failure {
         Self { code: Code::NotFound, ..Self::usage(message) }
     }
 
-    /// A defect of Countersign or of the machine.
+    /// A defect of Countersign or a fault of the machine.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Outcome::Internal, Code::Internal, message)
     }
 
-    /// Interrupted by a signal.
     pub fn interrupted() -> Self {
         Self::new(Outcome::Interrupted, Code::Interrupted, "interrupted")
     }
 
-    /// Adds what to do.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Mistakes at places in files.
     pub fn at(diagnostics: Vec<Diagnostic>) -> Self {
         Self { diagnostics, ..Self::new(Outcome::Usage, Code::Configuration, "") }
     }
 
-    /// The kind of failure, for programs.
     pub fn kind(&self) -> &'static str {
         match self.outcome {
             Outcome::Usage if self.diagnostics.is_empty() => "usage",
@@ -117,6 +106,12 @@ impl From<BaseProblem> for Failure {
     fn from(problem: BaseProblem) -> Self {
         let failure = Self::new(Outcome::Usage, Code::Base, problem.to_string());
         match problem {
+            BaseProblem::Git(GitError::Failed { words, .. }) if words.contains("not a git repository") => {
+                let message =
+                    "reviewing a change (--change) needs a git repository, and this folder is in none";
+                Self { message: message.to_owned(), ..failure }
+                    .hint("run `git init`, or name files: `countersign review PATHS`")
+            }
             BaseProblem::Git(_) => failure,
             _ => failure.hint("name what to compare with: --base REF"),
         }
@@ -144,19 +139,19 @@ impl From<EngineError> for Failure {
                 }
             }
             EngineError::NotFound(_) => Self::new(outcome, Code::NotFound, error.to_string())
-                .hint("`countersign log` lists the reviews there are"),
+                .hint("`countersign log` lists all reviews"),
             EngineError::Refused(Refused::CoolingOff { until_ms }) => {
                 let until = crate::time::rfc3339(until_ms).unwrap_or_default();
                 Self::new(outcome, Code::CoolingOff, format!("{error} (until {until})"))
-                    .hint("see `countersign show` for the reasons; a person can let it go on at once")
+                    .hint("see `countersign show` for the reasons; a person can unblock it at once")
             }
             EngineError::Refused(_) => Self::new(outcome, Code::Refused, error.to_string()),
             EngineError::Results(_) => Self::new(outcome, Code::Results, error.to_string())
                 .hint("the instructions file of the self-review shows the form; nothing was recorded"),
             EngineError::HeldUp { .. } => Self::new(outcome, Code::HeldUp, error.to_string())
-                .hint("the same command then goes on; what was judged is kept"),
+                .hint("then run the same command again; finished rulings are kept"),
             EngineError::Interrupted => Self::new(outcome, Code::Interrupted, error.to_string())
-                .hint("the same command goes on where this one stopped"),
+                .hint("run the same command again to continue where this one stopped"),
             EngineError::Io { .. } | EngineError::Internal(_) => {
                 Self::new(outcome, Code::Internal, error.to_string())
             }

@@ -29,16 +29,12 @@ use countersign_engine::ledger::Stored;
 use countersign_engine::programs::Hook;
 use tokio_util::sync::CancellationToken;
 
-/// The judgement of a stop.
 pub struct Judged {
-    /// The answer to the program.
     pub say: Say,
-    /// None where there is no review.
     engine: Option<Engine>,
     /// None where no reviewer was asked.
     ticket: Option<Ticket>,
     project: Project,
-    /// The notification for people.
     told: Option<Told>,
 }
 
@@ -47,7 +43,6 @@ impl Judged {
         Self { say, engine, ticket: None, project: work.base.project, told: None }
     }
 
-    /// The program has the answer.
     pub async fn delivered(self) -> Result<(), Failure> {
         if let (Some(engine), Some(ticket)) = (&self.engine, &self.ticket) {
             engine.delivered(ticket).await?;
@@ -59,7 +54,6 @@ impl Judged {
         Ok(())
     }
 
-    /// Closes the ledger.
     pub async fn close(self) {
         if let Some(engine) = self.engine {
             engine.ledger().clone().close().await;
@@ -153,7 +147,7 @@ async fn prepare(
     let mut warnings: Vec<String> = work.base.edited().into_iter().collect();
     let prepared = match wanted.prepare(project, planner, &mut warnings).await {
         Err(failure) if failure.code == Code::NoRule => {
-            note("no rule is for any of the files that changed: nothing is judged");
+            note("no rule matches the changed files: nothing is judged");
             return Ok(None);
         }
         prepared => prepared?,
@@ -260,5 +254,5 @@ fn told(hook: Hook, work: &Work, ticket: &Ticket, stored: &Stored, say: &Say) ->
 
 /// The text for people about a change of the gate itself.
 fn gate(work: &Work) -> Option<String> {
-    gate_words(&work.change).map(|words| format!("Countersign: {words}. Look at it yourself."))
+    gate_words(&work.change).map(|words| format!("Countersign: {words}. Check it yourself."))
 }

@@ -10,7 +10,6 @@ use countersign_engine::git::{Anchor, Checkout, Git};
 use countersign_engine::workspace::{self, Change, ChangeError, ChangeWanted, Root};
 use std::path::PathBuf;
 
-/// The work since the last pass, and its project.
 pub(super) struct Work {
     pub(super) base: change::Base,
     pub(super) change: Change,
@@ -59,7 +58,7 @@ pub(super) async fn look(
     {
         let words = failure.words();
         broken =
-            Some(format!("{FILE_NAME} in the working tree is broken and was not used: {}", words.trim()));
+            Some(format!("{FILE_NAME} in the working tree is invalid and was not used: {}", words.trim()));
     }
     Ok(Some(Work { base, change, wanted, at, anchor, broken }))
 }
@@ -108,7 +107,7 @@ async fn begin(git: &Git, at: &Checkout, note: Note) -> Result<(Option<String>, 
 }
 
 fn no_repository(error: countersign_engine::git::GitError) -> Failure {
-    Failure::usage(error.to_string()).hint("a hook looks at what changed, and needs a git repository")
+    Failure::usage(error.to_string()).hint("a hook reviews changes, so it needs a git repository")
 }
 
 impl Work {

@@ -20,18 +20,12 @@ use countersign_engine::programs::Hook;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// Takes notes for people.
 pub type Note = fn(&str);
 
-/// An agent that is about to stop.
 pub struct Stop {
-    /// The hook of its program.
     pub hook: Hook,
-    /// The input of the program.
     pub stopping: Stopping,
-    /// The folder to find the project from.
     pub place: PathBuf,
-    /// The configuration file that was named.
     pub config: Option<PathBuf>,
 }
 
@@ -54,7 +48,7 @@ pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Resu
 /// Records the start of work when the hook is installed. Returns warnings about what keeps the hook from reviewing.
 pub async fn installed(config: Option<&Path>) -> Vec<String> {
     let begun = look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
-        let words = "it is not known where work begins, so the first call of the hook decides";
+        let words = "the start of the work is not recorded; the first call of the hook records it";
         format!("{words}: {}", failure.message)
     });
     let unwanted = Project::find(config, None).ok().and_then(|project| judging::unwanted(&project));

@@ -14,7 +14,6 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const MAX_SWEPT: usize = 64;
 const NAME_LETTERS: usize = 32;
 
-/// The count of one session in one project.
 pub struct Tries {
     folders: Vec<PathBuf>,
     names: Vec<String>,
@@ -43,7 +42,6 @@ impl Tries {
         kept.or_else(|| (self.was_held == Some(false)).then_some(1))
     }
 
-    /// Resets the count after a success.
     pub fn over(&self) {
         for file in self.folders.iter().flat_map(|folder| self.names.iter().map(|name| folder.join(name))) {
             let _ = fs::remove_file(file);

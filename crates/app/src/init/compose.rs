@@ -1,20 +1,15 @@
-//! The text of a new `countersign.yml`: rules for the files of the project, and suggestions that are switched off.
+//! The text of a new `countersign.yml`: rules for the files of the project, and suggestions that are commented out.
 //!
-//! Prose begins with `# `. A suggestion is a line of YAML behind a bare `#`, so that removing the `#` switches it on.
+//! Prose begins with `# `. A suggestion is a line of YAML behind a bare `#`, so removing the `#` switches it on.
 
 use super::detect::Found;
 use countersign_engine::programs::{Facts, PROGRAMS, listed};
 
-/// The reviewer of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reviewer {
-    /// An agent program.
     Program(&'static Facts),
-    /// A program and its arguments.
     Command(Vec<String>),
-    /// A file of recorded rulings.
     Replay(String),
-    /// The author.
     SelfReview,
 }
 
@@ -23,18 +18,18 @@ const COMMAND_SECONDS: u32 = 600;
 const MAX_LIST_CHARS: usize = 90;
 
 const HEAD: &str = "\
-# What is judged in this project, by whom, and when it is enough. Written by `countersign init`; from now on
-# it is yours: `countersign validate` checks it, `countersign review` judges by it, and `countersign config
-# --schema` prints a schema for your editor.
+# What is judged in this project, by which reviewers, and when work passes. Written by `countersign init`; change it
+# as you like: `countersign validate` checks it, `countersign review` judges by it, and `countersign config --schema`
+# prints a schema for your editor.
 version: 1
 ";
 
 /// The section without a reviewer, with placeholders for the names of agent programs.
-const NOBODY: &str = "
-# Who answers questions. Nobody yet: the rules below are checks that need nobody. A reviewer is `use: {first}`,
+const NO_REVIEWER: &str = "
+# Reviewers answer questions. None is configured yet: the rules below need none. A reviewer is `use: {first}`,
 # {others} (as you are signed in), a service (`use: anthropic` or `openai`, also for models
 # on this machine), or `use: command` with a program of your own that reads a question as JSON and writes its
-# answer as JSON; `countersign doctor --ask` tries it. To have one, take the `#` away here and from the rule
+# answer as JSON; `countersign doctor --ask` tries it. To switch one on, remove the `#` here and in the rule
 # `change` below.
 #reviewers:
 #  - name: main
@@ -42,7 +37,7 @@ const NOBODY: &str = "
 ";
 
 const EMPTY: &str = "
-  # There was nothing to judge yet, so this file looks after itself. Add rules as the project grows, or remove
+  # There was nothing to judge yet, so the only rule checks this file. Add rules as the project grows, or remove
   # this file and run `countersign init` again.
   - name: configuration
     for: [\"countersign.yml\"]
@@ -92,7 +87,7 @@ criteria:
 ";
 
 const POLICY: &str = "
-# When it is enough. These are the defaults; `max_attempts` counts with `countersign review --subject NAME`.
+# When work passes. These are the defaults; `max_attempts` counts with `countersign review --subject NAME`.
 #policy:
 #  max_attempts: 3
 #  blocking: [{from_round: 1, severity: should}]
@@ -104,12 +99,11 @@ pub fn default_questions() -> String {
     format!("version: 1\nrules:\n  - name: change\n    for: [\"**\"]\n{body}")
 }
 
-/// The file for a project.
 pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     let mut out = HEAD.to_owned();
     match reviewer {
         Some(reviewer) => push_reviewer(&mut out, reviewer),
-        None => out.push_str(&nobody()),
+        None => out.push_str(&no_reviewer()),
     }
     out.push_str("\nrules:");
     let begun = out.len();
@@ -123,14 +117,14 @@ pub fn compose(found: &Found, reviewer: Option<&Reviewer>) -> String {
     out
 }
 
-fn nobody() -> String {
+fn no_reviewer() -> String {
     let mut names = PROGRAMS.reviewers().map(|facts| facts.called.name);
     let first = names.next().unwrap_or_default().trim_matches('`');
-    NOBODY.replace("{first}", first).replace("{others}", &listed(names, "or"))
+    NO_REVIEWER.replace("{first}", first).replace("{others}", &listed(names, "or"))
 }
 
 fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
-    out.push_str("\n# Who answers questions. `countersign doctor --ask` tries it.\nreviewers:\n");
+    out.push_str("\n# Reviewers answer questions. `countersign doctor --ask` tries them.\nreviewers:\n");
     let (name, lines) = match reviewer {
         Reviewer::Program(program) => ("main", program.name.to_owned()),
         Reviewer::Command(argv) => ("main", format!("command\n    command:{}", list(argv, 6))),
@@ -143,14 +137,14 @@ fn push_reviewer(out: &mut String, reviewer: &Reviewer) {
 fn push_checks(out: &mut String, found: &Found) {
     let private_key = "{forbidden_pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----'}";
     let text = Checks {
-        comment: Some("No merge left half done and no private key, in any text."),
+        comment: Some("No conflict markers and no private keys in any text."),
         name: "text",
         patterns: &found.text,
         each: "all",
         criteria: &[("Merged", "no_conflict_markers"), ("No private keys", private_key)],
     };
     let documents = Checks {
-        comment: Some("Documents without open ends. `severity: may` would make a check advice."),
+        comment: Some("Documents without placeholders. With `severity: may` a check is only advice."),
         name: "documents",
         patterns: &found.documents,
         each: "file",
@@ -196,8 +190,8 @@ fn push_commands(out: &mut String, found: &Found) {
     }
     out.push_str(
         "
-  # Tests and lint. Switched off, because they are run again in every round, on everything: have them if they
-  # take seconds, or if nobody else runs them before the work is done.
+  # Tests and lint. Commented out, because every round runs all of them again: use them if they take seconds,
+  # or if nothing else runs them before the work is done.
 ",
     );
     let patterns = if found.code.is_empty() { &found.text } else { &found.code };
@@ -220,8 +214,8 @@ fn push_questions(out: &mut String, found: &Found, asked: bool) {
         (true, true) => (everything, CHANGE),
     };
     out.push_str(match asked {
-        true => "\n  # Questions for the reviewer. Name the files you changed to ask about those alone:\n",
-        false => "\n  # Questions for a reviewer, switched off until there is one above. Then name the files you changed:\n",
+        true => "\n  # Questions for the reviewer. Name the files you changed to ask only about those:\n",
+        false => "\n  # Questions for a reviewer, commented out until you configure one above. Then name the files you changed:\n",
     });
     out.push_str("  # `countersign review FILES --subject NAME`.\n");
     let body: String = body.lines().map(|line| format!("  {line}\n")).collect();

@@ -4,28 +4,20 @@ use super::patterns;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Languages and build tools.
     pub languages: Vec<Language>,
-    /// Commands that test or lint the project.
     pub commands: Vec<Suggested>,
-    /// Patterns for every kind of text there is.
+    /// Patterns, here and below: for every kind of text.
     pub text: Vec<String>,
-    /// Patterns for program code.
     pub code: Vec<String>,
-    /// Patterns for Markdown documents.
     pub documents: Vec<String>,
-    /// Patterns for JSON that should parse.
+    /// JSON, YAML and TOML that should parse.
     pub json: Vec<String>,
-    /// Patterns for YAML that should parse.
     pub yaml: Vec<String>,
-    /// Patterns for TOML that should parse.
     pub toml: Vec<String>,
 }
 
-/// A language or build tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Language {
     pub name: &'static str,
@@ -33,7 +25,6 @@ pub struct Language {
     pub because_of: String,
 }
 
-/// A suggested command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suggested {
     /// `test` or `lint`.

@@ -37,7 +37,6 @@ const WITH_COMMENTS: &[&str] =
 /// A rule with more patterns is unreadable: then one pattern covers all, also foreign files.
 const MAX_PATTERNS: usize = 24;
 
-/// The patterns of all kinds of files.
 pub fn found(files: &[String]) -> Found {
     let own = |path: &str| !is_foreign(path);
     let finished = |path: &str| own(path) && !inside(path, &["template", "templates"]);
@@ -57,7 +56,6 @@ pub fn found(files: &[String]) -> Found {
     }
 }
 
-/// Whether a file is third-party code or test data.
 pub fn is_foreign(path: &str) -> bool {
     inside(path, FOREIGN)
 }

@@ -85,7 +85,7 @@ fn patterns_go_around_what_is_foreign() {
     assert_eq!(patterns::found(&files(&many)).json, ["**/*.json"]);
 }
 
-/// Every suggestion switched on, as somebody would who takes all the `#` away.
+/// Every suggestion switched on: all `#` removed.
 fn switched_on(text: &str) -> String {
     let on = |line: &str| match line.strip_prefix('#') {
         Some(rest) if rest.starts_with("  ") || !rest.starts_with(' ') => rest.to_owned(),

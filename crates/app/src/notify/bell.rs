@@ -23,12 +23,12 @@ pub fn ring() -> Sent {
 fn ring_at(terminal: impl AsFd) -> Sent {
     // Such a terminal stops a background process that writes.
     if tcgetattr(&terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP)) {
-        return Sent::not_there("the terminal is set to stop whoever writes in the background");
+        return Sent::not_there("the terminal stops background programs that write to it (stty tostop)");
     }
     let mut ready = [PollFd::new(&terminal, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     if !poll(&mut ready, Some(&now)).is_ok_and(|count| count > 0) {
-        return Sent::failed("the terminal takes nothing now");
+        return Sent::failed("the terminal accepts no output now");
     }
     match write(&terminal, BELL) {
         Ok(_) => Sent::done(),

@@ -54,7 +54,7 @@ impl Message {
     pub fn test(project: &Project) -> Result<Self, Failure> {
         let notification = Notification {
             title: "Test of countersign".to_owned(),
-            message: "This is how you are told when a review needs you".to_owned(),
+            message: "You get a notification like this when a review needs you".to_owned(),
             sound: SOUND.to_owned(),
         };
         let told = Told { about: About::ReviewFailed, subject: TEST.to_owned(), review: None, notification };

@@ -20,10 +20,8 @@ use message::Message;
 use serde_json::{Value, json};
 use ways::{Sent, State, by};
 
-/// The stream of notifications in the ledger.
 pub const STREAM: &str = "notifications";
 
-/// A notification about a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     pub about: About,
@@ -40,16 +38,16 @@ pub(crate) async fn tell(project: &Project, ledger: &Ledger, told: Told) {
     }
     let message = match Message::new(project, &told) {
         Ok(message) => message,
-        Err(failure) => return complain("nobody was told", &failure.message),
+        Err(failure) => return complain("no notification was sent", &failure.message),
     };
     let time = local_time();
     let sent = by(&switches.ways(told.about, time), project, &message).await;
     for (way, sent) in sent.iter().filter(|(_, sent)| sent.state == State::Failed) {
-        complain(&format!("not told by {}", way.word()), &sent.why);
+        complain(&format!("no notification by {}", way.word()), &sent.why);
     }
     let body = record(&message, switches.is_quiet(time), &sent);
     if let Err(error) = put_on_record(ledger, &body).await {
-        complain("that people were told is not on record", &error.to_string());
+        complain("the notification could not be recorded", &error.to_string());
     }
 }
 
@@ -63,7 +61,6 @@ fn complain(what: &str, why: &str) {
     eprintln!("countersign: {what}: {}", countersign_core::text::visible_line(why));
 }
 
-/// The note of the ledger.
 fn record(message: &Message, quiet: bool, sent: &[(Way, Sent)]) -> Value {
     let ways = sent.iter().map(|(way, sent)| {
         let why = (!sent.why.is_empty()).then_some(&sent.why);

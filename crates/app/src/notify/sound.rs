@@ -13,7 +13,7 @@ const PLAYERS: &[&str] = if IS_MAC { &["afplay"] } else { &["pw-play", "paplay",
 const SOUNDS: &str = if IS_MAC { "Sounds" } else { "sounds/freedesktop/stereo" };
 const ENDINGS: &[&str] = if IS_MAC { &["aiff"] } else { &["oga", "ogg", "wav"] };
 
-/// Plays a sound, else rings the bell, unless `rings` says that it rings anyway.
+/// Plays a sound, else rings the bell, unless it rings anyway (`rings`).
 pub async fn play(guard: &GuardProgram, name: &str, rings: bool) -> Sent {
     let why = match found(name) {
         Ok((player, file)) => {

@@ -19,7 +19,7 @@ pub async fn test(project: &Project) -> Result<Answer<Checks>, Failure> {
     };
     let mut lines: Vec<Check> = Way::ALL.into_iter().map(line).collect();
     if !switches.enabled {
-        lines.push(Check::warn("notify", "everything is off (`notify.enabled`)"));
+        lines.push(Check::warn("notify", "all notifications are off (`notify.enabled`)"));
     }
     Ok(answer(lines))
 }
@@ -28,7 +28,7 @@ fn line(way: Way, sent: &Sent) -> Check {
     match sent.state {
         State::Done if sent.why.is_empty() => Check::ok(way.word(), "told"),
         State::Done => Check::ok(way.word(), &sent.why),
-        State::NotThere => Check::warn(way.word(), format!("not here: {}", sent.why)),
+        State::NotThere => Check::warn(way.word(), format!("not available: {}", sent.why)),
         State::Failed => Check::unavailable(way.word(), &sent.why).hint(hint(way)),
     }
 }
@@ -38,7 +38,7 @@ fn hint(way: Way) -> &'static str {
         Way::Desktop => "`notify.desktop: false` switches it off",
         Way::Bell => "`notify.bell: false` switches it off",
         Way::Sound => "`notify.sound_enabled: false` switches it off",
-        Way::Webhook => "look at `notify.webhook`, the network and the proxy",
-        Way::Command => "look at `notify.command`; it has 8 seconds and gets JSON on standard input",
+        Way::Webhook => "check `notify.webhook`, the network and the proxy",
+        Way::Command => "check `notify.command`; it has 8 seconds and gets JSON on standard input",
     }
 }

@@ -19,7 +19,6 @@ const PROGRAM: Duration = Duration::from_secs(8);
 const GRACE: Duration = Duration::from_millis(500);
 const WORDS_BYTES: usize = 300;
 
-/// The result of one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub state: State,
@@ -36,7 +35,6 @@ pub enum State {
 }
 
 impl State {
-    /// Its name in the ledger.
     pub fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -86,7 +84,6 @@ async fn within(ways: &[Way], way: Way, take: impl Future<Output = Sent>) -> Opt
     Some((way, sent.unwrap_or_else(|_| Sent::failed(format!("it took longer than {} s", LIMIT.as_secs())))))
 }
 
-/// Posts the message to the webhook of the project.
 async fn post(project: &Project, message: &Message) -> Sent {
     let Some(config) = &project.config.notify.webhook else { return Sent::not_there("no webhook") };
     let token = match &config.token_env {

@@ -16,7 +16,6 @@ pub struct Asked {
     pub qr: Qr,
     pub engine: Engine,
     pub modules: Modules,
-    /// The artifacts.
     pub paths: Vec<PathBuf>,
     /// Their digest when a loop verified them last.
     pub verified: Option<Digest>,
@@ -46,7 +45,6 @@ impl Asked {
         Materials::new(artifacts).map_err(Failure::usage)
     }
 
-    /// The questions about these materials.
     pub fn about<'a>(&'a self, materials: &'a Materials) -> Asking<'a> {
         Asking { qr: &self.qr, engine: &self.engine, materials, modules: &self.modules, policy: &self.policy }
     }
@@ -61,8 +59,8 @@ fn planner(place: &Place, reviewers: bool) -> Result<Planner, Failure> {
     let mut panelists = project.panelists()?;
     panelists.retain(|panelist| !matches!(panelist.judge, Judge::SelfReview));
     if panelists.is_empty() {
-        return Err(Failure::usage("nobody is configured who could be asked")
-            .hint(format!("{}; with --print-prompt nobody is asked", name_a_reviewer())));
+        return Err(Failure::usage("no reviewer is configured")
+            .hint(format!("{}; --print-prompt asks no reviewer", name_a_reviewer())));
     }
     project.planner_for(panelists)
 }

@@ -10,18 +10,15 @@ use countersign_doors::qr::{QrError, State, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// Where items come from.
 pub struct Items {
     pub artifacts: Vec<PathBuf>,
     /// The caller's items, with their file.
     pub given: Option<(PathBuf, String)>,
     /// Whether they replace the items of the phase.
     pub again: bool,
-    /// Whether only the prompt is wanted.
     pub prompt: bool,
 }
 
-/// Makes items, or shows the prompt for them.
 pub async fn items(
     place: &Place,
     wanted: &Items,
@@ -49,7 +46,6 @@ pub async fn items(
     Ok(Preview::Answer(change::answer(place, &state, text)))
 }
 
-/// Takes items from a reviewer.
 pub(super) async fn decompose(
     asked: &Asked,
     again: bool,

@@ -26,7 +26,6 @@ impl Guidance {
     }
 }
 
-/// The fixes, or the prompt for them.
 pub async fn fix(
     place: &Place,
     artifacts: &[PathBuf],

@@ -75,7 +75,7 @@ async fn on_record(place: &Place, found: &Loaded) -> (OnRecord, Vec<String>) {
     let held = held_against_ledger(place, found).await;
     // The answer comes from the file, also where the ledger cannot be read.
     held.unwrap_or_else(|failure| {
-        (OnRecord::default(), vec![format!("what is on record cannot be read: {}", failure.message)])
+        (OnRecord::default(), vec![format!("the ledger cannot be read: {}", failure.message)])
     })
 }
 

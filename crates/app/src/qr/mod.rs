@@ -23,14 +23,11 @@ use crate::answer::v1::qr::Prompt;
 use countersign_core::outcome::Outcome;
 use countersign_engine::engine::Engine;
 
-/// The answer of a command.
 pub struct Answered<T> {
     pub outcome: Outcome,
     /// The text, in the document's form.
     pub text: String,
-    /// The answer for programs.
     pub answer: T,
-    /// Warnings for people.
     pub warnings: Vec<String>,
 }
 
@@ -52,7 +49,6 @@ impl<T> Answered<T> {
 /// The answer of a command that can also show its prompt.
 pub enum Preview<T> {
     Answer(Answered<T>),
-    /// The prompt for a reviewer.
     Prompt(Answered<Prompt>),
 }
 
@@ -63,12 +59,9 @@ impl<T> Preview<T> {
     }
 }
 
-/// Shows progress while reviewers are asked.
 pub trait Watch {
     /// Shows the progress of an engine during a future.
     fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> impl Future<Output = T>;
-    /// A note for people.
     fn note(&self, words: &str);
-    /// Warnings for people.
     fn warn(&self, warnings: &[String]);
 }

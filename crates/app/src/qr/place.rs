@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 /// The default state directory of a loop, beside the ledger.
 const OWN_STATE_DIR: &str = "qr/state";
 
-/// The arguments that name a place.
 #[derive(Debug, Default)]
 pub struct Where {
-    /// The state directory.
     pub state_dir: Option<PathBuf>,
     pub phase: Option<Phase>,
     pub reviewer: Option<String>,
@@ -24,10 +22,8 @@ pub struct Where {
     pub own: Option<Vec<PathBuf>>,
 }
 
-/// The place of a command.
 pub struct Place {
     pub project: Project,
-    /// The state directory.
     pub(super) dir: StateDir,
     typed: String,
     phase: Option<Phase>,
@@ -44,7 +40,7 @@ impl Place {
             Some(typed) => (project.here.join(&typed), typed.to_string_lossy().into_owned()),
             None => {
                 return Err(Failure::usage("no state directory is named").hint(
-                    "--state-dir DIR, the variable STATE_DIR, or `qr: {state_dir: DIR}` in countersign.yml",
+                    "use --state-dir DIR, the variable STATE_DIR, or `qr: {state_dir: DIR}` in countersign.yml",
                 ));
             }
         };
@@ -62,8 +58,9 @@ impl Place {
     /// The phase, for commands that are about one.
     pub fn phase(&self) -> Result<Phase, Failure> {
         let known = Phase::ALL.map(Phase::name).join(", ");
-        self.phase
-            .ok_or_else(|| Failure::usage("no phase is named").hint(format!("--phase PHASE, one of {known}")))
+        self.phase.ok_or_else(|| {
+            Failure::usage("no phase is named").hint(format!("use --phase PHASE, one of {known}"))
+        })
     }
 
     pub(super) fn policy(&self) -> &GatePolicy {

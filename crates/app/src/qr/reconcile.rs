@@ -12,7 +12,6 @@ use countersign_doors::qr::words::reconciliation;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// The arguments.
 pub struct Compared {
     pub plan: PathBuf,
     /// The implementation; by default the files that each milestone names.
@@ -26,9 +25,9 @@ struct Opened {
 }
 
 impl Opened {
-    async fn new(place: &Place, compared: &Compared, somebody: bool) -> Result<Self, Failure> {
+    async fn new(place: &Place, compared: &Compared, reviewers: bool) -> Result<Self, Failure> {
         place.make_own()?;
-        let asked = Asked::open(place, &[], somebody).await?;
+        let asked = Asked::open(place, &[], reviewers).await?;
         let read = |typed: &[PathBuf]| {
             let found = asking::read(&asked.engine.planner().root, &files(place, typed)?)?;
             Materials::new(found).map_err(Failure::usage)
@@ -42,7 +41,6 @@ impl Opened {
     }
 }
 
-/// Asks about each milestone of the plan.
 pub async fn reconcile(
     place: &Place,
     compared: &Compared,
@@ -61,7 +59,6 @@ pub async fn reconcile(
     Ok(Answered::new(outcome, text, Reconciled { milestones, next }))
 }
 
-/// What would be asked about each milestone.
 pub async fn reconcile_prompts(place: &Place, compared: &Compared) -> Result<Answered<Prompts>, Failure> {
     let opened = Opened::new(place, compared, false).await?;
     place.phase()?;

@@ -11,16 +11,13 @@ use countersign_doors::qr::{shell_word, words};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// The arguments.
 pub struct Verify {
     pub artifacts: Vec<PathBuf>,
-    /// Only these items.
     pub items: Vec<String>,
     /// Only show the prompt of this item.
     pub prompt: Option<String>,
 }
 
-/// Verifies items, or shows the prompt of one.
 pub async fn verify(
     place: &Place,
     wanted: &Verify,

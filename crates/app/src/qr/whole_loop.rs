@@ -8,7 +8,7 @@ use crate::project::guard_program;
 use crate::{Code, Failure};
 use countersign_core::outcome::{NoVerdict, Outcome};
 use countersign_core::policy::GateEnd;
-use countersign_core::text::{cut_front_words, visible_line};
+use countersign_core::text::{counted, cut_front_words, visible_line};
 use countersign_doors::qr::asking::{self, Remembered};
 use countersign_doors::qr::transition::gate;
 use countersign_doors::qr::{State, words};
@@ -23,16 +23,12 @@ const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// How much of the end of a fixer's error output is shown.
 const QUOTED_BYTES: usize = 400;
 
-/// The arguments.
 pub struct Loop {
     pub artifacts: Vec<PathBuf>,
-    /// The command line of the fixer.
     pub fixer: String,
-    /// How long each call of it may take.
     pub fixer_timeout_seconds: u32,
 }
 
-/// Runs the loop.
 pub async fn until_passed(
     place: &Place,
     wanted: &Loop,
@@ -48,9 +44,9 @@ pub async fn until_passed(
     }
     match place.dir.read(phase)?.map(|known| known.state).filter(|state| !state.items.is_empty()) {
         None => {
-            watch.note(&format!("{phase}: breaking it into items"));
+            watch.note(&format!("{phase}: decomposing the work into items"));
             let state = decompose::decompose(&asked, true, watch, cancel).await?;
-            watch.note(&format!("{phase}: {} items", state.items.len()));
+            watch.note(&format!("{phase}: {}", counted(state.items.len(), "item", "items")));
         }
         Some(_) => look_again(&asked).await?,
     }
@@ -110,7 +106,7 @@ async fn fix(
     call.timeout = Duration::from_secs(wanted.fixer_timeout_seconds.into());
     call.stdout_limit_bytes = FIXER_OUTPUT_BYTES_MAX;
     call.stderr_tail_bytes = STDERR_TAIL_BYTES;
-    watch.note(&format!("{}: {} is mending it", state.phase, visible_line(program)));
+    watch.note(&format!("{}: {} is fixing it", state.phase, visible_line(program)));
     let ended = process::run(&guard_program()?, call, cancel).await;
     let ended = ended.map_err(|error| Failure::internal(format!("the fixer could not be run: {error}")))?;
     match ended.how {
@@ -138,6 +134,6 @@ fn failed(program: &str, ended: &Ended, seconds: u32) -> Failure {
     Failure {
         outcome: Outcome::NoVerdict(why),
         code: Code::Fixer,
-        ..Failure::usage(message).hint("the same command goes on: what was changed is verified first")
+        ..Failure::usage(message).hint("run the same command again: it verifies the changes first")
     }
 }

@@ -13,10 +13,9 @@ pub const LOOK: Duration = Duration::from_millis(500);
 
 /// The state of a review at the end of waiting.
 pub enum ReviewState {
-    /// It has an outcome.
     Stands(Stored),
     Running(Stored),
-    /// No process performs it any more: the same files must be handed in again.
+    /// No process performs it any more: the same files must be submitted again.
     Interrupted(Stored),
 }
 
@@ -27,7 +26,6 @@ impl ReviewState {
         }
     }
 
-    /// The state of a review that was read just now.
     pub async fn of(resident: &Resident, ledger: &Ledger, stored: Stored) -> Result<Self, Failure> {
         if stored.review.standing().is_some() {
             return Ok(Self::Stands(stored));
@@ -44,7 +42,6 @@ impl ReviewState {
     }
 }
 
-/// Whether a process performs a review.
 pub async fn is_performed(resident: &Resident, ledger: &Ledger, stored: &Stored) -> bool {
     if resident.performs(&stored.review.id) {
         return true;
@@ -73,7 +70,7 @@ pub async fn until_it_stands(
     loop {
         let before = Instant::now();
         let Some(stored) = ledger.review(review).await? else {
-            return Err(Failure::internal(format!("there is no review `{review}` any more")));
+            return Err(Failure::internal(format!("review `{review}` no longer exists")));
         };
         let followed = ReviewState::of(resident, ledger, stored).await?;
         let is_over = Instant::now() >= deadline || gone.is_cancelled();

@@ -38,7 +38,6 @@ struct Inner {
     /// Ends with the server.
     stopping: CancellationToken,
     opened: tokio::sync::Mutex<Opened>,
-    /// The rounds that this process performs.
     performed: Mutex<HashSet<(ReviewId, u32)>>,
     tasks: TaskTracker,
 }
@@ -62,7 +61,6 @@ impl Opened {
 }
 
 impl Resident {
-    /// A server that has opened nothing yet.
     pub fn new(
         name: &'static str,
         folder: PathBuf,
@@ -80,12 +78,10 @@ impl Resident {
         }))
     }
 
-    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Ends with the server.
     pub fn stopping(&self) -> &CancellationToken {
         &self.0.stopping
     }
@@ -95,7 +91,6 @@ impl Resident {
         &self.0.tasks
     }
 
-    /// Runs a background task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.tasks.spawn(task);
     }
@@ -156,19 +151,17 @@ impl Resident {
             if let Err(error) = ended
                 && !matches!(error, EngineError::Interrupted)
             {
-                // Waiting calls read the ledger, where this review stands as interrupted.
+                // Waiting calls read the ledger, which shows this review as interrupted.
                 let error = error.to_string();
                 eprintln!("{}: review {}: {}", resident.0.name, ticket.review, visible_line(&error));
             }
         });
     }
 
-    /// Whether this process performs a review.
     pub fn performs(&self, review: &ReviewId) -> bool {
         self.performed().iter().any(|(performed, _)| performed == review)
     }
 
-    /// Whether a review is held by this server.
     pub async fn holds(&self, stored: &Stored) -> bool {
         self.0.opened.lock().await.engine.as_ref().is_some_and(|engine| engine.holds(stored))
     }
@@ -182,7 +175,7 @@ impl Resident {
         self.0.performed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the server. Reviewers are ended, and their questions stay open until the same work is handed in again.
+    /// Stops the server. Reviewers are ended, and their questions stay open until the same work is submitted again.
     pub async fn stop(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();

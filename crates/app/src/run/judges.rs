@@ -17,20 +17,16 @@ use std::time::Duration;
 const REVIEW_COMMAND: &str = "review_command";
 
 pub struct ReviewCommand {
-    /// The program and its arguments.
     pub words: Vec<String>,
     pub model: Option<String>,
 }
 
-/// Finds rules and reviewers for a base.
 pub struct AsOfBase {
     /// The configuration file of the command line.
     named: Option<PathBuf>,
-    /// The reviewer of the command line.
     reviewer: Option<String>,
     /// The reviewer of the run settings, used where no other one is configured.
     command: Option<ReviewCommand>,
-    /// The default time limit of a reviewer.
     timeout: Duration,
     /// The files of the project at the start of the run.
     gathered: Gathered,
@@ -39,7 +35,6 @@ pub struct AsOfBase {
 }
 
 impl AsOfBase {
-    /// Reads the files of the project.
     pub fn gather(
         named: Option<PathBuf>,
         reviewer: Option<String>,

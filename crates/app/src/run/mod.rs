@@ -13,6 +13,7 @@ use crate::decide::{Action, Decide, decide};
 use crate::project::{Project, guard_program};
 use crate::run_project::RunProject;
 use countersign_core::outcome::Outcome;
+use countersign_core::text::counted;
 use countersign_doors::run::config::RunConfig;
 use countersign_doors::run::layout::Layout;
 use countersign_doors::run::lock::{self, Holder, LockError, RunLock};
@@ -28,43 +29,32 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use waiting::Waiting;
 
-/// A request to run tasks.
 pub struct Request {
-    /// The selection of tasks.
     pub which: Selection,
-    /// A task that is reset first.
     pub retry: Option<Retry>,
     /// Whether several run at once, each in its own worktree.
     pub parallel: bool,
-    /// How many at once.
     pub max_concurrent: Option<u32>,
     /// Whether a screen shows the run, so that it asks and notifies no person.
     pub on_screen: bool,
-    /// The flags.
     pub how: How,
 }
 
-/// The retry of a task.
 pub struct Retry {
-    /// Its id.
     pub task: String,
     /// Whether its branch is deleted first.
     pub fresh: bool,
 }
 
-/// A list of tasks with its configuration.
 pub struct List {
     pub project: Arc<Project>,
-    /// The paths of its files.
     pub layout: Layout,
     config: RunConfig,
     warnings: Vec<String>,
-    /// The configuration file of the command line.
     named: Option<PathBuf>,
 }
 
 impl List {
-    /// Finds the list of tasks.
     pub fn find(named: Option<&Path>, prefix: Option<&str>) -> Result<Self, Failure> {
         let project = Arc::new(Project::find(named, None)?);
         let RunProject { mut layout, settings } = RunProject::of(&project)?;
@@ -75,13 +65,12 @@ impl List {
         if !layout.tasks().exists() {
             let shown = layout.tasks_name();
             return Err(Failure::usage(format!("there is no list of tasks: {shown} does not exist"))
-                .hint("docs/run.md shows its form; --prefix PREFIX names another one"));
+                .hint("`countersign help run` shows the format; --prefix PREFIX names another list"));
         }
         let warnings = settings.warnings.iter().map(|warning| warning.message.clone()).collect();
         Ok(Self { project, layout, config: settings.config, warnings, named: named.map(Path::to_owned) })
     }
 
-    /// Checks a request.
     pub fn plan(self, request: Request) -> Result<Plan, Failure> {
         let settings = self.settings(&request)?;
         let mut warnings = self.warnings.clone();
@@ -98,8 +87,10 @@ impl List {
             None => all.last().cloned(),
         };
         let Some(file) = file else {
-            return Err(Failure::usage(format!("there is no output of `{task}`"))
-                .hint(format!("{} attempts left some; `countersign status` lists the tasks", all.len())));
+            return Err(Failure::usage(format!("there is no output of `{task}`")).hint(format!(
+                "{} with output; `countersign status` lists the tasks",
+                counted(all.len(), "attempt", "attempts")
+            )));
         };
         let bytes = std::fs::read(&file)
             .map_err(|error| Failure::internal(format!("`{}` cannot be read: {error}", file.display())))?;
@@ -107,10 +98,8 @@ impl List {
         Ok(Output { task: task.to_owned(), file, attempts: all.len(), text })
     }
 
-    /// Asks a run to stop after its current tasks.
     pub fn stop(&self) -> Result<Stop, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::internal(format!("the run cannot be told to stop: {error}"));
+        let failed = |error: std::io::Error| Failure::internal(format!("the run cannot be stopped: {error}"));
         let holder = lock::holder(&self.layout.lock()).map_err(failed)?;
         if holder.is_some() {
             std::fs::write(self.layout.stop(), "").map_err(failed)?;
@@ -135,7 +124,6 @@ impl List {
     }
 }
 
-/// A checked request.
 pub struct Plan {
     pub list: List,
     /// Warnings to show before it begins.
@@ -145,7 +133,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The order in which tasks would run.
     pub async fn order(self, people: Arc<dyn HumanGate>) -> Result<Vec<Task>, Failure> {
         let run = self.open(people, CancellationToken::new()).await?;
         Ok(run.order(&self.request.which).await?)
@@ -199,7 +186,6 @@ impl Plan {
     }
 }
 
-/// A run that has begun.
 pub struct UnderWay {
     pub list: List,
     run: Arc<Run>,
@@ -210,7 +196,6 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// The engine of its reviews.
     pub fn engine(&self) -> Engine {
         self.run.engine.clone()
     }
@@ -232,10 +217,8 @@ async fn release(project: &Project, run: &Run, retry: &Retry) -> Result<(), Fail
     let Retry { task, fresh } = retry;
     let by = author::actor();
     if run.was_rejected(task).await? && !by.may_decide() {
-        return Err(Failure::usage(format!(
-            "{task} was rejected by a person, and only a person tries it again"
-        ))
-        .hint(author::way_out()));
+        return Err(Failure::usage(format!("a person rejected {task}, so only a person may retry it"))
+            .hint(author::way_out()));
     }
     if let Some(review) = run.stopped_review(task).await? {
         let reason = Some(format!("retry of {task}"));

@@ -19,22 +19,16 @@ const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and 
 const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";
 
-/// The flags of a run.
 #[derive(Clone, Debug, Default)]
 pub struct How {
-    /// A person decides about each task at this terminal.
     pub hitl_review: bool,
     /// A person decides elsewhere while the task waits.
     pub hitl_queue: bool,
-    /// Merge without a review.
     pub no_review: bool,
-    /// Run no tests.
     pub no_tests: bool,
-    /// Leave the work uncommitted in the files.
     pub no_commit: bool,
     /// Commit to the branch that is checked out.
     pub no_branch: bool,
-    /// How many attempts a task has.
     pub max_retries: Option<u32>,
     /// The most all agents together may cost, in dollars.
     pub budget_usd: Option<f64>,
@@ -78,12 +72,12 @@ impl List {
             let reporting = PROGRAMS.reviewers().filter(|facts| facts.reports_cost).map(|facts| facts.name);
             let reporting = listed(reporting, "or");
             let words =
-                format!("a budget needs an agent that says what it cost, and `{}` does not", worker.name());
-            return Err(Failure::usage(words).hint(format!("use {reporting}, or leave the budget away")));
+                format!("a budget needs an agent that reports its cost, and `{}` does not", worker.name());
+            return Err(Failure::usage(words).hint(format!("use {reporting}, or remove the budget")));
         }
         if request.parallel && !settings.uses_branches() {
-            return Err(Failure::usage("several tasks at once need a branch and a commit each").hint(
-                "leave --parallel away, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
+            return Err(Failure::usage("with --parallel every task needs a branch and a commit").hint(
+                "remove --parallel, or --no-branch and --no-commit (`create_git_branch` and `auto_commit` in the \
                  settings)",
             ));
         }
@@ -114,7 +108,7 @@ impl List {
         let config = &self.config;
         let words = self.words(&config.claude_command, config.command_template.as_deref());
         Worker::from_words(&words, config.claude_model.clone())
-            .ok_or_else(|| Failure::usage("`claude_command` is empty: there is nobody to do the tasks"))
+            .ok_or_else(|| Failure::usage("`claude_command` is empty: no program can do the tasks"))
     }
 
     /// The words of a command line, in which files of the project are named from anywhere.
@@ -151,6 +145,6 @@ fn micro(usd: Option<f64>) -> Result<Option<u64>, Failure> {
         None => Ok(None),
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
         Some(usd) if usd.is_finite() && usd > 0.0 && usd < 1e9 => Ok(Some((usd * 1e6).round() as u64)),
-        Some(usd) => Err(Failure::usage(format!("a budget of {usd} dollars is none"))),
+        Some(usd) => Err(Failure::usage(format!("a budget of {usd} dollars is not valid"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Notifications of tasks that wait for a person, sent while the run goes on.
+//! Notifications of tasks that wait for a person, sent during the run.
 
 use crate::notify::{self, About, Told};
 use crate::project::Project;

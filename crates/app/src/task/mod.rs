@@ -73,7 +73,6 @@ pub async fn show(
     Ok(OneTask { task: v1::Task::new(&task, running), review, ..OneTask::new(&task) })
 }
 
-/// Marks a task as begun.
 pub async fn start(tasks: &Tasks, typed: &str) -> Result<OneTask, Failure> {
     let mut task = tasks.find(typed).await?;
     let latest = tasks.ledger.latest_for(&tasks.subject(&task)).await?;
@@ -95,14 +94,13 @@ fn is_skipped(task: &Task) -> Failure {
     Failure::usage(format!("task {} is skipped", task.id)).hint("change its status in the plan first")
 }
 
-/// The end of a session log.
 pub fn session_log(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage(format!("the session log `{}` cannot be read: {error}", path.display()))
     };
     // Opening a named pipe would wait for a writer.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(Failure::usage(format!("the session log `{}` is no regular file", path.display())));
+        return Err(Failure::usage(format!("the session log `{}` is not a regular file", path.display())));
     }
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();

@@ -38,7 +38,7 @@ pub async fn two_call(project: &Project, base: Option<&str>) -> Result<Vec<Panel
         panel.push(wrapped(reviewer, parser, name.clone(), words.clone()));
     }
     if panel.is_empty() {
-        return Err(Failure::usage("nobody is configured who could review a task in free words")
+        return Err(Failure::usage("no configured reviewer can review a task in free text")
             .hint(format!("{}, or under `reviewers:` in countersign.yml", name_a_reviewer())));
     }
     Ok(panel)
@@ -75,14 +75,14 @@ fn parser(
     if let Some(name) = &settings.parser {
         let found = project.reviewer_named(name)?.filter(can_be_asked);
         let found = found.ok_or_else(|| {
-            Failure::usage(format!("`review.parser` is `{name}`, who cannot be asked to read a review"))
+            Failure::usage(format!("`review.parser` is `{name}`, which cannot read a review"))
                 .hint("name a reviewer that answers questions")
         })?;
         return Ok(with_model(Panelist { sees_project: false, ..found }, model));
     }
     let own = asked.iter().find(|one| one.name == reviewer.name).or(asked.first());
     let Some(own) = own.cloned() else {
-        return Err(Failure::usage("nobody is configured who could read what the review command says")
+        return Err(Failure::usage("no configured reviewer can read the output of the review command")
             .hint("name one under `reviewers:` in countersign.yml, and in `review.parser`"));
     };
     let light = match &own.judge {
@@ -136,7 +136,7 @@ async fn template(
         return words_of(bytes).map_err(|words| unusable(format!("{}: {words}", own.display())));
     }
     Err(Failure::usage(format!("there is no review command `/{name}`")).hint(format!(
-        "commit {file}, say its words in `review.prompt`, or use the built-in `/{REVIEW_TASK}`"
+        "commit {file}, write the prompt in `review.prompt`, or use the built-in `/{REVIEW_TASK}`"
     )))
 }
 

@@ -23,7 +23,6 @@ use countersign_engine::git::Git;
 use countersign_engine::ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 
-/// When the work is reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// When the trigger of the project asks for it; until then the task waits.
@@ -33,13 +32,10 @@ pub enum When {
 
 /// A review, or why none is needed.
 pub enum Begun {
-    /// No review is needed.
     Answered(WithoutReview, Box<OneTask>),
-    /// A review can be made.
     Ready(Box<Ready>),
 }
 
-/// What was done without a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutReview {
     /// Nothing: the task is already complete.
@@ -51,7 +47,6 @@ pub enum WithoutReview {
 }
 
 impl WithoutReview {
-    /// The outcome of the command.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Nothing | Self::Completed => Outcome::Passed,
@@ -60,7 +55,6 @@ impl WithoutReview {
     }
 }
 
-/// A review that can be made.
 pub struct Ready {
     base: change::Base,
     tasks: Tasks,
@@ -71,31 +65,26 @@ pub struct Ready {
     warnings: Vec<String>,
 }
 
-/// The result of a review.
 pub struct Reviewed {
     pub outcome: Outcome,
     pub answer: OneTask,
     pub warnings: Vec<String>,
-    /// The ticket to mark as delivered.
     pub ticket: Option<Ticket>,
     /// The notification, to be sent after the answer, because it may take a while.
     pub telling: Option<PendingNotification>,
 }
 
-/// A notification to be sent.
 pub struct PendingNotification {
     project: Project,
     told: Told,
 }
 
 impl PendingNotification {
-    /// Sends it.
     pub async fn tell(self, ledger: &Ledger) {
         notify::tell(&self.project, ledger, self.told).await;
     }
 }
 
-/// Begins a review of a task.
 pub async fn begin(
     base: change::Base,
     tasks: Tasks,
@@ -180,12 +169,10 @@ impl Ready {
         &self.warnings
     }
 
-    /// The planner of its reviewers.
     pub fn planner(&self) -> Planner {
         self.planner.clone()
     }
 
-    /// Makes the review.
     pub async fn review(self, engine: Engine, cancel: &CancellationToken) -> Result<Reviewed, Failure> {
         let Self { base, tasks, task, rules, session_log, warnings, .. } = self;
         let project = &base.project;
@@ -232,8 +219,8 @@ fn next(finished: &Finished) -> Vec<String> {
             let dispute = found.map(|found| {
                 format!("or, where it is wrong: countersign dispute {} --evidence TEXT", found.id)
             });
-            let mend = ["mend what was found".to_owned(), format!("then countersign task done {id}")];
-            mend.into_iter().chain(dispute).collect()
+            let fix = ["fix the findings".to_owned(), format!("then countersign task done {id}")];
+            fix.into_iter().chain(dispute).collect()
         }
         TaskStatus::AwaitingReview if *outcome == Outcome::AwaitingPerson => {
             vec![Reader::of_command().person_decides(&id, || {
@@ -285,9 +272,6 @@ async fn rewritten(base: &change::Base, tasks: &Tasks, task: &Task) -> Result<Op
     let before = before.find(&task.title).map(|before| (before.scope.clone(), before.acceptance.clone()));
     let is_other = before.is_some_and(|before| before != (task.scope.clone(), task.acceptance.clone()));
     Ok(is_other.then(|| {
-        format!(
-            "scope or acceptance of task {} are not what they were: look at what changed in {file} yourself",
-            task.id
-        )
+        format!("the scope or acceptance of task {} changed: check the change of {file} yourself", task.id)
     }))
 }

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-/// How many files are opened at most.
 const FILES_MAX: usize = 100;
-/// How long an editor may take to end after it was told to.
+/// How long an editor may take to stop.
 const GRACE_SECONDS: u64 = 3;
 
-/// Said where the judged files were edited: a verdict and a decision belong to exact bytes.
-const NOT_JUDGED: &str = "Your edits are not part of what was judged: a and s merge it without them, f has the agent go on from them.";
+/// Shown if judged files were edited: a verdict and a decision belong to exact bytes.
+const NOT_JUDGED: &str =
+    "Your edits were not judged: a and s merge the work without them, f lets the agent continue from them.";
 
 /// Opens the editor and waits for it. Returns a message for the person, if any.
 pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<String> {
@@ -45,7 +45,7 @@ pub async fn edit(files: &[PathBuf], cancel: &CancellationToken) -> Option<Strin
             Some(format!("Only the first {FILES_MAX} of {} files were opened.", there.len()))
         }
         Ok(true) => None,
-        Ok(false) => Some("The editor did not end well.".to_owned()),
+        Ok(false) => Some("The editor failed.".to_owned()),
         Err(error) => Some(format!("The editor could not be started: {error}")),
     }
 }

@@ -28,7 +28,6 @@ use tokio_util::sync::CancellationToken;
 /// The recorded reason: the specification has no question for one.
 pub const REASON: &str = "at the terminal";
 
-/// Asks the person at the terminal of a run.
 pub struct TerminalGate {
     pub project: Arc<Project>,
     pub cancel: CancellationToken,
@@ -75,7 +74,7 @@ impl TerminalGate {
     }
 }
 
-/// Asks whether to go on after a task failed for good. Only `y` or `yes` counts as one.
+/// Asks whether to continue after a task failed for good. Only `y` or `yes` means yes.
 pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::Result<bool> {
     if !terminal::is_there() {
         return Ok(false);

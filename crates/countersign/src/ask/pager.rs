@@ -10,13 +10,10 @@ use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How the pager was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Read,
-    /// The terminal was closed.
     Closed,
-    /// Everything is to stop.
     Interrupted,
 }
 

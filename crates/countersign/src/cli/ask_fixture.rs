@@ -34,7 +34,7 @@ struct Fixture {
     panics: bool,
 }
 
-/// Asks, and says what was said.
+/// Asks, and prints the answer.
 pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Result<Answer, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     let text = std::fs::read_to_string(&options.file).map_err(|error| failed(&error))?;
@@ -60,7 +60,7 @@ pub async fn run(options: &AskFixtureOptions, cancel: &CancellationToken) -> Res
             let text = format!("said: {} by {}: {REASON}\n", verb.name(), actor().words());
             Ok(Answer::new(Outcome::Passed, text, json!({})))
         }
-        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nobody\n", json!({}))),
+        Said::Nobody => Ok(Answer::new(Outcome::AwaitingPerson, "said: nothing\n", json!({}))),
         Said::Interrupted => Err(Failure::interrupted()),
     }
 }

@@ -118,7 +118,7 @@ pub enum Command {
     Serve(serve::ServeOptions),
     /// Review in items, for planning agents: decompose, verify, fix, in one state file
     Qr(Box<qr::QrOptions>),
-    /// See work judged, sent back, fixed and passed, without a model
+    /// See a review: work fails, is fixed and passes; needs no model
     Demo(demo::DemoOptions),
     /// Watch the tasks of a run on the whole screen, and decide about them
     Tui(tui::TuiOptions),
@@ -136,7 +136,6 @@ pub enum Command {
     Help(help::HelpOptions),
 }
 
-/// Runs a command.
 pub async fn dispatch(
     arguments: Arguments,
     printer: &Printer,

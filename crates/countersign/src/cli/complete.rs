@@ -11,7 +11,6 @@ pub struct CompletionsOptions {
     pub shell: clap_complete::Shell,
 }
 
-/// Prints the script.
 pub fn run(options: &CompletionsOptions) -> Answer {
     let mut script = vec![];
     clap_complete::generate(options.shell, &mut help::command(), "countersign", &mut script);

@@ -17,7 +17,6 @@ pub struct ConfigOptions {
     pub schema: bool,
 }
 
-/// Shows the settings.
 pub fn run(global: &Global, options: &ConfigOptions) -> Result<Answer, Failure> {
     if options.schema {
         let answer = schema();

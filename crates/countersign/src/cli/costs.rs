@@ -30,7 +30,6 @@ const COLUMNS: [&str; 7] = ["day", "reviewer", "model", "questions", "tokens in"
 /// The columns before this one are words, the others numbers.
 const FIRST_NUMBER: usize = 3;
 
-/// Shows what was spent.
 pub async fn run(global: &Global, options: CostsOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let answer = costs(&project, options.days).await?;

@@ -26,12 +26,10 @@ pub struct WithdrawOptions {
     pub id: String,
 }
 
-/// Decides, or lets a stopped review go on.
 pub async fn run(global: &Global, options: DecideOptions, action: Action) -> Result<Answer, Failure> {
     take(global, &options.id, action, Some(options.reason)).await
 }
 
-/// Takes a submission back.
 pub async fn withdraw(global: &Global, options: WithdrawOptions) -> Result<Answer, Failure> {
     take(global, &options.id, Action::Withdraw, None).await
 }
@@ -49,6 +47,6 @@ async fn take(
     let engine = project.engine(project.planner(None)?).await?;
     let id = meant(&project, engine.ledger(), typed).await?;
     let stored = decide(&project, &engine, &id, Decide { action, by: actor(), reason, about: None }).await?;
-    // The decision was taken; that is this command's success, whatever it does to the review.
+    // The decision is recorded: the command succeeded, whatever the outcome of the review.
     Ok(answer(shown(engine.ledger(), &stored).await?.done()))
 }

@@ -19,8 +19,8 @@ Examples:
   run-the-test | countersign dispute fi-3c1f --evidence -
 
 Another reviewer judges the finding again, with the same material and the evidence.
-  0  withdrawn: it does not come back on unchanged bytes; hand the work in again
-  1  upheld: it stands, and only a person can have it judged once more (unblock)
+  0  withdrawn: it does not come back on unchanged bytes; submit the work again
+  1  upheld: the finding stays; only a person can allow one more dispute (unblock)
   4  no verdict";
 
 #[derive(Debug, Args)]
@@ -37,7 +37,6 @@ pub struct DisputeOptions {
     pub reviewer: Option<String>,
 }
 
-/// Has a finding judged again.
 pub async fn run(
     global: &Global,
     options: DisputeOptions,
@@ -60,7 +59,7 @@ pub async fn run(
     Ok(answer)
 }
 
-/// A text, or what stands in a file.
+/// A text, or the content of a file.
 async fn evidence(project: &Project, typed: &str) -> Result<String, Failure> {
     let path = project.here.join(typed);
     match typed {

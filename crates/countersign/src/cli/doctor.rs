@@ -28,7 +28,6 @@ pub struct DoctorOptions {
     pub reviewer: Option<String>,
 }
 
-/// Looks at everything, and with `--ask` asks every reviewer.
 pub async fn run(
     global: &Global,
     options: DoctorOptions,
@@ -40,7 +39,6 @@ pub async fn run(
     Ok(answer(doctor(config, options.reviewer, options.ask, &note, cancel).await?))
 }
 
-/// All lines.
 pub fn answer(answer: v1::Answer<Checks>) -> Answer {
     let lines = &answer.own.lines;
     let width = lines.iter().map(|line| line.what.chars().count()).max().unwrap_or_default();

@@ -59,13 +59,12 @@ pub struct HelpOptions {
     pub words: Vec<String>,
 }
 
-/// Explains a topic or a command.
 pub fn run(options: &HelpOptions) -> Result<Answer, Failure> {
     let words: Vec<&str> = options.words.iter().map(String::as_str).collect();
     let topic = TOPICS.iter().find(|topic| words == [topic.name]);
     let text = match (topic, below(command(), &words)) {
         _ if words.is_empty() => format!("{}\n{}", command().render_help().ansi(), topics()),
-        // A topic and a command can have the same name: the page first, its options behind.
+        // A topic and a command can have the same name: the page comes first, then the options.
         (Some(topic), None) => topic.text.to_owned(),
         (Some(topic), Some(help)) => format!("{}\n{}", topic.text, help.ansi()),
         (None, Some(help)) => help.ansi().to_string(),

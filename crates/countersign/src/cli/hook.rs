@@ -1,8 +1,8 @@
-//! `countersign hook`: what agent programs call when an agent is about to stop.
+//! `countersign hook`: agent programs call it when an agent is about to stop.
 //!
-//! What fails here, ours or a file of the project, holds the agent like a missing verdict: an agent that could break the
-//! hook to be let go would. Holding is said in JSON. Only where there is nothing to look at, and where the hook was
-//! installed with a mistake in its command, it ends with exit code 1, which holds no agent; it never ends with 2.
+//! A failure here, ours or of a file of the project, holds the agent like a missing verdict: otherwise an agent could
+//! break the hook to get past it. The answer that holds is JSON. Only where there is nothing to review, and where the
+//! installed command has a mistake, it ends with exit code 1, which holds no agent; it never ends with 2.
 
 use super::help::hooks;
 use super::{Failure, Global, last_resort};
@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 const HOOK_HELP: &str = "\
 Examples:
-  countersign init --agent claude --hook           has the program call it whenever an agent stops
-  countersign init --agent claude --hook --remove  takes it out again
+  countersign init --agent claude --hook           let the program call it whenever an agent stops
+  countersign init --agent claude --hook --remove  remove it again
 
 The agent program describes the stop on standard input. The hook reviews the changes since the last pass and answers in
 the form of that program: the agent gets the findings and continues. Exit code 1 means that the hook itself failed; it
@@ -36,14 +36,14 @@ pub struct HookOptions {
 
 /// The exit code of a hook that failed: agent programs treat it as an error and do not hold the agent.
 pub const FAILED: u8 = 1;
-/// The most that is read; an agent's last message is in it.
+/// The largest input; it holds the last message of the agent.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The most that is said of why the hook failed.
+/// The longest reason of a failure.
 const WHY_BYTES_MAX: usize = 2000;
-/// What to do about input that is none.
+/// The hint about invalid input.
 const FOR_PROGRAMS: &str = "this command is for agent programs: countersign init --agent NAME --hook";
 
-/// Failures of hooks are for people, whatever was typed.
+/// Failures of hooks are for people, whatever the options.
 pub fn printer() -> Printer {
     Printer::new(false, false, "hook")
 }
@@ -83,13 +83,13 @@ pub async fn run(
     Ok(silent())
 }
 
-/// Looks at the work, judges it and says what comes of it.
+/// Judges the work and answers the program.
 async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> {
     let (hook, until) = (stop.hook, cancel.clone());
     let judged = caught(async move { stops::stopped(stop, note, &until).await });
     let Some(judged) = judged.await? else { return Ok(()) };
     let written = write_out(&judged.say.output(hook));
-    // A program that was gone, or told to stop, has not heard it: the next call gets the same answer.
+    // A program that ended or was stopped did not read the answer: the next call gets the same one.
     let heard = written && !cancel.is_cancelled();
     let noted = caught(async move {
         match heard {
@@ -100,20 +100,20 @@ async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> 
             }
         }
     });
-    // What was said is said: that it could not be noted makes no second answer.
+    // The answer is out: a failed record makes no second answer.
     noted.await.unwrap_or_else(|failure| note(&failure.words()));
     Ok(())
 }
 
-/// Does something; a panic in it is a failure like others.
+/// Runs a future; a panic in it is a failure like others.
 async fn caught<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::select! {
-        // A thread of a library may panic too, and what it owes would be waited for.
-        () = last_resort::panicked() => Err(Failure::internal("the hook broke off: this is a defect of Countersign")),
+        // A thread of a library may panic too, and its result would never come.
+        () = last_resort::panicked() => Err(Failure::internal("the hook failed: this is a defect of Countersign")),
         ended = tokio::spawn(work) => {
-            ended.unwrap_or_else(|error| Err(Failure::internal(format!("the hook broke off: {error}"))))
+            ended.unwrap_or_else(|error| Err(Failure::internal(format!("the hook failed: {error}"))))
         }
     }
 }
@@ -128,7 +128,7 @@ fn hold_or_tell(hook: Hook, failure: &Failure, tries: &Tries) {
     write_out(&failed(&why, hint.as_deref(), tries.one_more()).output(hook));
 }
 
-/// What a program wrote, understood.
+/// Parses the input of a program.
 async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
     let bytes = tokio::task::spawn_blocking(read).await;
     input::read(hook, &bytes.unwrap_or_else(|error| Err(error.to_string()))?)
@@ -136,12 +136,12 @@ async fn stopping(hook: Hook) -> Result<Stopping, InputError> {
 
 fn nothing_here() -> Failure {
     Failure::usage(
-        "this is not a git repository, and no countersign.yml is here: there is nothing a hook looks at",
+        "this is not a git repository, and no countersign.yml is here: a hook has nothing to review",
     )
-    .hint("a hook looks at what changed, and needs a git repository")
+    .hint("a hook reviews changes, so it needs a git repository")
 }
 
-/// The end of a hook that has said what there was to say.
+/// The end of a hook that has answered.
 fn silent() -> Answer {
     Answer { printed: true, ..Answer::new(Outcome::Passed, "", serde_json::Value::Null) }
 }
@@ -156,7 +156,7 @@ fn read() -> Result<Vec<u8>, String> {
     }
 }
 
-/// Something a person may want to know, on standard error: programs show it in their logs.
+/// A note for people on standard error: programs show it in their logs.
 fn note(words: &str) {
     use std::io::Write;
     let _ = writeln!(anstream::stderr(), "countersign: {}", visible_line(words));

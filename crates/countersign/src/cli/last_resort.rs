@@ -1,4 +1,4 @@
-//! The ways out that need no other part of this program to work: a panic, and a signal that was not enough.
+//! Exits that work without any other part of this program: after a panic, and after a signal that did not stop it.
 
 use countersign_core::outcome::Outcome;
 use countersign_engine::scratch;
@@ -6,14 +6,12 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How long a command may take to stop after it was told to. Programs that it started are given a few seconds each.
+/// How long a command may take to stop. Programs that it started get a few seconds each.
 const GRACE: Duration = Duration::from_secs(10);
-/// What the threads of the runtime are called.
 const RUNTIME_THREAD: &str = "tokio-rt-worker";
 
 const MAIN_THREAD: &str = "main";
 
-/// Ends the process at once.
 pub fn end(outcome: Outcome) -> ! {
     crate::terminal::restore();
     scratch::clear();
@@ -24,20 +22,20 @@ pub fn end(outcome: Outcome) -> ! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     Process,
-    /// In the runtime one call, elsewhere the process: a server has others to answer.
+    /// In the runtime one call, elsewhere the process: a server has other calls to answer.
     Call,
-    /// What waits for [`panicked`]: a hook has to say something before it ends.
+    /// The future that waits for [`panicked`]: a hook must answer before it ends.
     Work,
 }
 
 static PANICKED: Notify = Notify::const_new();
 
-/// Comes back when something has panicked.
+/// Returns after a panic.
 pub async fn panicked() {
     PANICKED.notified().await;
 }
 
-/// Ends the work of a thread that panicked: its caller would wait for ever.
+/// Ends the work of a thread that panicked: otherwise its caller waits for ever.
 pub fn on_panic(ends: Ends) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -45,7 +43,7 @@ pub fn on_panic(ends: Ends) {
         let thread = thread::current();
         match ends {
             Ends::Call if thread.name() == Some(RUNTIME_THREAD) => return,
-            // The main thread ends the process by itself, after it has put the terminal in order.
+            // The main thread ends the process itself, after it restored the terminal.
             Ends::Process if thread.name() == Some(MAIN_THREAD) => return,
             Ends::Work => return PANICKED.notify_one(),
             Ends::Call | Ends::Process => {}
@@ -55,7 +53,7 @@ pub fn on_panic(ends: Ends) {
     }));
 }
 
-/// Ends the process after a while, whatever it is busy with.
+/// Ends the process after the grace period in any case.
 pub fn end_after_grace() {
     thread::spawn(|| {
         thread::sleep(GRACE);

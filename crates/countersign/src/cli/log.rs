@@ -23,7 +23,7 @@ pub struct LogOptions {
     /// How many rows at most
     #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub limit: u32,
-    /// The next page: reviews opened before this number, or events after it, as the page before names it
+    /// The next page: the number that the page before names
     #[arg(long, value_name = "N")]
     pub from: Option<u64>,
     /// Only reviews that changed since then: a length such as 2h or 3d, or a date
@@ -48,7 +48,6 @@ fn outcomes() -> PossibleValuesParser {
     PossibleValuesParser::new(Outcome::ALL.map(Outcome::name).into_iter().chain(["under_way"]))
 }
 
-/// Lists reviews, newest first, or the events of one, in order.
 pub async fn run(global: &Global, options: LogOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let LogOptions { id, limit, from, since, outcome, subject, reviewer, verify } = options;
@@ -65,7 +64,7 @@ fn text(log: &Log) -> String {
         text.push_str("no review matches\n");
     }
     if let Some(next) = log.next {
-        text.push_str(&dim(&format!("there are more: the same command with --from {next}, or --limit N\n")));
+        text.push_str(&dim(&format!("more: run the same command with --from {next}, or --limit N\n")));
     }
     if let Some(events) = log.events_verified {
         text.push_str(&format!("{events} events, chain intact\n"));
@@ -95,7 +94,7 @@ fn event_line(entry: &Entry) -> String {
     )
 }
 
-/// What happened in a review, beside its kind.
+/// The details of an event.
 pub fn event_words(event: &Event) -> String {
     use Event as E;
     match event {
@@ -121,7 +120,7 @@ pub fn event_words(event: &Event) -> String {
     }
 }
 
-/// The names of files, as many as fit on a line.
+/// The names of the first files.
 fn files(files: &[Material]) -> String {
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     match names.get(..NAMED) {

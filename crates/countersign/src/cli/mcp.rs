@@ -63,18 +63,16 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     let here = current_folder()?;
     let folder = options.path.as_ref().map_or(here.clone(), |path| here.join(path));
     if !folder.is_dir() {
-        return Err(Failure::usage(format!("--path: `{}` is no folder", folder.display())));
+        return Err(Failure::usage(format!("--path: `{}` is not a folder", folder.display())));
     }
     let way = match (options.transport, options.port) {
         (Transport::Http, Some(port)) => Way::Http(HttpOptions { port, token: !options.no_token }),
         (Transport::Stdio, None) => Way::Stdio,
         _ => {
-            return Err(Failure::usage(
-                "--port and --no-token go with --transport http, and http needs a --port",
-            ));
+            return Err(Failure::usage("--port and --no-token need --transport http, and http needs --port"));
         }
     };
-    // A configuration file is named from where the command was typed, whatever folder is served.
+    // The path of a configuration file is relative to the current folder, not to the served one.
     let config = global.config.map(|file| here.join(file));
     let options = Options {
         folder,
@@ -88,7 +86,7 @@ pub async fn run(global: Global, options: McpOptions, cancel: &CancellationToken
     };
     mcp::serve(options, way, cancel).await?;
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));
-    // Standard output belongs to the protocol.
+    // Standard output is only for the protocol.
     answer.printed = true;
     Ok(answer)
 }

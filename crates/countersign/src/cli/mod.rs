@@ -43,7 +43,6 @@ use last_resort::Ends;
 use std::process::ExitCode;
 use tokio_util::sync::CancellationToken;
 
-/// Runs a command and says how it ended.
 pub fn main() -> ExitCode {
     let (arguments, name) = match help::parse() {
         Ok(parsed) => parsed,
@@ -72,7 +71,7 @@ pub fn main() -> ExitCode {
         Some(Command::Tui(_)) => Log::default(),
         _ => logging::start(arguments.global.verbose),
     };
-    // All our children are started by the engine, so whatever else comes to us was left by a program of theirs.
+    // The engine starts all our children, so any other child was left behind by one of their programs.
     process::adopt_orphans();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -86,7 +85,7 @@ pub fn main() -> ExitCode {
     let failed = ended.is_err();
     let code = printer.finish(ended);
     let code = if is_hook && failed { ExitCode::from(hook::FAILED) } else { code };
-    // As long as we are there, a program that turns on its guards is ended all the same.
+    // While this process lives, a program that kills its guards is still ended.
     runtime.block_on(process::all_ended());
     // A blocking read of a slow file must not keep a finished command from ending.
     runtime.shutdown_background();
@@ -95,7 +94,7 @@ pub fn main() -> ExitCode {
     code
 }
 
-/// Help and version are answers; anything else is a usage error, in JSON where that was asked for.
+/// Help and version are answers; anything else is a usage error, as JSON with --json.
 fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
@@ -116,7 +115,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Whether a hook was meant by what was typed, whatever is wrong with it.
+/// Whether the arguments, also invalid ones, are those of a hook.
 fn hook_is_meant() -> bool {
     let meant = help::command().ignore_errors(true).try_get_matches();
     meant.is_ok_and(|found| found.subcommand_name() == Some("hook"))
@@ -134,7 +133,7 @@ fn stop_on_signals(cancel: CancellationToken) {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
-                // Shells say it twice; it never means to stop at once.
+                // Shells send it twice; it never means to stop at once.
                 () = received(hang_up.as_mut()) => {
                     cancel.cancel();
                     last_resort::end_after_grace();
@@ -150,7 +149,7 @@ fn stop_on_signals(cancel: CancellationToken) {
     });
 }
 
-/// A signal that may not be listened to.
+/// Waits for a signal; for ever where it cannot be received.
 async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),

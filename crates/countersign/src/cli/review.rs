@@ -86,7 +86,6 @@ pub enum ConfigFrom {
     Worktree,
 }
 
-/// Judges, or with `--dry-run` shows what would be asked.
 pub async fn run(
     global: &Global,
     options: ReviewOptions,
@@ -148,7 +147,7 @@ pub async fn conclude(
     Ok(answer)
 }
 
-/// The command that hands the same in again.
+/// The command that submits the same work again.
 fn again(options: &ReviewOptions) -> String {
     match &options.subject {
         Some(subject) => format!("run the same command again (--subject {subject})"),
@@ -156,7 +155,6 @@ fn again(options: &ReviewOptions) -> String {
     }
 }
 
-/// What the flags ask for.
 pub async fn wanted(project: &Project, options: &ReviewOptions) -> Result<Wanted, Failure> {
     let notes = match &options.notes {
         None => None,

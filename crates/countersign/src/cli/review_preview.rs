@@ -6,11 +6,11 @@ use countersign_app::answer::v1::{self, Preview, Question};
 use countersign_app::project::Project;
 use countersign_app::review::question;
 use countersign_core::outcome::Outcome;
-use countersign_core::text::visible_line;
+use countersign_core::text::{counted, visible_line};
 use countersign_engine::engine::{Planner, Prepared};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-/// Shows the plan.
 pub async fn run(
     project: &Project,
     planner: &Planner,
@@ -21,23 +21,49 @@ pub async fn run(
     printer.warn(&warnings);
     let ledger = project.existing_ledger().await?;
     let mut list = List::begin(printer, warnings);
-    let mut known = 0;
+    let mut totals = Totals::default();
     for assignment in &prepared.plan.assignments {
         let question = question(planner, prepared, assignment, ledger.as_ref()).await?;
-        known += usize::from(question.known);
-        // One question in memory at a time; a reader that is gone is no reason to go on.
+        totals.add(&question);
+        // One question in memory at a time; stops when the reader of the output is gone.
         if !list.push(&question) {
             break;
         }
     }
-    let count = prepared.plan.assignments.len();
-    list.end(&format!("{count} assignments, {known} known, {} would be asked\n", count - known));
+    list.end(&totals.words());
     if let Some(ledger) = ledger {
         ledger.close().await;
     }
     let mut answer = Answer::new(Outcome::Passed, "", Value::Null);
     answer.printed = true;
     Ok(answer)
+}
+
+/// How many assignments are free checks, questions for each reviewer, or cached.
+#[derive(Default)]
+struct Totals {
+    checks: usize,
+    questions: BTreeMap<String, usize>,
+    cached: usize,
+}
+
+impl Totals {
+    fn add(&mut self, question: &Question) {
+        match (&question.payload, &question.planned.reviewer) {
+            _ if question.known => self.cached += 1,
+            (Some(_), Some(reviewer)) => *self.questions.entry(reviewer.clone()).or_default() += 1,
+            _ => self.checks += 1,
+        }
+    }
+
+    fn words(&self) -> String {
+        let asked = self.questions.iter().map(|(reviewer, count)| {
+            format!("{} for {}", counted(*count, "question", "questions"), visible_line(reviewer))
+        });
+        let checks = counted(self.checks, "free check", "free checks");
+        let parts: Vec<String> = std::iter::once(checks).chain(asked).collect();
+        format!("{}, {} cached\n", parts.join(", "), self.cached)
+    }
 }
 
 /// The answer, written as it grows.
@@ -77,7 +103,7 @@ impl<'a> List<'a> {
 
 fn shown(question: &Question, n: usize) -> String {
     let planned = &question.planned;
-    let known = if question.known { ", known" } else { "" };
+    let known = if question.known { ", cached" } else { "" };
     let title = format!("{n}. {}: {}", planned.rule.as_deref().unwrap_or_default(), planned.target);
     let reviewer = planned.reviewer.as_deref().unwrap_or_default();
     let about = format!("[{reviewer}, {} s{known}]", question.timeout_seconds);
@@ -87,7 +113,7 @@ fn shown(question: &Question, n: usize) -> String {
             let (system, asked) = (dim("system prompt:"), dim("payload:"));
             out.push_str(&format!("{system}\n{system_prompt}\n{asked}\n{payload}\n\n"));
         }
-        // Our own checks are not asked in words.
+        // Built-in checks have no prompt.
         _ => {
             out.extend(planned.criteria.iter().map(|name| format!("   check {}\n", visible_line(name))));
             out.push('\n');

@@ -1,4 +1,4 @@
-//! `countersign rule`: hand in the results of a self-review.
+//! `countersign rule`: submits the results of a self-review.
 
 use super::{Failure, Global};
 use crate::output::{Answer, Printer};
@@ -18,10 +18,9 @@ pub struct RuleOptions {
     pub from: PathBuf,
 }
 
-/// Longer results are not a review any more.
+/// Longer results are refused.
 const RESULTS_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Takes the results for the files as they are now, and judges them.
 pub async fn run(
     global: &Global,
     options: RuleOptions,
@@ -33,7 +32,6 @@ pub async fn run(
     super::review::conclude(&engine, &ticket, printer, cancel, "run the review again", vec![]).await
 }
 
-/// What stands in a file, or on standard input.
 fn read(from: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     match from == Path::new("-") {

@@ -33,13 +33,12 @@ pub struct ServeOptions {
     pub port: u16,
 }
 
-/// Serves until a signal comes.
 pub async fn run(
     global: Global,
     options: ServeOptions,
     cancel: &CancellationToken,
 ) -> Result<Answer, Failure> {
-    // Its token stands for a person; an agent that could start it would have one.
+    // Its token stands for a person; an agent that starts the server would have the token.
     if author::is_agent() {
         let words =
             "only a person may start `serve`: a program with its token decides in the name of that person";

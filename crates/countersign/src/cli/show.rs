@@ -1,4 +1,4 @@
-//! `countersign show`: one review, as it stands.
+//! `countersign show`: one review.
 
 use super::{Failure, Global};
 use crate::output::{Answer, verdict_text};
@@ -13,13 +13,11 @@ pub struct ShowOptions {
     pub id: Option<String>,
 }
 
-/// Shows a review.
 pub async fn run(global: &Global, options: ShowOptions) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     Ok(answer(show(&project, options.id.as_deref()).await?))
 }
 
-/// A review, with the names of its findings.
 pub fn answer(answer: v1::Answer<Verdict>) -> Answer {
     let text = verdict_text(&answer.own, &answer.own.next, true);
     Answer::of(answer, text)

@@ -6,7 +6,6 @@ use countersign_app::answer::v1::Step;
 use countersign_app::start::start;
 use countersign_core::text::visible_line;
 
-/// Shows at most three commands.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let answer = start(global.config.as_deref()).await?;
     let next = &answer.own.next;

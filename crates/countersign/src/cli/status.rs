@@ -1,4 +1,4 @@
-//! `countersign status`: tasks, what is open, and how reviews have ended.
+//! `countersign status`: tasks, open reviews, and how reviews ended.
 
 use super::log::review_line;
 use super::{Failure, Global};
@@ -11,7 +11,6 @@ use countersign_core::text::visible_line;
 /// How much of a goal is shown.
 const GOAL_CHARS: usize = 100;
 
-/// Shows the project's reviews at a glance.
 pub async fn run(global: &Global) -> Result<Answer, Failure> {
     let project = Project::find(global.config.as_deref(), None)?;
     let ledger = project.existing_ledger().await?;
@@ -42,7 +41,7 @@ fn text(status: &Status) -> String {
         text.push_str(&format!("  {}", review_line(&open.row)));
         if open.interrupted {
             let words = format!(
-                "    interrupted {}; what was ruled stands, and handing the same files in again asks only the rest\n",
+                "    interrupted {}; submit the same files again: only questions without a ruling are asked\n",
                 ago(open.row.changed_ms)
             );
             text.push_str(&dim(&words));
@@ -64,7 +63,6 @@ fn text(status: &Status) -> String {
     text
 }
 
-/// A review of a task that is under way.
 fn active(review: &ActiveReview) -> String {
     let began = review.started_ms.map(|ms| format!(", {}", ago(ms))).unwrap_or_default();
     let name = format!("{} {}", review.task_id, review.title);
@@ -72,7 +70,7 @@ fn active(review: &ActiveReview) -> String {
     format!("  {}  {attempt}\n", visible_line(&name))
 }
 
-/// A workflow that is under way: where it is, and what it waits for.
+/// A running workflow: its step, and what it waits for.
 fn workflow(workflow: &Workflow) -> String {
     let Workflow { session_id, agent_id, workflow: title, steps_done, steps, open_steps, .. } = workflow;
     let agent = if agent_id == "main" { String::new() } else { format!(", agent {agent_id}") };
@@ -97,14 +95,14 @@ fn open_step(step: &OpenStep) -> String {
         several => format!(", {several} failed attempts"),
     };
     let (stands, unblock) = match &step.review {
-        None => ("not handed in yet".to_owned(), None),
+        None => ("not submitted yet".to_owned(), None),
         Some(review) if step.blocked => (
             format!("blocked, {}", outcome_words(standing)),
             Some(Reader::of_command().person_decides(review.as_str(), || {
-                format!("`countersign unblock {review} --reason TEXT` lets it go on")
+                format!("`countersign unblock {review} --reason TEXT` unblocks it")
             })),
         ),
-        Some(_) if step.self_review => ("the author's own review is waited for".to_owned(), None),
+        Some(_) if step.self_review => ("waiting for the author's self-review".to_owned(), None),
         Some(_) => (outcome_words(standing), None),
     };
     let unblock = unblock.map(|words| format!("      {words}\n"));

@@ -1,4 +1,4 @@
-//! `tui`: the screen of a run, beside it or without it.
+//! `tui`: the screen of a run, also while no run is active.
 
 use super::run::ListOptions;
 use super::run::find;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 const TUI_HELP: &str = "\
 Examples:
-  countersign tui                    the tasks of spec/tasks.md, beside a run or without one
+  countersign tui                    the tasks of spec/tasks.md, during a run or without one
   countersign tui --prefix phase5-   those of spec/phase5-tasks.md
 
 Everything is read from the files of the run, so it can be opened, closed and opened again at any time.";
@@ -24,7 +24,6 @@ pub struct TuiOptions {
     pub list: ListOptions,
 }
 
-/// Shows the tasks until the person quits.
 pub async fn run(
     global: &Global,
     options: &TuiOptions,

@@ -13,7 +13,6 @@ pub struct ValidateOptions {
     pub files: Vec<PathBuf>,
 }
 
-/// Checks everything that can be checked without asking, or the files that are named.
 pub fn run(global: &Global, options: &ValidateOptions) -> Result<Answer, Failure> {
     let answer = validate(global.config.as_deref(), &options.files)?;
     let text: String = answer.own.lines.iter().map(|line| format!("{line}\n")).collect();

@@ -1,4 +1,4 @@
-//! `countersign watch`: what happens in this project, live, whichever process does it.
+//! `countersign watch`: the events of this project, live, of all processes.
 
 mod reader;
 mod words;
@@ -27,15 +27,15 @@ It runs until it is stopped (exit code 0) or its output is closed. In a project 
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_HELP)]
 pub struct WatchOptions {
-    /// Begin after the event with this id, instead of with what happens from now on
+    /// Begin after the event with this id; without it, only new events are printed
     #[arg(long, value_name = "ID")]
     pub after: Option<u64>,
-    /// Only what is about this subject; with a `/` at its end, about all that begin like this
+    /// Only events of this subject; with a `/` at its end, of all subjects that begin so
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
 }
 
-/// How often a ledger is looked for where there is none yet.
+/// How often to look for a ledger that does not exist yet.
 const LOOK_MS: u64 = 200;
 
 /// Prints a line for every event until it is stopped or its output is closed.
@@ -67,7 +67,7 @@ pub async fn run(
     watched.map(|()| ended())
 }
 
-/// Everything it had to say is printed.
+/// The end of watching; all events are printed.
 fn ended() -> Answer {
     let mut answer = Answer::new(Outcome::Passed, "", json!({}));
     answer.printed = true;
@@ -99,7 +99,7 @@ async fn follow(
     }
 }
 
-/// The ledger, as soon as there is one, and the event to begin after. Looking makes none.
+/// Waits for the ledger, without creating it, and returns the event to begin after.
 async fn there(
     project: &Project,
     after: Option<u64>,
@@ -111,10 +111,10 @@ async fn there(
             break ledger;
         }
         if !waits {
-            printer.note("nothing has happened in this project yet; waiting for it");
+            printer.note("no events in this project yet; waiting");
             waits = true;
         }
-        // Whatever comes now is all from now on.
+        // Every event of a new ledger is new.
         from = after.or(Some(0));
         tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
     };

@@ -28,7 +28,6 @@ pub struct Log {
 }
 
 impl Log {
-    /// Sends the last spans.
     pub fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(collector) = self.collector {
@@ -104,7 +103,7 @@ fn wanted(variable: Option<String>, verbose: u8) -> Result<Option<Targets>, Stri
     };
     all.map(Some).ok_or_else(|| {
         format!(
-            "`{written}` is no level (error, warn, info, debug, trace) and no list such as \
+            "`{written}` is not a level (error, warn, info, debug, trace) or a list such as \
              `countersign_engine=debug,sqlx=info`"
         )
     })

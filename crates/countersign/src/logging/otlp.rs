@@ -14,10 +14,9 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP
 pub struct Collector(SdkTracerProvider);
 
 impl Collector {
-    /// Sends the last spans.
     pub fn end(self) {
         if let Err(error) = self.0.shutdown() {
-            eprintln!("countersign: spans were not handed over to the collector: {error}");
+            eprintln!("countersign: spans could not be sent to the collector: {error}");
         }
     }
 }

@@ -3,10 +3,8 @@
 use super::Token;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 
-/// The names of loopback.
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// The allowed values of `Host`.
 pub fn hosts(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("{name}:{port}"))
 }
@@ -16,14 +14,12 @@ pub fn origins(port: u16) -> [String; 3] {
     NAMES.map(|name| format!("http://{name}:{port}"))
 }
 
-/// Checks the headers of every request.
 pub struct Gate {
     hosts: [String; 3],
     origins: [String; 3],
     token: Option<Token>,
 }
 
-/// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// There is no `Host`, or more than one.

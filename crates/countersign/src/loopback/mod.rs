@@ -33,7 +33,6 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long answers under way may take when the server stops.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// A port of this process.
 pub struct Listener {
     tcp: TcpListener,
     pub port: u16,
@@ -45,7 +44,7 @@ impl Listener {
     pub async fn bind(server: &'static str, port: u16) -> Result<Self, Failure> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let unusable =
-            |error| Failure::usage(format!("{address} cannot be used: {error}")).hint("take another --port");
+            |error| Failure::usage(format!("{address} cannot be used: {error}")).hint("use another --port");
         let tcp = TcpListener::bind(address).await.map_err(unusable)?;
         let port = tcp.local_addr().map_err(unusable)?.port();
         Ok(Self { tcp, port, server })
@@ -76,7 +75,7 @@ impl Listener {
             Ok((stream, _)) => Some((stream, slot)),
             Err(error) => {
                 // Such as no file descriptors: temporary, and must not be retried without a pause.
-                eprintln!("{}: a connection could not be taken: {error}", self.server);
+                eprintln!("{}: a connection could not be accepted: {error}", self.server);
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 None
             }

@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         fs::write(&path, "short").unwrap();
         assert_eq!(provide(folder.path()).unwrap().0.len(), 64);
-        // A pipe in its place is nothing to wait for, and a link leads to no token and is replaced.
+        // A pipe in its place does not block; a link is not followed and is replaced.
         fs::remove_file(&path).unwrap();
         let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
         rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();

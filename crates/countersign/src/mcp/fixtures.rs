@@ -10,10 +10,8 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 const VARIABLE: &str = "COUNTERSIGN_MCP_FIXTURES";
-/// A picture of one pixel.
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// A sound of no samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 const NAMES: [&str; 12] = [

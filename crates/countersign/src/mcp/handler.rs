@@ -25,12 +25,11 @@ const RECEIPTS_MAX: usize = 1024;
 
 const INSTRUCTIONS: &str = "Countersign is the gate between \"I am done\" and \"it is done\". Two ways to use it. Workflows: when a \
 task may be covered by a workflow of this project, call get_workflows first, then start_workflow, do the step it gives you, and \
-hand it in with finished_step, until the workflow is complete. Anything else: when you have finished a piece of work, hand the \
-files in with review_submit, wait for the verdict with review_wait, fix what the findings say, and hand in again under the same \
-subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you handed \
-in: do not edit those files while a review runs.";
+hand it in with finished_step, until the workflow is complete. Anything else: when you have finished a piece of work, submit the \
+files with review_submit, wait for the verdict with review_wait, fix the findings, and submit again under the same \
+subject until the outcome is passed. Work that has not passed is not done. The verdict is about exactly the bytes you \
+submitted: do not edit those files while a review runs.";
 
-/// The connection of one client.
 #[derive(Clone)]
 pub struct Handler {
     server: Server,
@@ -95,7 +94,7 @@ impl Handler {
                 CallToolResult::structured(json)
             }
             Ok(Err(failure)) => tool_error(&failure),
-            Err(error) => tool_error(&Failure::internal(format!("the call broke off: {error}"))),
+            Err(error) => tool_error(&Failure::internal(format!("the call failed: {error}"))),
         }
     }
 }
@@ -139,13 +138,13 @@ impl ServerHandler for Handler {
             let known: Vec<_> = tools::all().map(|tool| tool.name).collect();
             let name: String = request.name.chars().take(100).collect();
             let words =
-                format!("there is no tool `{}`; there are: {}", name.escape_debug(), known.join(", "));
+                format!("unknown tool `{}`; the tools are: {}", name.escape_debug(), known.join(", "));
             return Err(ErrorData::invalid_params(words, None));
         };
         Ok(self.run(tool, request, context).await.into())
     }
 
-    // The SDK would answer these with an empty list, which says that there could be some.
+    // The SDK would answer these with an empty list, as if there could be some.
 
     async fn list_prompts(
         &self,
@@ -188,15 +187,14 @@ impl ServerHandler for Handler {
         let method: String = request.method.chars().take(100).collect();
         let (code, words) = match method.as_str() {
             "tools/call" | "tools/list" | "server/discover" => {
-                (ErrorCode::INVALID_PARAMS, format!("the parameters of {method} do not have their form"))
+                (ErrorCode::INVALID_PARAMS, format!("the parameters of {method} are invalid"))
             }
-            _ => (ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method}")),
+            _ => (ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method}")),
         };
         Err(ErrorData::new(code, words, None))
     }
 }
 
-/// A tool as the SDK lists it.
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let hints = tool.hints;
     let annotations = ToolAnnotations::from_raw(

@@ -29,7 +29,6 @@ pub struct HttpOptions {
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-/// Serves any number of clients until the server stops.
 pub async fn serve(server: &Server, options: &HttpOptions) -> Result<(), Failure> {
     let listener = Listener::bind(server.name(), options.port).await?;
     let port = listener.port;
@@ -66,7 +65,9 @@ fn service(server: &Server, port: u16) -> Service {
 async fn admit(gate: Arc<Gate>, request: Request, next: Next) -> Response {
     match gate.admits(request.headers(), false) {
         Ok(()) => next.run(request).await,
-        Err(Refused::NoHost) => (StatusCode::BAD_REQUEST, "a request names its host\n").into_response(),
+        Err(Refused::NoHost) => {
+            (StatusCode::BAD_REQUEST, "a request needs a `Host` header\n").into_response()
+        }
         Err(Refused::Foreign) => {
             (StatusCode::FORBIDDEN, "the host or the origin is not this server\n").into_response()
         }

@@ -46,12 +46,9 @@ pub struct Options {
     pub wait_seconds: u64,
 }
 
-/// How clients reach the server.
 #[derive(Clone, Debug)]
 pub enum Way {
-    /// One client.
     Stdio,
-    /// Any number of clients.
     Http(HttpOptions),
 }
 

@@ -14,16 +14,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a client is told that a review is still under way.
+/// How often a client gets a notification while a review runs.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Sends progress notifications of one call.
 pub struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     last: Mutex<LastSent>,
 }
 
-/// What the client was told last. The number must grow with every notification, so between two answers it grows by
+/// The last notification. The number must grow with every notification, so between two answers it grows by
 /// ever less than one.
 #[derive(Default)]
 struct LastSent {
@@ -59,7 +58,7 @@ impl Progress {
     }
 }
 
-/// Follows a review until it stands, at most for `longest`, and notifies the client. A cancelled call is an error.
+/// Follows a review until it has an outcome, at most for `longest`, and notifies the client. A cancelled call is an error.
 pub async fn follow(
     call: &Call,
     ledger: &Ledger,
@@ -75,7 +74,7 @@ pub async fn follow(
     loop {
         let before = Instant::now();
         let Some(stored) = ledger.review(review).await? else {
-            return Err(Failure::internal(format!("there is no review `{review}` any more")));
+            return Err(Failure::internal(format!("review `{review}` no longer exists")));
         };
         let took = before.elapsed();
         if stored.review.standing().is_some() {
@@ -110,7 +109,6 @@ pub async fn follow(
     }
 }
 
-/// The events of a review in this process, in words.
 struct News {
     events: Option<tokio::sync::broadcast::Receiver<ProgressEvent>>,
     /// The assignments that were asked and not answered yet.
@@ -171,7 +169,7 @@ impl News {
     }
 }
 
-/// A question in a few words: its rule and what it looks at.
+/// A question in a few words: its rule and its target.
 fn label(of: &Stored, assignment: usize) -> String {
     let assignment = of.review.round().and_then(|round| round.assignments.get(assignment));
     let Some(assignment) = assignment else { return "a question".to_owned() };

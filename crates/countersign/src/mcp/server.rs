@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 /// The delivery of an answer, until it is on record.
 pub type Delivery = OwnedRwLockReadGuard<()>;
 
-/// A running server: a resident process with tools.
 #[derive(Clone)]
 pub struct Server {
     resident: Resident,
@@ -26,7 +25,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that has opened nothing yet.
     pub fn new(options: Options, one_client: bool, stopping: CancellationToken) -> Self {
         let (folder, config) = (options.folder.clone(), options.config.clone());
         let resident = Resident::new("countersign mcp", folder, config, stopping);

@@ -33,7 +33,7 @@ pub async fn serve(server: &Server) -> Result<(), Failure> {
     match serve_server_with_ct(handler, lines, server.stopping().child_token()).await {
         Ok(running) => {
             let ended = running.waiting().await;
-            ended.map(drop).map_err(|error| Failure::internal(format!("the server broke off: {error}")))
+            ended.map(drop).map_err(|error| Failure::internal(format!("the server failed: {error}")))
         }
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(error) => Err(Failure::internal(format!("the client could not be served: {error}"))),
@@ -95,11 +95,11 @@ impl Lines {
             Err(error) if error.is_data() => {
                 let id = serde_json::from_slice::<Value>(&line).ok();
                 let id = id.and_then(|value| serde_json::from_value::<RequestId>(value["id"].clone()).ok());
-                Err((ErrorData::invalid_request("this is no message of the protocol", None), id))
+                Err((ErrorData::invalid_request("this is not a message of the protocol", None), id))
             }
             // An answer to a line that is not JSON could start an endless exchange of errors.
             Err(error) => {
-                eprintln!("countersign mcp: a line that is not JSON is passed over: {error}");
+                eprintln!("countersign mcp: a line that is not JSON is ignored: {error}");
                 Ok(None)
             }
         }

@@ -8,7 +8,6 @@ use countersign_core::redact::{Redaction, stars};
 use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
 
-/// For people.
 pub fn failure_text(failure: &Failure) -> String {
     let mut out: String = failure.diagnostics.iter().map(|diagnostic| render(diagnostic) + "\n").collect();
     if failure.left_out > 0 {
@@ -39,8 +38,7 @@ fn render(diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The file as it is quoted: what looks like a key, or stands in a place that should have a key,
-/// is not repeated where others may read it.
+/// The text of the file for the quote, without secrets: other people may read the output.
 fn without_secrets(diagnostic: &Diagnostic) -> String {
     let source = diagnostic.place.source();
     // Our own patterns are fixed, so there are always some.

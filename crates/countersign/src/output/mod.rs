@@ -22,22 +22,17 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a command has to say.
 #[derive(Debug)]
 pub struct Answer {
-    /// How it ended.
     pub outcome: Outcome,
-    /// For people.
     pub text: String,
     /// For programs: the command's own keys.
     pub json: Map<String, Value>,
-    /// What people should know beside the answer.
     pub warnings: Vec<String>,
-    /// Whether it is on standard output already.
     pub printed: bool,
-    /// Whether it is not known yet how it ends: programs are told no outcome.
+    /// Whether the work still runs: the JSON has no outcome then.
     pub pending: bool,
-    /// Whether the command did what it was asked, whatever the outcome is that it shows.
+    /// Whether the command succeeded, whatever the outcome that it shows.
     pub done: bool,
 }
 
@@ -52,7 +47,6 @@ impl Answer {
         Self { outcome, text: text.into(), json, warnings, printed, pending, done }
     }
 
-    /// The answer of a use case, and its text.
     pub fn of(answer: v1::Answer<impl Serialize>, text: impl Into<String>) -> Self {
         let v1::Answer { outcome, exit_code, warnings, own, .. } = answer;
         let done = exit_code == Some(Outcome::Passed.exit_code());
@@ -63,17 +57,15 @@ impl Answer {
         Self { warnings, done, ..answer }
     }
 
-    /// An answer about what is still under way: no pass, and nothing else yet.
+    /// An answer about work that still runs: not a pass yet.
     pub fn pending(text: impl Into<String>, own: impl Serialize) -> Self {
         Self { pending: true, ..Self::new(Outcome::NoVerdict(NoVerdict::Unverified), text, own) }
     }
 
-    /// The exit code of the command.
     pub fn exit_code(&self) -> u8 {
         if self.done { Outcome::Passed.exit_code() } else { self.outcome.exit_code() }
     }
 
-    /// The object for programs.
     pub fn envelope(&self, command: &'static str) -> Value {
         let outcome = Some(self.outcome).filter(|_| !self.pending);
         let answer = v1::Answer::new(outcome, &self.json).warned(self.warnings.clone()).of(command);
@@ -81,7 +73,6 @@ impl Answer {
     }
 }
 
-/// Where and how a command prints.
 #[derive(Clone, Debug)]
 pub struct Printer {
     json: bool,
@@ -93,17 +84,14 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// The printer a command was asked for.
     pub fn new(json: bool, quiet: bool, command: &'static str) -> Self {
         Self { json, quiet, verbose: false, command }
     }
 
-    /// A printer for programs.
     pub fn json(command: &'static str) -> Self {
         Self::new(true, true, command)
     }
 
-    /// Whether a program reads along.
     pub fn is_json(&self) -> bool {
         self.json
     }
@@ -113,7 +101,6 @@ impl Printer {
         Self { verbose, ..self }
     }
 
-    /// Progress, unless `-q` was given.
     pub fn progress(&self) -> Progress {
         Progress::new(self.quiet, self.verbose)
     }
@@ -142,14 +129,12 @@ impl Printer {
         }
     }
 
-    /// Something beside the answer, for people.
     pub fn note(&self, words: &str) {
         if !self.json && !self.quiet {
             let _ = writeln!(anstream::stderr(), "{words}");
         }
     }
 
-    /// The command whose answers it prints.
     pub fn command(&self) -> &'static str {
         self.command
     }

@@ -12,10 +12,8 @@ use tokio::sync::broadcast::error::RecvError;
 
 /// How many answers it takes to say how long the rest may take.
 const ENOUGH: usize = 3;
-/// How often the line is drawn anew on a terminal.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Shows what happens, or nothing.
 pub struct Progress {
     quiet: bool,
     verbose: bool,
@@ -26,7 +24,7 @@ impl Progress {
         Self { quiet, verbose }
     }
 
-    /// Shows what happens in an engine while something else runs.
+    /// Shows the progress of an engine during a future.
     pub async fn during<T>(&self, engine: &Engine, work: impl Future<Output = T>) -> T {
         if self.quiet {
             return work.await;
@@ -55,20 +53,18 @@ impl Progress {
     }
 }
 
-/// What is asked now, and how much of the round is done.
+/// The open questions, and how much of the round is done.
 struct Lines {
     /// By review and assignment.
     asked: HashMap<(ReviewId, usize), (String, Instant)>,
-    /// The round that was announced.
     round: Option<u32>,
     /// When it began here, and how many of its assignments were answered then.
     began: (Instant, usize),
     /// How many assignments it has, and how many are done.
     all: usize,
     done: usize,
-    /// Whether it was said that another process performs the round.
+    /// Whether the line about another process was printed.
     attached: bool,
-    /// Whether each answer gets a line.
     verbose: bool,
     /// Only a terminal gets a line that changes.
     terminal: bool,
@@ -122,7 +118,7 @@ impl Lines {
                 let said = format!("no answer ({}): {}", why.name(), visible_line(detail));
                 self.answered(review, *assignment, &said, true);
             }
-            // Runs say what happens to their tasks in lines of their own.
+            // A run prints its own lines about tasks.
             _ => {}
         }
     }

@@ -12,17 +12,14 @@ pub fn bold(text: &str) -> String {
     painted(Style::new().bold(), text)
 }
 
-/// In the background.
 pub fn dim(text: &str) -> String {
     painted(Style::new().dimmed(), text)
 }
 
-/// The word "warning".
 pub fn warning(text: &str) -> String {
     painted(AnsiColor::Yellow.on_default().bold(), text)
 }
 
-/// The word "error".
 pub fn error(text: &str) -> String {
     painted(AnsiColor::Red.on_default().bold(), text)
 }

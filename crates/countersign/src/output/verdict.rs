@@ -36,7 +36,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
         out.push_str(&format!("\ndisputed: {}\n", visible_line(&dispute.words)));
     }
     for lift in &review.lifts {
-        out.push_str(&format!("\nlet go on by {}\n", visible_line(&lift.words)));
+        out.push_str(&format!("\nunblocked by {}\n", visible_line(&lift.words)));
     }
     for decision in &review.decisions {
         out.push_str(&format!("\ndecided: {}\n", visible_line(&decision.words)));
@@ -53,7 +53,7 @@ pub fn verdict_text(verdict: &Verdict, next: &[String], named: bool) -> String {
     out
 }
 
-/// The verdict with what was found, in one line.
+/// The verdict and the totals, in one line.
 fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     let (mut words, findings) = (outcome_words(standing), &verdict.findings);
     if !findings.is_empty() {
@@ -74,7 +74,7 @@ fn totals(verdict: &Verdict, standing: Option<Outcome>) -> String {
     words
 }
 
-/// The file of a finding, or what was looked at.
+/// The file or the target of a finding.
 fn place(finding: &Finding) -> &str {
     finding.file.as_ref().unwrap_or(&finding.target)
 }

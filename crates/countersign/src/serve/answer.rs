@@ -19,17 +19,15 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a client may take for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What all requests share.
 #[derive(Clone)]
 pub struct Served {
     pub resident: Resident,
     pub gate: Arc<Gate>,
 }
 
-/// Answers every request. Also a path that is not there is told only to clients that the gate admits.
+/// Answers every request. Unknown paths are reported only to clients that the gate admits.
 pub fn router(served: &Served) -> Router {
     let mut router = Router::new();
     for route in all() {
@@ -50,10 +48,8 @@ impl Served {
         let ended = match (admitted, route) {
             (Err(refused), _) => return not_admitted(refused, route),
             (Ok(()), Some(route)) => self.run(route, request).await,
-            (Ok(()), None) => {
-                Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "there is nothing at this path")
-                    .hint("/openapi.json lists every path there is"))
-            }
+            (Ok(()), None) => Err(Refusal::new(StatusCode::NOT_FOUND, Code::NotFound, "unknown path")
+                .hint("/openapi.json lists all paths")),
         };
         ended.unwrap_or_else(|refusal| json(refusal.status, &refusal.json(route)))
     }
@@ -62,7 +58,7 @@ impl Served {
         if let Err(refused) = self.gate.admits(request.headers(), false) {
             return not_admitted(refused, None);
         }
-        let words = format!("there is no {} here", request.method());
+        let words = format!("this path takes no {}", request.method());
         let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Code::Method, words);
         json(refusal.status, &refusal.json(None))
     }
@@ -86,17 +82,17 @@ impl Served {
         let _hung_up = gone.drop_guard();
         match self.resident.tasks().spawn((route.run)(call)).await {
             Ok(ended) => ended,
-            Err(error) => Err(Failure::internal(format!("the request broke off: {error}")).into()),
+            Err(error) => Err(Failure::internal(format!("the request failed: {error}")).into()),
         }
     }
 }
 
 fn not_admitted(refused: Refused, route: Option<&Route>) -> Response {
     let refusal = match refused {
-        Refused::NoHost => Refusal::malformed("a request names its host, once"),
+        Refused::NoHost => Refusal::malformed("a request needs exactly one `Host` header"),
         Refused::Foreign => {
             Refusal::new(StatusCode::FORBIDDEN, Code::Foreign, "`Host` or `Origin` is not this server")
-                .hint("pages of others are not let in; ask 127.0.0.1 and the port itself")
+                .hint("pages of other sites are refused; send requests to 127.0.0.1 and this port")
         }
         Refused::NoToken => {
             Refusal::new(StatusCode::UNAUTHORIZED, Code::Token, "the token is missing or wrong").hint(
@@ -121,7 +117,7 @@ fn from_headers(route: &Route, headers: &HeaderMap, into: &mut Parameters) -> Re
     Ok(())
 }
 
-/// The body of a request, as JSON that means one thing.
+/// The body of a request, as strict JSON.
 async fn read(request: Request) -> Result<Value, Refusal> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -135,7 +131,7 @@ async fn read(request: Request) -> Result<Value, Refusal> {
             let words = format!("the body has more than {MESSAGE_LIMIT_BYTES} bytes");
             return Err(Refusal::new(error.status(), Code::TooLarge, words));
         }
-        Ok(Err(_)) => return Err(Refusal::malformed("the body broke off")),
+        Ok(Err(_)) => return Err(Refusal::malformed("the body ended early")),
         Err(_) => {
             let words = format!("the body took longer than {} seconds", BODY_TIMEOUT.as_secs());
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, words));

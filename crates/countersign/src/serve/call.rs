@@ -21,9 +21,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// One request.
 pub struct Call {
-    /// What all requests share.
     pub resident: Resident,
     pub route: &'static Route,
     /// The values of the query, and of headers that the route takes.
@@ -36,13 +34,11 @@ pub struct Call {
 }
 
 impl Call {
-    /// The body, as the route needs it.
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
         let body = self.body.take().unwrap_or_default();
         given::read(body).map_err(|failure| Refusal { status: StatusCode::BAD_REQUEST, failure })
     }
 
-    /// How long the client wants to wait.
     pub fn patience(&self) -> Option<Duration> {
         self.parameters.whole("wait").filter(|seconds| *seconds > 0).map(Duration::from_secs)
     }
@@ -57,7 +53,7 @@ impl Call {
         json(status, &json!(answer.of(self.route.command)))
     }
 
-    /// The same, and what is done once a client that was still there took it.
+    /// The same, with a future to run once the client has the answer.
     pub fn delivered(
         &self,
         answer: v1::Answer<impl Serialize>,
@@ -82,12 +78,11 @@ impl Call {
     }
 }
 
-/// An answer with one object.
 pub fn json(status: StatusCode, json: &Value) -> Response {
     with_type(status, "application/json", line(json))
 }
 
-/// The same answer, naming the path of what was made.
+/// The same answer, with the path of the new resource.
 pub fn at(mut response: Response, path: &str) -> Response {
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(LOCATION, path);

@@ -40,7 +40,7 @@ pub fn description() -> Value {
     })
 }
 
-/// What comes and what goes has schemas of its own: what may be left out of one is always there in the other.
+/// Requests and answers have separate schemas: a key that is optional in a request is always in an answer.
 struct Schemas {
     taken: SchemaGenerator,
     given: SchemaGenerator,
@@ -63,7 +63,7 @@ impl Schemas {
     }
 }
 
-/// Says of every text that is taken that it holds no NUL.
+/// Adds to every text of a request that it holds no NUL.
 fn without_nul(schema: &mut Value) {
     let Value::Object(map) = schema else {
         if let Value::Array(all) = schema {
@@ -145,7 +145,7 @@ fn can_be(route: &Route, status: u16) -> bool {
     match status {
         401 => !route.open,
         404 => route.path.contains('{'),
-        // Told for the path rather than for a route of it.
+        // It belongs to the path, not to one route.
         405 => false,
         408 | 413 | 415 => route.body.is_some(),
         409 | 422 => !route.open,
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// A name for two shapes would describe one of them wrongly.
+    /// One name for two types would describe one of them wrongly.
     #[test]
     fn every_shape_has_a_name_of_its_own() {
         let mut schemas = Schemas::new();

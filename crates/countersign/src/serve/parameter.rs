@@ -1,4 +1,4 @@
-//! What stands behind the `?` of a request, held against what its route takes.
+//! The query of a request, checked against the parameters of its route.
 
 use super::refusal::Refusal;
 use percent_encoding::percent_decode_str;
@@ -12,7 +12,6 @@ pub const WHOLE_MAX: u64 = (1 << 53) - 1;
 /// What no text may hold, as a pattern of a schema.
 pub const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// A parameter of a route.
 pub struct Parameter {
     pub name: &'static str,
     pub place: Place,
@@ -26,14 +25,12 @@ impl Parameter {
     }
 }
 
-/// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Query,
     Header,
 }
 
-/// What a parameter may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Whole { min: u64, max: u64 },
@@ -82,17 +79,16 @@ fn whole(text: &str) -> Option<u64> {
 pub struct Parameters(BTreeMap<&'static str, String>);
 
 impl Parameters {
-    /// Reads what stands behind the `?`.
     pub fn read(known: &'static [Parameter], query: Option<&str>) -> Result<Self, Refusal> {
         let mut read = Self::default();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (Some(name), Some(value)) = (decoded(name), decoded(value)) else {
-                return Err(Refusal::malformed("what stands behind the `?` is not percent-encoded UTF-8"));
+                return Err(Refusal::malformed("the query is not percent-encoded UTF-8"));
             };
             let fits = |known: &&Parameter| known.name == name && known.place == Place::Query;
             let Some(parameter) = known.iter().find(fits) else {
-                return Err(Refusal::malformed(format!("there is no parameter `{name}` here")));
+                return Err(Refusal::malformed(format!("unknown parameter `{name}`")));
             };
             read.take(parameter, value)?;
         }
@@ -106,7 +102,7 @@ impl Parameters {
             return Err(Refusal::malformed(format!("`{}` must be {words}", parameter.name)));
         }
         match self.0.insert(parameter.name, value) {
-            Some(_) => Err(Refusal::malformed(format!("`{}` is there twice", parameter.name))),
+            Some(_) => Err(Refusal::malformed(format!("`{}` is given twice", parameter.name))),
             None => Ok(()),
         }
     }
@@ -166,9 +162,9 @@ mod tests {
             ("subject=abcd", "`subject` must"),
             ("subject=%00", "`subject` must"),
             ("subject=%ff", "not percent-encoded UTF-8"),
-            ("open=true&open=true", "`open` is there twice"),
-            ("other=1", "no parameter `other`"),
-            ("Last-Event-ID=true", "no parameter"),
+            ("open=true&open=true", "`open` is given twice"),
+            ("other=1", "unknown parameter `other`"),
+            ("Last-Event-ID=true", "unknown parameter"),
         ] {
             let refused = Parameters::read(KNOWN, Some(query)).unwrap_err();
             assert!(refused.failure.message.contains(says), "{query}: {}", refused.failure.message);

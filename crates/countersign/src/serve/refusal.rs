@@ -1,4 +1,4 @@
-//! Why a request did not get what it asked for: a failure like those of every command, and the status it fits.
+//! A refused request: a failure like those of every command, and its HTTP status.
 
 use super::route::Route;
 use axum::http::StatusCode;
@@ -12,15 +12,15 @@ pub const STATUSES: &[(u16, &str)] = &[
     (400, "The request is malformed: a parameter, the body, or the `Host` header."),
     (401, "The token is missing or wrong."),
     (403, "`Host` or `Origin` is not this server."),
-    (404, "There is no such thing."),
-    (405, "The path is there for other methods; `Allow` names them."),
+    (404, "Not found."),
+    (405, "The path takes other methods; `Allow` names them."),
     (408, "The body took too long."),
-    (409, "It stands otherwise by now: the work has changed, the review is over, the id is taken."),
+    (409, "Conflict: the work has changed, the review is over, or the id is taken."),
     (413, "The body is too large."),
     (415, "The body is not `application/json`."),
-    (422, "The request is understood, and cannot be done in this project as it is."),
-    (500, "Our own fault, or that of the disk."),
-    (503, "The server stops."),
+    (422, "The request is valid, but this project cannot do it now."),
+    (500, "An internal error, or an error of the disk."),
+    (503, "The server is stopping."),
 ];
 
 /// A request that is refused. Nothing was changed.
@@ -35,7 +35,6 @@ impl Refusal {
         Self { status, failure: Failure { code, ..Failure::usage(message) } }
     }
 
-    /// A request that says nothing that could be done.
     pub fn malformed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::Arguments, message)
     }
@@ -44,7 +43,6 @@ impl Refusal {
         Self { failure: self.failure.hint(hint), ..self }
     }
 
-    /// The object that says it.
     pub fn json(&self, route: Option<&Route>) -> Value {
         let Failure { code, hint, .. } = &self.failure;
         let mut failed = Failed::of(route.map_or("", |route| route.command), &self.failure);

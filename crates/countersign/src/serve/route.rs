@@ -1,4 +1,4 @@
-//! A route of `serve`: what it takes, what it gives, and the function behind it. Router and description are made from
+//! A route of `serve`: its parameters, its answers, and its function. Router and description are made from
 //! the rows of `routes/`.
 
 use super::call::Call;
@@ -15,18 +15,14 @@ pub struct Route {
     pub method: Method,
     /// Its path; `{id}` stands for one part of any text.
     pub path: &'static str,
-    /// Its name in the description.
     pub name: &'static str,
     /// The command whose answer it gives.
     pub command: &'static str,
-    /// In a line.
     pub summary: &'static str,
     /// Everything else a program has to know.
     pub description: &'static str,
-    /// Whether it needs no token.
     pub open: bool,
     pub parameters: &'static [Parameter],
-    /// The body it takes.
     pub body: Option<fn(&mut SchemaGenerator) -> Schema>,
     /// The answers that are no refusals.
     pub answers: &'static [Given],
@@ -50,7 +46,6 @@ pub const GET: Route = Route {
 
 pub const POST: Route = Route { method: Method::Post, ..GET };
 
-/// How a route is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -58,7 +53,6 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name in the description.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -74,31 +68,25 @@ impl Method {
     }
 }
 
-/// An answer that is no refusal.
 pub struct Given {
     pub status: u16,
-    /// When it comes.
     pub words: &'static str,
     /// Its schema; none for server-sent events.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
 impl Given {
-    /// An answer of a command.
     pub const fn answer<T: JsonSchema>(status: u16, words: &'static str) -> Self {
         Self { status, words, schema: Some(schema::<v1::Answer<T>>) }
     }
 }
 
-/// The schema of a type.
 pub fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// A route at work.
 pub type Running = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
 
-/// Every route.
 pub fn all() -> impl Iterator<Item = &'static Route> {
     TABLES.iter().copied().flatten()
 }

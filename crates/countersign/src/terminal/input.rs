@@ -19,7 +19,6 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 const PIECE_BYTES: usize = 4096;
 const PIECES_MAX: usize = 16;
 
-/// Standard input that is a terminal.
 pub struct Input {
     reader: Option<Reader>,
     keys: Keys,

@@ -30,7 +30,6 @@ const COLUMNS_MIN: usize = 40;
 /// The value that disables a special code.
 const NO_CODE: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
-/// Whether standard input and output are a terminal.
 pub fn is_there() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
 }
@@ -46,12 +45,10 @@ pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe || Errno::from_io_error(error) == Some(Errno::IO)
 }
 
-/// Whether colours are wanted.
 pub fn is_coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// The colour of findings of a severity.
 pub fn severity_color(severity: Severity) -> Color {
     match severity {
         Severity::Must => Color::Red,
@@ -71,8 +68,8 @@ impl Screen {
         let before = tcgetattr(stdin())?;
         let mut raw = before.clone();
         raw.make_raw();
-        // Ctrl-C stays the signal it is everywhere else, so that it works whatever this program is busy with. Being
-        // suspended or dumped with this screen open would leave the shell with it.
+        // Ctrl-C stays a signal, so that it works while this program is busy. Suspending or dumping with this screen
+        // open would leave the shell in these modes.
         raw.local_modes |= LocalModes::ISIG;
         for code in [SpecialCodeIndex::VSUSP, SpecialCodeIndex::VQUIT] {
             raw.special_codes[code] = NO_CODE;
@@ -90,7 +87,6 @@ impl Screen {
         self.terminal.draw(draw).map(drop)
     }
 
-    /// Columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }

@@ -14,7 +14,6 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Board {
     pub title: String,
-    /// Whether a process runs the tasks now.
     pub under_way: bool,
     /// Those that wait for a person come first.
     pub tasks: Vec<TaskRow>,
@@ -24,10 +23,9 @@ pub struct Board {
     pub trouble: Option<String>,
 }
 
-/// How a task stands, in the order of the screen.
+/// The state of a task, in the order of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// For a person who has to decide.
     Waiting,
     Running,
     Failed,
@@ -62,23 +60,19 @@ pub struct TaskRow {
 pub struct Detail {
     pub task: String,
     pub review: Option<Reviewed>,
-    /// The name of the file with the output.
     pub output_from: Option<String>,
     /// The end of that file.
     pub output: String,
 }
 
-/// A review of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reviewed {
     pub id: ReviewId,
     pub digest: Option<Digest>,
-    /// Whether it waits for a person.
     pub waits: bool,
     pub standing: String,
     /// Every round: verdict, number of findings, cost.
     pub rounds: Vec<String>,
-    /// The findings of the last round.
     pub issues: Vec<Issue>,
     pub decisions: Vec<String>,
     pub cost: String,
@@ -88,9 +82,7 @@ pub struct Reviewed {
 pub struct Known<'k> {
     pub list: &'k TaskList,
     pub summaries: &'k [Summary],
-    /// The states of open reviews, by task.
     pub reviews: &'k HashMap<String, State>,
-    /// The checkpoints of running tasks, by task.
     pub checkpoints: &'k HashMap<String, Checkpoint>,
     pub under_way: bool,
 }
@@ -175,7 +167,7 @@ impl Board {
         self.tasks.iter().position(|row| row.id == id)
     }
 
-    /// The review of a task that waits for a person, if that is what is shown.
+    /// The review of a task that waits for a person, if that review is shown.
     pub fn waiting(&self, id: &str) -> Option<(&Reviewed, &Digest)> {
         let detail = self.detail.as_ref().filter(|detail| detail.task == id)?;
         let review = detail.review.as_ref().filter(|review| review.waits)?;

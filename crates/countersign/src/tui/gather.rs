@@ -27,7 +27,6 @@ use std::time::SystemTime;
 /// How much of an output is read, from its end.
 const OUTPUT_BYTES: u64 = 64 * 1024;
 const OPEN_REVIEWS: u32 = 1000;
-/// How many running tasks have their checkpoints read.
 const CHECKPOINTS_MAX: usize = 200;
 
 /// Reads, and keeps what need not be read again.
@@ -117,7 +116,6 @@ impl<'s> Gatherer<'s> {
         Ok(self.ledger.clone())
     }
 
-    /// The states of the open reviews of these tasks.
     async fn open_reviews(&mut self) -> Result<HashMap<String, Standing>, Failure> {
         let Some(ledger) = self.ledger().await? else { return Ok(HashMap::new()) };
         let rows = ledger.list(Filter { open_only: true, before: None, limit: OPEN_REVIEWS }).await?;

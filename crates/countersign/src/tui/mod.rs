@@ -28,10 +28,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use view::{Act, View};
 
-/// How often the disk is read.
 const LOOK_MILLISECONDS: u64 = 250;
 
-/// The sources of the screen.
 pub struct Source<'s> {
     pub project: &'s Project,
     pub layout: &'s Layout,
@@ -39,11 +37,9 @@ pub struct Source<'s> {
     pub engine: Option<Engine>,
 }
 
-/// Why the screen was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     Quit,
-    /// The terminal was closed.
     Closed,
     Cancelled,
 }
@@ -51,7 +47,8 @@ pub enum Left {
 /// Shows a run until a key quits it or the token is cancelled. It reads the disk alone, whichever process runs the tasks.
 pub async fn show(source: Source<'_>, cancel: CancellationToken) -> Result<Left, Failure> {
     if !terminal::is_there() {
-        return Err(Failure::usage("this screen needs a terminal").hint("countersign status"));
+        return Err(Failure::usage("this screen needs a terminal")
+            .hint("`countersign status` shows the tasks without one"));
     }
     let failed = |error: io::Error| Failure::internal(format!("the terminal cannot be used: {error}"));
     let mut input = Input::new().map_err(failed)?;

@@ -11,7 +11,6 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Paragraph};
 
-/// The smallest usable size.
 const SMALLEST: (u16, u16) = (40, 10);
 /// From this width on everything is shown side by side.
 const WIDE_COLUMNS: u16 = 80;
@@ -142,7 +141,7 @@ fn head(board: &Board, view: &View) -> Line<'static> {
         count(Group::Failed, "failed"),
         Some(format!("{} of {} done", board.count(Group::Done), board.tasks.len())),
         board.cost.clone(),
-        Some(if board.under_way { "a run is under way" } else { "nobody runs them" }.to_owned()),
+        Some(if board.under_way { "a run is under way" } else { "no run is active" }.to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let text = wrap::head(&format!(" {}", parts.join(" · ")), usize::from(view.size.0));
@@ -232,7 +231,6 @@ fn review(board: &Board, view: &View, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The output of the selected task.
 fn output(board: &Board, view: &View, columns: usize) -> Vec<String> {
     match selected(board, view) {
         Some(detail) if detail.output_from.is_some() => wrap::rows(&detail.output, columns),

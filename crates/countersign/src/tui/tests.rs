@@ -155,7 +155,7 @@ fn a_decision_is_confirmed_and_about_what_was_shown() {
         let mut view = view(&board, 80, 24);
         assert_eq!(view.key(&board, Key::Char(key)), Act::Draw);
         assert!(drawn(&board, &view).contains("? y: yes · any other key: no"));
-        // The work changes while somebody thinks: what they say is about what they saw.
+        // The work changes while a person thinks: the decision is about the work that was shown.
         let mut changed = board.clone();
         let review = changed.detail.as_mut().unwrap().review.as_mut().unwrap();
         review.digest = Some(Digest::of(b"other work"));
@@ -290,7 +290,7 @@ fn tasks_stand_by_state_with_stage_and_attempt() {
     ];
     assert_eq!(rows, expect);
     assert_eq!(known.cost().as_deref(), Some("$1.0000"));
-    // Nobody is at it any more.
+    // No process runs it any more.
     known.under_way = false;
     assert_eq!(line(known.rows().swap_remove(1)), "running TASK-002 interrupted · try 2");
 }

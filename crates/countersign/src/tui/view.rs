@@ -35,24 +35,19 @@ pub struct Asked {
     pub verb: Verb,
 }
 
-/// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     Draw,
-    /// Another task is selected.
     Select,
     Decide(Asked),
     Quit,
 }
 
-/// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Columns and rows.
     pub size: (u16, u16),
     pub coloured: bool,
     pub selected: Option<String>,
-    /// The pane that keys scroll.
     pub focus: Pane,
     /// The first visible row of the review.
     pub review_top: usize,

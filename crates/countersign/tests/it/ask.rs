@@ -127,7 +127,7 @@ fn without_a_terminal_or_with_its_end_the_task_waits() {
     let project = project();
     project.write("gate.json", two_issues().to_string());
     let ran = project.run(&["__ask", "gate.json"]).exits(3);
-    assert_eq!(ran.stdout, "said: nobody\n");
+    assert_eq!(ran.stdout, "said: nothing\n");
     // The end of the input.
     let (_project, mut terminal) = gate(&two_issues(), &[], 80, 24);
     terminal.until(CHOICES);
@@ -207,7 +207,7 @@ fn the_change_is_shown_and_files_are_edited_before_anything_is_decided() {
     terminal.send("by hand\n");
     terminal.until_seen("asked again", |screen| screen.matches("[a]pprove").count() == 3);
     assert_eq!(project.read("a.txt"), "after\nby hand\n");
-    assert!(terminal.contents().contains("Your edits are not part of what was judged"));
+    assert!(terminal.contents().contains("Your edits were not judged"));
     terminal.send("a\n");
     assert_eq!(terminal.ends(), 0);
     terminal.until("said: approve");

@@ -40,7 +40,7 @@ fn check(config: &str, message: &str, place: &str, hint: &str) {
 #[test]
 fn mistakes_are_shown_at_their_place() {
     let base = format!("version: 1\n{REVIEWERS}{RULES}");
-    let described = "docs/configuration.md describes every key";
+    let described = "`countersign help configuration` describes every key";
     check(
         &base.replace("    criteria:", "    guidence: x\n    criteria:"),
         "unknown key `guidence`",
@@ -136,7 +136,7 @@ fn valid_configuration_says_so_and_settings_name_their_origin() {
         .write("countersign.yml", format!("version: 1\n{REVIEWERS}{RULES}policy: {{max_attempts: 4}}\n"))
         .write("a.md", "x");
     let ran = project.run(&["validate"]).exits(0);
-    assert!(ran.stdout.ends_with("1 rules, 1 criteria, 1 reviewers: valid\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("1 rule, 1 criterion, 1 reviewer: valid\n"), "{}", ran.stdout);
     let shown = project.run(&["config", "--show-origin"]).exits(0).stdout;
     let line = shown.lines().find(|line| line.starts_with("policy.max_attempts")).unwrap();
     assert!(line.contains("= 4") && line.contains("countersign.yml:8"), "{shown}");

@@ -229,7 +229,7 @@ fn an_interrupt_gives_back_what_was_only_put_aside() {
 fn what_to_do_depends_on_whose_budget_it_is() {
     for (policy, words) in [
         ("budget_tokens: 100", "countersign unblock"),
-        ("day_budget_tokens: 100", "another day (UTC)"),
+        ("day_budget_tokens: 100", "each day (UTC)"),
         ("budget_tokens: 100, day_budget_tokens: 100", "countersign unblock"),
     ] {
         let (project, _) = priced(2, USAGE, "", policy);
@@ -246,11 +246,7 @@ fn a_sum_says_that_it_is_not_all() {
 printf '{"passed": true, "feedback": "f", "criteria_results": [{"criterion": "Complete", "passed": true}]%s}' "$usage""#;
     Judge::scripted(&project, "judge.sh", reply);
     let ran = project.run(&["review"]).exits(0);
-    assert!(
-        ran.stdout.contains("1800 tokens in, 200 out and what is unknown, cost unknown"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("at least 1800 tokens in, 200 out, cost unknown"), "{}", ran.stdout);
     let json = project.run(&["show", "--json"]).json();
     assert_eq!(json["cost"]["questions_with_unknown_tokens"], 1, "{json}");
 }

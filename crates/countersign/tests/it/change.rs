@@ -96,11 +96,7 @@ fn a_change_does_not_choose_its_judge() {
     project.write("countersign.yml", tame).write("a.md", "BAD\n");
     repository.commit("tame the gate");
     let ran = project.run(&["review", "--change"]).exits(1);
-    assert!(
-        ran.stderr.contains("countersign.yml is not what it was: judged by the one of "),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("countersign.yml changed: the version of "), "{}", ran.stderr);
     assert_eq!(judge.asked().len(), 1);
     project.run(&["review", "--change", "--config-from", "worktree"]).exits(0);
     assert_eq!(judge.asked().len(), 1);
@@ -118,7 +114,7 @@ fn a_change_of_the_gate_itself_does_not_pass_without_a_person() {
     project.write(".mcp.json", "{}\n").write("a.md", "BAD\n");
     let review = ["review", "--change", "--subject", "x", "--json"];
     let failed = project.run(&review).exits(1).json();
-    assert!(failed["warnings"].to_string().contains("judged by or run with: .mcp.json"), "{failed}");
+    assert!(failed["warnings"].to_string().contains("how work is judged or run: .mcp.json"), "{failed}");
     project.write("a.md", "good\n");
     let waits = project.run(&review).exits(3).json();
     assert_eq!(waits["outcome"], "awaiting_person");
@@ -134,7 +130,7 @@ fn gate_files_may_be_told_only() {
     let (project, ..) = started(&format!("{CONFIG}policy: {{gate_files: tell}}\n"));
     project.write(".mcp.json", "{}\n");
     let ran = project.run(&["review", "--change"]).exits(0);
-    assert!(ran.stderr.contains("judged by or run with: .mcp.json"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("how work is judged or run: .mcp.json"), "{}", ran.stderr);
 }
 
 #[test]

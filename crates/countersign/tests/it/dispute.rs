@@ -136,7 +136,7 @@ fn a_dispute_is_judged_by_those_who_were_there_when_the_finding_was_made() {
     let dispute = |more: &[&str]| {
         let args = [&["dispute", &case.finding, "--evidence", "x"], more].concat();
         let ran = case.project.run(&args).exits(2);
-        assert!(ran.stderr.contains("nobody who could have judged it then"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("no reviewer that could have judged it then"), "{}", ran.stderr);
     };
     dispute(&["--reviewer", own.name()]);
     let other = CONFIG.replace("./other.sh", "./own.sh");
@@ -170,20 +170,24 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
         let ran = case.project.run(args).exits(code);
         assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
     };
-    says(&["dispute", "fi-nothing", "--evidence", "x"], 2, "there is no finding");
+    says(&["dispute", "fi-nothing", "--evidence", "x"], 2, "there is no open finding");
     says(&["dispute", "f", "--evidence", "x"], 2, "too short");
     says(&["dispute", &case.finding, "--evidence", " "], 2, "needs evidence");
     says(
         &["dispute", &case.finding, "--evidence", "x", "--reviewer", "self"],
         2,
-        "nobody who could have judged it then",
+        "no reviewer that could have judged it then",
     );
     case.project.write("docs/a.md", "BAD and changed\n");
-    says(&["dispute", &case.finding, "--evidence", "x"], 4, "not there as it was judged");
+    says(&["dispute", &case.finding, "--evidence", "x"], 4, "changed after it was judged");
     case.project.write("docs/a.md", "BAD\n");
     case.project.run(&REVIEW).exits(1);
     case.project.run(&REVIEW).exits(6);
-    says(&["dispute", &case.finding, "--evidence", "x"], 6, "what was stopped is for people");
+    says(
+        &["dispute", &case.finding, "--evidence", "x"],
+        6,
+        "only a person can dispute findings of a stopped review",
+    );
     assert_eq!(case.other.asked(), Vec::<String>::new());
     // What a check finds it finds again.
     let checks = project();

@@ -57,7 +57,7 @@ fn a_project_without_anything_is_fine_and_stays_so() {
     assert!(!project.path(".countersign").exists(), "looking makes nothing");
     let text = run(&project, &["doctor"]).exits(0).stdout;
     assert!(
-        text.contains("warn  configuration") && text.contains("help: countersign init writes one"),
+        text.contains("warn  configuration") && text.contains("help: `countersign init` writes one"),
         "{text}"
     );
 }
@@ -72,13 +72,13 @@ fn a_program_that_is_missing_is_named_and_others_are_still_looked_at() {
     ]);
     let ran = run(&project, &["doctor", "--ask", "--json"]).exits(4);
     assert_eq!(ran.json()["reason"], "unavailable");
-    says(&ran, "reviewer main", "fail", "judge.sh` is not there");
+    says(&ran, "reviewer main", "fail", "judge.sh` does not exist");
     says(&ran, "reviewer far", "fail", "is not on the PATH");
     says(&ran, "reviewer me", "ok", "the author");
     says(&ran, "reviewer machine", "ok", "checks");
     project.write("judge.sh", "#!/bin/sh\n");
     let ran = run(&project, &["doctor", "--json"]).exits(4);
-    says(&ran, "reviewer main", "fail", "may not be executed");
+    says(&ran, "reviewer main", "fail", "is not executable");
     let ran = run(&project, &["doctor", "--reviewer", "command:sh gone.sh", "--json"]).exits(0);
     says(&ran, "reviewer command:sh gone.sh", "warn", "there is no `gone.sh` in the project");
 }
@@ -91,7 +91,7 @@ fn a_program_of_the_users_is_started_only_when_asked_to() {
     says(&ran, "reviewer main", "ok", &project.path("judge.sh").display().to_string());
     assert!(judge.asked().is_empty());
     let ran = run(&project, &["doctor", "--ask", "--json"]).exits(0);
-    says(&ran, "answers main", "ok", "yes, as it should: it is there");
+    says(&ran, "answers main", "ok", "it answered yes, which is right: it is there");
     assert!(ran.json()["lines"].as_array().unwrap().last().unwrap()["elapsed_ms"].is_u64());
     assert_eq!(judge.asked(), ["question.txt"]);
     assert!(!project.path(".countersign").exists(), "the project's ledger does not know of it");
@@ -107,7 +107,7 @@ fn answers_are_held_to_what_a_review_holds_them_to() {
     let ask = ["doctor", "--ask", "--json"];
     let judge = Judge::replying(&project, &GOOD.replace("true", "false"));
     let ran = run(&project, &ask).exits(0);
-    says(&ran, "answers main", "warn", "no, and yes would have been right");
+    says(&ran, "answers main", "warn", "it answered no; the right answer is yes");
     assert_eq!(judge.asked().len(), 1);
     let judge = Judge::replying(&project, "I think so");
     let ran = run(&project, &ask).exits(4);
@@ -137,7 +137,7 @@ fn a_wrong_configuration_is_told_from_a_reviewer_that_is_not_there() {
     let ran = run(&project, &["doctor", "--json"]).exits(2);
     says(&ran, "configuration", "fail", "countersign.yml:");
     says(&ran, "guard", "ok", "");
-    assert!(run(&project, &["doctor"]).exits(2).stdout.contains("help: countersign validate shows all"));
+    assert!(run(&project, &["doctor"]).exits(2).stdout.contains("help: `countersign validate` shows all"));
     // What matches nothing is wrong too, and weighs more than a reviewer that is missing.
     project.write(
         "countersign.yml",
@@ -145,7 +145,7 @@ fn a_wrong_configuration_is_told_from_a_reviewer_that_is_not_there() {
     );
     let ran = run(&project, &["doctor", "--json"]).exits(2);
     says(&ran, "configuration", "fail", "matches no file");
-    says(&ran, "reviewer main", "fail", "is not there");
+    says(&ran, "reviewer main", "fail", "does not exist");
     project.write("countersign.yml", format!("version: 1\n{RULES}"));
     let ran = run(&project, &["doctor", "--json"]).exits(0);
     says(&ran, "reviewers", "warn", "rule 'docs' asks questions");
@@ -173,7 +173,7 @@ fn a_known_agent_says_its_version() {
     says(&ran, "reviewer main", "ok", "bin/claude: 2.1.0 (Claude Code)");
     install("exit 1");
     let ran = run(&project, &["doctor", "--json"]).exits(4);
-    says(&ran, "reviewer main", "fail", "does not say its version");
+    says(&ran, "reviewer main", "fail", "does not report its version");
 }
 
 #[test]

@@ -97,8 +97,8 @@ fn a_file_that_is_there_is_left_byte_for_byte() {
         [(".", &["init"][..]), ("src", &["init", "--reviewer", "self"]), (".", &["init", "--dry-run"])]
     {
         let said = in_folder(&project, folder, args).exits(0).stdout;
-        assert!(said.contains("is there already and is left as it is"), "{said}");
-        assert!(said.ends_with("1 rules, 1 criteria, 0 reviewers: valid\n"), "{said}");
+        assert!(said.contains("exists and is not changed"), "{said}");
+        assert!(said.ends_with("1 rule, 1 criterion, 0 reviewers: valid\n"), "{said}");
         assert_eq!(project.read("countersign.yml"), mine);
     }
     assert!(!project.path("src/countersign.yml").exists());
@@ -122,7 +122,7 @@ fn a_dry_run_shows_the_file_and_writes_nothing() {
     let project = rust();
     let before = listing(&project);
     let dry = project.run(&["init", "--dry-run"]).exits(0);
-    assert!(dry.stderr.contains("nothing is"), "{dry:?}");
+    assert!(dry.stderr.contains("dry run: "), "{dry:?}");
     let json = project.run(&["init", "--dry-run", "--json"]).exits(0).json();
     assert_eq!(
         (json["content"].as_str(), json["written"].as_bool()),

@@ -193,10 +193,10 @@ fn what_is_not_as_expected_is_named_and_nothing_changes() {
     let table = [
         ("claude", ".mcp.json", "{\n  \"a\": 1,\n}\n".to_owned(), 3, "correct the file"),
         ("claude", ".mcp.json", String::new(), 1, "correct the file"),
-        ("claude", ".mcp.json", "{\n  \"mcpServers\": []\n}\n".to_owned(), 2, "docs/agents.md"),
+        ("claude", ".mcp.json", "{\n  \"mcpServers\": []\n}\n".to_owned(), 2, "countersign help agents"),
         ("claude", ".mcp.json", "{} // x\n".to_owned(), 1, "correct the file"),
-        ("gemini", ".gemini/settings.json", entry("{\"command\": \"other\"}"), 3, "not touched"),
-        ("gemini", ".gemini/settings.json", entry("{\"httpUrl\": \"http://x\"}"), 3, "not touched"),
+        ("gemini", ".gemini/settings.json", entry("{\"command\": \"other\"}"), 3, "rename it"),
+        ("gemini", ".gemini/settings.json", entry("{\"httpUrl\": \"http://x\"}"), 3, "rename it"),
         (
             "gemini",
             ".gemini/settings.json",
@@ -205,13 +205,13 @@ fn what_is_not_as_expected_is_named_and_nothing_changes() {
             "--force",
         ),
         ("codex", ".codex/config.toml", "a = 1\n[mcp_servers\n".to_owned(), 2, "correct the file"),
-        ("codex", ".codex/config.toml", "\nmcp_servers = 1\n".to_owned(), 2, "docs/agents.md"),
+        ("codex", ".codex/config.toml", "\nmcp_servers = 1\n".to_owned(), 2, "countersign help agents"),
         (
             "opencode",
             "opencode.json",
             "{\n\"mcp\": {\"countersign\": {\"enabled\": true}}}".to_owned(),
             2,
-            "not touched",
+            "rename it",
         ),
     ];
     for (agent, file, content, line, hint) in table {
@@ -299,9 +299,7 @@ fn links_are_followed_inside_the_project_only() {
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     std::fs::remove_dir_all(project.path(".codex")).unwrap();
     project.write(".codex", "a file");
-    assert!(
-        init(&project, &["--agent", "codex"]).exits(2).stderr.contains("make it a file that can be read")
-    );
+    assert!(init(&project, &["--agent", "codex"]).exits(2).stderr.contains("make it a readable file"));
 }
 
 #[test]

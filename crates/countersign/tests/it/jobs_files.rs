@@ -28,7 +28,7 @@ fn change(project: &Project, from: &str, to: &str) {
 fn jobs_are_valid_with_and_without_a_configuration() {
     let project = with_example();
     let ran = project.run(&["validate"]).exits(0);
-    assert!(ran.stdout.ends_with("/.deepwork/jobs: 1 jobs, 2 steps: valid\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("/.deepwork/jobs: 1 job, 2 steps: valid\n"), "{ran:?}");
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (1, ""));
     let json = project.run(&["validate", "--json"]).exits(0).json();
     assert!(json["file"].is_null());
@@ -36,8 +36,8 @@ fn jobs_are_valid_with_and_without_a_configuration() {
 
     project.write("countersign.yml", RULES).write("a.md", "x");
     let ran = project.run(&["validate"]).exits(0);
-    assert!(ran.stdout.contains("countersign.yml: 1 rules, 1 criteria, 0 reviewers: valid\n"), "{ran:?}");
-    assert!(ran.stdout.ends_with("1 jobs, 2 steps: valid\n"), "{ran:?}");
+    assert!(ran.stdout.contains("countersign.yml: 1 rule, 1 criterion, 0 reviewers: valid\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("1 job, 2 steps: valid\n"), "{ran:?}");
     let json = project.run(&["validate", "--json"]).exits(0).json();
     assert!(json["file"].as_str().unwrap().ends_with("countersign.yml"));
     assert_eq!(

@@ -96,7 +96,7 @@ fn a_dry_run_shows_each_question_and_asks_nobody() {
     assert_eq!(after["assignments"][0]["known"], true);
     assert_eq!(after["assignments"][0]["key"], first["key"]);
     let text = project.run(&args[..args.len() - 1]).exits(0).stdout;
-    assert!(text.ends_with("2 assignments, 2 known, 0 would be asked\n"), "{text}");
+    assert!(text.ends_with("0 free checks, 2 cached\n"), "{text}");
 }
 
 /// An answer nobody read is not delivered: the same work gets it again, and no attempt is lost.

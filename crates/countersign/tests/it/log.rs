@@ -65,7 +65,7 @@ fn issue_16_3_pages_go_on_where_the_last_one_ended() {
     }
     assert_eq!(all, subjects(&project, &[]));
     let first = project.run(&["log", "guide", "--limit", "2"]).exits(0).stdout;
-    assert!(first.contains("there are more: the same command with --from 2, or --limit N"), "{first}");
+    assert!(first.contains("more: run the same command with --from 2, or --limit N"), "{first}");
     let rest = project.run(&["log", "guide", "--from", "2"]).exits(0).stdout;
     assert!(rest.trim_start().starts_with("3  "), "{rest}");
     // Files are named, and times are local with their zone.

@@ -11,7 +11,8 @@ const RIDDLES: [&str; 10] =
     ["nobody", "somebody", "whoever", "whom", "anybody", "mend", "mends", "mended", "homecoming", "errand"];
 
 /// Texts with such a word for a reason: file, part of the text, reason.
-const ALLOWED: &[(&str, &str, &str)] = &[];
+const ALLOWED: &[(&str, &str, &str)] =
+    &[("app/src/doctor/ask.rs", "Nobody was there to see it.", "the material of a question to a model")];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

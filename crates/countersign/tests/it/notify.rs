@@ -147,7 +147,7 @@ fn svc_15_the_desktop_is_told_in_plain_text_where_there_is_one() {
     project.write("code", "0");
     // No screen, no desktop: nothing is tried, and that is no failure.
     let (state, words) = line(&tested(&project).exits(0), "desktop");
-    assert_eq!((state.as_str(), words.as_str()), ("warn", "not here: no desktop session"));
+    assert_eq!((state.as_str(), words.as_str()), ("warn", "not available: no desktop session"));
     let with_desktop = || {
         let mut command = command(&project, &["notify", "--test", "--json"]);
         command.env("DISPLAY", ":0").env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
@@ -161,7 +161,7 @@ fn svc_15_the_desktop_is_told_in_plain_text_where_there_is_one() {
     std::fs::remove_file(project.path("bin/notify-send")).unwrap();
     let ran = with_desktop();
     if !std::path::Path::new("/usr/bin/notify-send").exists() {
-        assert_eq!(line(&ran.exits(0), "desktop").1, "not here: `notify-send` is not installed");
+        assert_eq!(line(&ran.exits(0), "desktop").1, "not available: `notify-send` is not installed");
     }
 }
 

@@ -51,14 +51,14 @@ fn a_file_no_rule_is_for_is_not_passed_by_silence() {
         "version: 1\nrules: [{name: docs, for: ['docs/*.md'], criteria: [{name: E, check: not_empty}]}]\n";
     project.write("countersign.yml", config).write("docs/a.md", "x").write("other.txt", "y");
     let ran = project.run(&["review", "docs/a.md", "other.txt"]).exits(2);
-    assert!(ran.stderr.contains("no rule is for `other.txt`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no rule matches `other.txt`"), "{}", ran.stderr);
     let ran = project.run(&["review", "other.txt"]).exits(2);
-    assert!(ran.stderr.contains("no rule is for any of these files"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no rule matches these files"), "{}", ran.stderr);
     // However it was typed: from another folder, in a roundabout way.
     project.write("docs/b.txt", "y");
     let mut inside = project.command(&["review", "a.md", "b.txt"]);
     let ran = countersign_testkit::Running::start(inside.current_dir(project.path("docs"))).wait().exits(2);
-    assert!(ran.stderr.contains("no rule is for `docs/b.txt`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no rule matches `docs/b.txt`"), "{}", ran.stderr);
     project.run(&["review", "docs/a.md", "docs/../other.txt"]).exits(2);
     // A folder may hold more than the rules are for; that is said.
     let ran = project.run(&["review", "."]).exits(0);

@@ -33,7 +33,7 @@ fn an_agent_cannot_lift_and_a_person_can() {
     let unblock = ["unblock", &id, "--reason", "the word is allowed here"];
     let ran = project.run(&unblock).exits(2);
     assert!(ran.stderr.contains("does not allow this to a caller without a terminal"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("standard input is no terminal"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("standard input is not a terminal"), "{}", ran.stderr);
     assert!(typed(&project, &unblock, Some("CLAUDECODE")).contains("does not allow this to an agent"));
     assert!(typed(&project, &["unblock", &id, "--reason", " "], None).contains("a decision needs a reason"));
     assert!(typed(&project, &unblock, None).contains("needs work"));

@@ -453,7 +453,7 @@ fn a_key_is_read_from_a_file_or_not_at_all() {
     let pipe = bench.project.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (file, words) in
-        [("pipe", "no regular file"), ("folder", "no regular file"), ("large", "which no key has")]
+        [("pipe", "not a regular file"), ("folder", "not a regular file"), ("large", "too many for a key")]
     {
         bench.configure_keyed(&format!(", key_file: {file}"), "");
         bench.no_verdict("unavailable", words);

@@ -87,7 +87,9 @@ fn issue_16_2_alone_it_names_three_commands_and_is_no_pass() {
             .contains("guide needs work")
     );
     project.write("countersign.yml", "version: 1\nrulse: []\n");
-    assert!(project.run(&[]).exits(2).stdout.contains("countersign validate"));
+    let out = project.run(&[]).exits(2).stdout;
+    assert!(out.contains("countersign validate"), "{out}");
+    assert!(out.contains("the configuration has an error: unknown key `rulse`"), "{out}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ async fn a_run_is_watched_and_decided_about() {
         "the agent \\u{1b}[2Jsays hello",
         "Document \\u{1b}[31m",
         "1 of 3 done",
-        "nobody runs them",
+        "no run is active",
         "[a]pprove [r]eject [f]ix-and-retry [s]kip",
     ] {
         terminal.until(words);

@@ -87,7 +87,7 @@ fn svc_13_without_a_ledger_it_waits_makes_none_and_then_misses_nothing() {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert!(said.contains("nothing has happened in this project yet"), "{said}");
+    assert!(said.contains("no events in this project yet"), "{said}");
     assert!(!project.path(".countersign").exists());
     let watch = Watch::of(child);
     add(&project, "one");

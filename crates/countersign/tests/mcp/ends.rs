@@ -114,7 +114,7 @@ fn a_server_that_is_killed_is_followed_by_one_that_joined() {
 fn wrong_flags_are_told_on_the_command_line() {
     let (project, _) = slow();
     for (args, says) in [
-        (&["--path", "nowhere"][..], "is no folder"),
+        (&["--path", "nowhere"][..], "is not a folder"),
         (&["--transport", "http"], "--port"),
         (&["--port", "1"], "--transport http"),
         (&["--no-token"], "--port"),

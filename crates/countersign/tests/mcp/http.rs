@@ -235,5 +235,5 @@ fn a_port_that_is_taken_is_told() {
     let server = Server::start(&project, &["--no-token"], &[]);
     let port = server.port.to_string();
     let ran = project.run(&["mcp", "--transport", "http", "--port", &port, "--no-token"]).exits(2);
-    assert!(ran.stderr.contains("take another --port"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("use another --port"), "{}", ran.stderr);
 }

@@ -9,7 +9,7 @@ use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
 use super::settings::{Limits, Merge, Origin, QrConfig, Setting, shown};
 use crate::programs::PROGRAMS;
-use crate::yaml::{Diagnostic, Place, Problems, Source, did_you_mean, quoted};
+use crate::yaml::{Diagnostic, Place, Problems, Source, closest, did_you_mean, quoted};
 use countersign_core::cost::Budget;
 use countersign_core::policy::{OnNoVerdict, Overrides, Policy};
 use countersign_core::rule::Rule;
@@ -143,6 +143,10 @@ fn reviewer_problems(config: &Config, named_by: Option<&Origin>) -> Vec<Diagnost
     {
         let place = Place::new(&Source::new(origin.to_string(), name), 0..name.len());
         problems.extend(unknown_reviewer(name, reviewers, place).map(|problem| {
+            let configured = reviewers.iter().map(|reviewer| reviewer.name.as_str());
+            if let Some(near) = closest(name, configured.chain(PROGRAMS.reviewers().map(|one| one.name))) {
+                return problem.with_hint(format!("did you mean {}?", quoted(near)));
+            }
             let hint = problem.hint.clone().unwrap_or_default();
             problem.with_hint(format!(
                 "{hint}; without configuration: {}, command:PROGRAM, replay:FILE, self, checks",

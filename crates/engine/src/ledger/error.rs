@@ -87,7 +87,9 @@ impl LedgerError {
             }
             Self::DiskFull => "free some space and run the command again",
             Self::ReadOnly(_) => "make the .countersign folder and its files writable",
-            Self::Busy => "run the command again; if it stays so, end the process that has the ledger open",
+            Self::Busy => {
+                "run the command again; if it fails again, end the process that has the ledger open"
+            }
             Self::Conflict => "run the command again",
             Self::Tampered { .. } | Self::Mismatch { .. } => {
                 "somebody edited .countersign/ledger.db: restore it from a copy, or move it away to begin anew"
@@ -98,7 +100,9 @@ impl LedgerError {
                 "take it out of the repository: `git rm -r --cached .countersign`, commit that, and move the file away"
             }
             Self::Missing(_) => "run `countersign status` to see what there is",
-            Self::Other(_) => "run the command again; if it stays so, look after the disk",
+            Self::Other(_) => {
+                "run the command again; if it fails again, check that .countersign is a folder you can write to and that the disk has free space"
+            }
         }
     }
 }

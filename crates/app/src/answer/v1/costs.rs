@@ -21,7 +21,7 @@ pub struct Costs {
 pub struct CostRow {
     /// The day in UTC, `YYYY-MM-DD`.
     pub day: Option<String>,
-    /// Who was asked.
+    /// The reviewer.
     pub reviewer: Option<String>,
     /// The model that answered, or null.
     pub model: Option<String>,
@@ -30,7 +30,6 @@ pub struct CostRow {
     /// Tokens and money.
     #[serde(flatten)]
     pub spent: Spent,
-    /// The sums as they are, for text.
     #[serde(skip)]
     pub sums: Cost,
 }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// What every answer has, and the command's own keys beside.
+/// The keys of every answer, and the command's own keys.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{T}Answer")]
 pub struct Answer<T> {
@@ -15,15 +15,15 @@ pub struct Answer<T> {
     pub schema: Version,
     /// The command whose answer this is.
     pub command: &'static str,
-    /// How it ended; null while that is not known.
+    /// The outcome; null while it is not known.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
-    /// The exit code of the command; null over HTTP while that is not known.
+    /// The exit code of the command; null over HTTP while it is not known.
     pub exit_code: Option<u8>,
-    /// Null; where the command failed, an object.
+    /// Null; an object if the command failed.
     pub error: Null,
-    /// What people should know beside the answer.
+    /// Warnings for people.
     pub warnings: Vec<String>,
     /// The command's own keys.
     #[serde(flatten)]
@@ -39,22 +39,19 @@ impl<T> Answer<T> {
         Self { schema, command: "", outcome, reason, exit_code, error, warnings: vec![], own }
     }
 
-    /// An answer of a use case that succeeded.
     pub fn passed(own: T) -> Self {
         Self::new(Some(Outcome::Passed), own)
     }
 
-    /// The same with exit code 0: the command did its work, whatever the outcome that it shows.
+    /// The same with exit code 0: the command succeeded, also if it shows a failed review.
     pub fn done(self) -> Self {
         Self { exit_code: Some(Outcome::Passed.exit_code()), ..self }
     }
 
-    /// The same with these warnings.
     pub fn warned(self, warnings: Vec<String>) -> Self {
         Self { warnings, ..self }
     }
 
-    /// The same with the name of the command.
     pub fn of(self, command: &'static str) -> Self {
         Self { command, ..self }
     }
@@ -66,9 +63,9 @@ impl<T> Answer<T> {
 pub struct Failed {
     /// The version of this form.
     pub schema: Version,
-    /// The command; empty where there is none.
+    /// The command; empty if there is none.
     pub command: &'static str,
-    /// How it ended.
+    /// The outcome.
     pub outcome: OutcomeName,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -76,12 +73,11 @@ pub struct Failed {
     pub exit_code: u8,
     /// What went wrong.
     pub error: Problem,
-    /// What people should know beside.
+    /// Warnings for people.
     pub warnings: Vec<String>,
 }
 
 impl Failed {
-    /// A failure of a command.
     pub fn of(command: &'static str, failure: &Failure) -> Self {
         let (outcome, reason) = (OutcomeName(failure.outcome), failure.outcome.reason());
         let (schema, exit_code, error) = (Version::One, failure.outcome.exit_code(), failure.into());
@@ -102,12 +98,11 @@ pub enum Version {
     One,
 }
 
-/// The two keys that say how something stands.
+/// The keys `outcome` and `reason`.
 pub(super) fn outcome_and_reason(outcome: Option<Outcome>) -> (Option<OutcomeName>, Option<&'static str>) {
     (outcome.map(OutcomeName), outcome.and_then(Outcome::reason))
 }
 
-/// An outcome by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutcomeName(pub Outcome);
 

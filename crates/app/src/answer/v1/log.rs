@@ -20,7 +20,7 @@ pub struct Log {
     pub events: Option<Vec<Entry>>,
     /// Whether `--limit` left some out.
     pub more: bool,
-    /// The `--from` of the next page; null where there is none.
+    /// The `--from` of the next page; null if there is none.
     pub next: Option<u64>,
     /// With `--verify`: how many events there are; else null.
     pub events_verified: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Row {
     pub id: ReviewId,
     /// What it is about.
     pub subject: Subject,
-    /// How it stands; null while a round is under way.
+    /// The outcome; null while a round runs.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -41,13 +41,12 @@ pub struct Row {
     pub round: u32,
     /// Failing rounds so far.
     pub attempts: u32,
-    /// Names exactly what was handed in.
+    /// The digest of what was submitted.
     pub digest: Option<Digest>,
     /// When it was opened.
     pub opened_at: Option<String>,
-    /// When something last happened to it.
+    /// When its last event was recorded.
     pub changed_at: Option<String>,
-    /// When, for text.
     #[serde(skip)]
     pub changed_ms: i64,
 }
@@ -70,13 +69,13 @@ impl From<&ledger::Stored> for Row {
     }
 }
 
-/// A review in a list of what is there now.
+/// A review in a list, as it is now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReviewRow {
     /// The review.
     #[serde(flatten)]
     pub row: Row,
-    /// Whether a round is under way that no process performs any more.
+    /// Whether a round began that no process performs any more.
     pub interrupted: bool,
 }
 
@@ -87,7 +86,7 @@ pub struct Reviews {
     pub reviews: Vec<ReviewRow>,
     /// Whether there are more.
     pub more: bool,
-    /// Where the next page begins: `before` of the next request. Null where there is none.
+    /// Where the next page begins: `before` of the next request. Null if there is none.
     pub next_before: Option<u64>,
 }
 
@@ -107,7 +106,6 @@ pub struct Entry {
     pub n: u64,
     /// When it was recorded.
     pub at: Option<String>,
-    /// The same for text.
     #[serde(skip)]
     pub at_ms: i64,
     /// What happened, as the ledger keeps it.
@@ -124,7 +122,7 @@ impl From<ledger::Entry> for Entry {
 /// An event of a review or of a door, as `watch` and the stream over HTTP have it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Event {
-    /// Its number in the ledger: what a reader resumes by.
+    /// Its number in the ledger; a reader resumes after it.
     pub id: u64,
     /// When it was recorded.
     pub at: Option<String>,

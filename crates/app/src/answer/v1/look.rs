@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use countersign_core::outcome::Outcome;
+use countersign_core::text::counted;
 pub use countersign_engine::config::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,10 +41,9 @@ pub struct Valid {
     /// The files of the doors.
     #[serde(flatten)]
     pub files: DoorFiles,
-    /// What was found valid, a line each.
     #[serde(skip)]
     pub lines: Vec<String>,
-    /// Files that could not be looked at.
+    /// Files that could not be read.
     #[serde(skip)]
     pub left_out: Vec<String>,
 }
@@ -53,7 +53,10 @@ impl Valid {
     pub fn words(&self) -> Option<String> {
         let Self { file, rules, criteria, reviewers, .. } = self;
         let file = file.as_ref()?.display();
-        Some(format!("{file}: {rules} rules, {criteria} criteria, {reviewers} reviewers: valid"))
+        let (rules, criteria) =
+            (counted(*rules, "rule", "rules"), counted(*criteria, "criterion", "criteria"));
+        let reviewers = counted(*reviewers, "reviewer", "reviewers");
+        Some(format!("{file}: {rules}, {criteria}, {reviewers}: valid"))
     }
 }
 
@@ -71,7 +74,7 @@ pub struct DoorFiles {
     pub state_files: Vec<PathBuf>,
     /// How many tasks `PLAN.md` has.
     pub plan_tasks: usize,
-    /// What other doors say of theirs.
+    /// The keys of other doors.
     #[serde(flatten)]
     #[schemars(skip)]
     pub others: Map<String, Value>,
@@ -80,39 +83,38 @@ pub struct DoorFiles {
 /// What `doctor` and `notify --test` answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Checks {
-    /// What was looked at, in order.
+    /// The checks, in order.
     pub lines: Vec<Check>,
 }
 
-/// What was looked at, and how it is.
+/// A check and its result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Check {
     /// `guard`, `git`, `configuration`, `ledger`, `reviewers`, `reviewer NAME`, with `--ask` `answers NAME`; of
     /// `notify --test` the way.
     pub what: String,
-    /// How it is.
+    /// The result.
     pub state: CheckState,
-    /// How it is, in words.
+    /// The result in words.
     pub detail: String,
     /// What to do, or null.
     pub hint: Option<String>,
     /// How long the answer took, or null.
     pub elapsed_ms: Option<u64>,
-    /// How the command ends because of it.
     #[serde(skip)]
     pub outcome: Option<Outcome>,
 }
 
-/// How something is.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum CheckState {
     /// It works.
     Ok,
-    /// It works, and there is something to know.
+    /// It works, with a warning.
     Warn,
-    /// It does not work; the command ends so.
+    /// It does not work; the command fails.
     Fail,
 }
 
@@ -134,7 +136,7 @@ pub struct Demo {
     pub next: Vec<String>,
 }
 
-/// The server is there.
+/// The health of the server.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Health {
     /// The version of the program.
@@ -158,7 +160,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// A command and its reason.
     pub fn new(command: &str, why: &str) -> Self {
         Self { command: command.to_owned(), why: why.to_owned() }
     }

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What to do where the problem itself does not say.
-const GENERAL_HINT: &str =
-    "docs/configuration.md describes every key; `countersign config --schema` is for editors";
+const GENERAL_HINT: &str = "`countersign help configuration` describes every key";
 
 /// What went wrong and what to do.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -34,7 +34,7 @@ pub struct Phase {
     pub open: Vec<Item>,
     /// Items that failed and do not block in this round.
     pub waived: Vec<Item>,
-    /// Items that a person took as they are.
+    /// Items that a person accepted.
     pub accepted: Vec<Item>,
     /// What to do now.
     pub next: String,
@@ -58,20 +58,19 @@ pub struct Counts {
 pub struct Item {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// Its scope.
     pub scope: String,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: &'static str,
-    /// How it stands.
+    /// Its status.
     pub status: &'static str,
     /// What is wrong, in short.
     pub finding: Option<String>,
-    /// Why a person took it as it is.
+    /// Why a person accepted it.
     pub acceptance_reason: Option<String>,
 }
 
 impl Phase {
-    /// A phase by its state.
     pub fn new(state: &State, policy: &GatePolicy, here: &Here) -> Self {
         let gated = gate(state, policy);
         let by_id = state.by_id();
@@ -116,9 +115,9 @@ impl Phase {
 pub struct FailedItem {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// Its scope.
     pub scope: String,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: &'static str,
     /// What is asked about it.
     pub check: String,
@@ -129,7 +128,6 @@ pub struct FailedItem {
 }
 
 impl FailedItem {
-    /// The failures that block.
     pub fn all(state: &State, policy: &GatePolicy, fix: impl Fn(&door::Item) -> String) -> Vec<Self> {
         let full = |item: &&door::Item| Self {
             id: item.id.clone(),
@@ -175,26 +173,26 @@ pub struct ExecuteFailed {
     pub failures: Vec<FailedItem>,
 }
 
-/// A phase, and whose word its rulings are.
+/// A phase, and who vouches for its rulings.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Status {
     /// The phase.
     #[serde(flatten)]
     pub phase: Phase,
-    /// Items that passed by somebody's word alone.
+    /// Items that passed without the ruling of a reviewer.
     pub by_word: Vec<ByWord>,
 }
 
-/// An item that passed by somebody's word alone.
+/// An item that passed without the ruling of a reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ByWord {
     /// The item.
     pub id: String,
-    /// Whose word.
+    /// Who recorded the ruling.
     pub by: String,
 }
 
-/// What was found out by verifying.
+/// The result of verifying.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Verified {
     /// The phase.
@@ -202,14 +200,14 @@ pub struct Verified {
     pub phase: Phase,
     /// How many items got a ruling.
     pub verified: usize,
-    /// Items that were asked about and got none.
+    /// Items that were verified and got no ruling.
     pub unruled: Vec<Unruled>,
-    /// How often a loop had its fixer at work. Left out where there is no loop.
+    /// How often a loop ran its fixer. Left out if there is no loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixes: Option<u32>,
 }
 
-/// An item that was asked about and got no ruling.
+/// An item that was verified and got no ruling.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unruled {
     /// The item.
@@ -239,7 +237,7 @@ pub struct Fix {
     pub fixes: Vec<FailedItem>,
 }
 
-/// A fix that was taken.
+/// A fix that was recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fixed {
     /// The phase.
@@ -262,7 +260,7 @@ pub struct Reset {
     pub next: String,
 }
 
-/// What a reviewer would be told.
+/// The prompt of a reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prompt {
     /// The question.
@@ -275,13 +273,12 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// By its words.
     pub fn new((system_prompt, payload): (String, String), next: String) -> Self {
         Self { question: Question { system_prompt, payload }, next, form: given::FORM }
     }
 }
 
-/// What reviewers would be told, milestone by milestone.
+/// The prompts of reviewers, milestone by milestone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prompts {
     /// A question each.
@@ -293,11 +290,11 @@ pub struct Prompts {
 pub struct Question {
     /// Who it is and how it answers.
     pub system_prompt: String,
-    /// What it is asked.
+    /// The question itself.
     pub payload: String,
 }
 
-/// Whether what was planned is there.
+/// Whether the plan is implemented.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reconciled {
     /// Milestone by milestone.
@@ -311,7 +308,7 @@ pub struct Reconciled {
 pub struct Milestone {
     /// Its id.
     pub id: String,
-    /// How far it is satisfied; null where there is no verdict.
+    /// How far it is satisfied; null without a verdict.
     pub status: Option<&'static str>,
     /// Criterion by criterion.
     pub criteria: Vec<Criterion>,
@@ -332,7 +329,7 @@ pub struct Criterion {
     pub file: Option<String>,
     /// The line in it.
     pub line: Option<u32>,
-    /// What there is to say.
+    /// A note.
     pub note: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub struct Review {
     pub id: ReviewId,
     /// What it is about.
     pub subject: Subject,
-    /// How it stands; null while a round is under way.
+    /// The outcome; null while a round runs.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -36,19 +36,19 @@ pub struct Review {
     pub attempts: u32,
     /// Failing rounds that are left; null where attempts are not counted.
     pub attempts_left: Option<u32>,
-    /// Names exactly what was handed in: what a decision is about.
+    /// The digest of what was submitted; a decision is about these bytes.
     pub digest: Option<Digest>,
     /// How often the rules changed between rounds.
     pub rule_changes: u32,
-    /// Who let it go on after it was stopped.
+    /// Who unblocked it.
     pub lifts: Vec<Lift>,
-    /// Findings that were judged again.
+    /// Disputed findings.
     pub disputes: Vec<Dispute>,
-    /// What was decided in place of a verdict.
+    /// Decisions in place of a verdict.
     pub decisions: Vec<Decision>,
     /// When it was opened.
     pub opened_at: Option<String>,
-    /// When something last happened to it.
+    /// When its last event was recorded.
     pub changed_at: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct Who {
     pub person: bool,
     /// What acted.
     pub kind: ActorKind,
-    /// By which way.
+    /// By which channel.
     pub channel: Channel,
 }
 
@@ -72,20 +72,19 @@ impl From<&Actor> for Who {
     }
 }
 
-/// Who let a stopped review go on.
+/// Who unblocked a review.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Lift {
-    /// Who let it go on.
+    /// Who unblocked it.
     #[serde(flatten)]
     pub who: Who,
     /// Why.
     pub reason: String,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
 
-/// A finding that was judged again.
+/// A disputed finding.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Dispute {
     /// The finding.
@@ -101,14 +100,13 @@ pub struct Dispute {
     /// Who disputed it.
     #[serde(flatten)]
     pub who: Who,
-    /// What was said about it.
+    /// The feedback about it.
     pub feedback: String,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
 
-/// What was decided in place of a verdict.
+/// Decisions in place of a verdict.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TakenDecision")]
 pub struct Decision {
@@ -123,7 +121,6 @@ pub struct Decision {
     pub digest: Digest,
     /// When.
     pub at: Option<String>,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -179,13 +176,13 @@ pub struct Finding {
     pub id: String,
     /// The rule.
     pub rule: String,
-    /// The file, where it is about one.
+    /// The file, if it is about one.
     pub file: Option<String>,
-    /// What was looked at, in words.
+    /// What was judged, in words.
     pub target: String,
-    /// The criterion that failed; null where the whole failed without rulings.
+    /// The criterion that failed; null if the whole work failed without rulings.
     pub criterion: Option<String>,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
     /// What the reviewer says.
     pub feedback: String,
@@ -193,7 +190,6 @@ pub struct Finding {
     pub reviewer: String,
     /// What is wrong, one by one.
     pub findings: Vec<Flaw>,
-    /// For people.
     #[serde(skip)]
     pub words: String,
 }
@@ -213,7 +209,7 @@ impl From<judge::Finding> for Finding {
     }
 }
 
-/// What a reviewer found that then changed the files itself. They were judged again afterwards.
+/// Findings of a reviewer that changed the files itself. The files were judged again afterwards.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Fixed {
     /// The round.
@@ -222,25 +218,24 @@ pub struct Fixed {
     pub found: String,
 }
 
-/// An assignment as it is planned: what is asked about what.
+/// A planned assignment.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Planned {
     /// The rule.
     pub rule: Option<String>,
-    /// What is looked at, in words.
+    /// What is judged, in words.
     pub target: String,
     /// The files.
     pub files: Vec<File>,
     /// The names of the criteria.
     pub criteria: Vec<String>,
-    /// Who is asked first.
+    /// The first reviewer to ask.
     pub reviewer: Option<String>,
-    /// The key its ruling stands under.
+    /// The key of its ruling.
     pub key: Option<Key>,
 }
 
 impl Planned {
-    /// An assignment of these rules on these files.
     pub fn of(rules: &[Rule], assignment: &plan::Assignment, files: &[Material]) -> Self {
         let first = assignment.candidates.first();
         Self {
@@ -254,12 +249,12 @@ impl Planned {
     }
 }
 
-/// A file that was handed in.
+/// A submitted file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct File {
     /// Its path from the project root.
     pub path: String,
-    /// Names its bytes.
+    /// The digest of its bytes.
     pub digest: Digest,
     /// How large it is.
     pub size_bytes: u64,
@@ -274,20 +269,20 @@ impl From<&Material> for File {
 /// A question of a round and its answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Assignment {
-    /// What is asked about what.
+    /// The question and its files.
     #[serde(flatten)]
     pub planned: Planned,
     /// Whether it was answered, and how.
     pub state: AssignmentState,
     /// Who ruled, or null; `self` for the author's own.
     pub ruled_by: Option<String>,
-    /// Whether the ruling stood from before.
+    /// Whether the ruling is cached.
     pub reused: bool,
     /// Why there is no answer: a reason of `no_verdict`, or `budget`; else null.
     pub why: Option<&'static str>,
     /// The same in words.
     pub detail: Option<String>,
-    /// Who was asked and did not answer, in order, also where the next one did.
+    /// Reviewers that did not answer, in order, also if the next one did.
     pub not_answered: Vec<NotAnswered>,
     /// How many secrets were replaced in the question and its answer.
     pub redacted: usize,
@@ -307,16 +302,16 @@ pub enum AssignmentState {
     Passed,
     /// A criterion failed.
     Failed,
-    /// There is no answer that counts.
+    /// There is no valid answer.
     NoVerdict,
     /// It has not been answered yet.
     Open,
 }
 
-/// Who was asked and did not answer.
+/// A reviewer that did not answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NotAnswered {
-    /// Who.
+    /// The reviewer.
     pub reviewer: String,
     /// Why: a reason of `no_verdict`, or `budget`.
     pub why: &'static str,
@@ -333,12 +328,11 @@ pub struct Ruling {
     pub passed: bool,
     /// What the reviewer says about it.
     pub feedback: Option<String>,
-    /// What is wrong, one by one, also where its reviewer did not say so one by one; empty where it passed.
+    /// What is wrong, one by one, also if the reviewer gave only one text; empty if it passed.
     pub findings: Vec<Flaw>,
 }
 
 impl Assignment {
-    /// An assignment of a round.
     pub fn of(
         rules: &[Rule],
         round: &Round,
@@ -395,7 +389,7 @@ fn ruled_by(by: &By) -> &str {
 pub struct Cost {
     /// How many questions were asked.
     pub questions_asked: usize,
-    /// How many rulings stood from before.
+    /// How many rulings are cached.
     pub rulings_reused: usize,
     /// Tokens and money.
     #[serde(flatten)]
@@ -415,7 +409,7 @@ pub struct Preview {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PreviewedQuestion")]
 pub struct Question {
-    /// What is asked about what.
+    /// The question and its files.
     #[serde(flatten)]
     pub planned: Planned,
     /// How long the reviewer would have.
@@ -426,6 +420,6 @@ pub struct Question {
     pub payload: Option<String>,
     /// The JSON schema of the reply; null for checks.
     pub schema: Option<Value>,
-    /// Whether a ruling stands already.
+    /// Whether its ruling is cached.
     pub known: bool,
 }

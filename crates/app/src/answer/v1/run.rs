@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Results {
     /// How each task ended.
     pub tasks: Vec<TaskResult>,
-    /// Tasks that were meant and did not run.
+    /// Selected tasks that did not run.
     pub not_run: Vec<NotRun>,
-    /// Why the run stopped before its time.
+    /// Why the run stopped early.
     pub stopped: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct TaskResult {
     pub outcome: &'static str,
     /// The commit on the main branch.
     pub commit: Option<String>,
-    /// What became of its review.
+    /// The result of its review.
     pub review_status: Option<String>,
     /// The review.
     #[schemars(with = "Option<String>")]
@@ -44,18 +44,18 @@ pub struct TaskResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// It is merged, or left in the files where nothing is committed.
+    /// It is merged, or uncommitted in the files.
     Success,
     /// It failed for good.
     Failed,
     /// It waits for a person.
     AwaitingPerson,
-    /// The run stopped before; the next one goes on with it.
+    /// The run stopped before; the next run continues it.
     #[default]
     Stopped,
 }
 
-/// A task that was meant and did not run.
+/// A selected task that did not run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NotRun {
     /// Its id.
@@ -119,7 +119,7 @@ pub struct Output {
     pub task: String,
     /// The file it is kept in.
     pub file: PathBuf,
-    /// How many attempts left some.
+    /// How many attempts have output.
     pub attempts: usize,
     /// What they wrote.
     pub text: String,

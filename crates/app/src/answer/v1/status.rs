@@ -1,4 +1,4 @@
-//! How a project stands: what is open, and how reviews have ended.
+//! The status of a project: open reviews, and how reviews ended.
 
 use super::envelope::outcome_and_reason;
 use super::{OutcomeName, ReviewRow};
@@ -15,19 +15,18 @@ use std::collections::BTreeMap;
 /// What `status` answers.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Status {
-    /// Reviews that are not over, at most 50.
+    /// Open reviews, at most 50.
     pub open: Vec<ReviewRow>,
     /// Whether there are more.
     pub open_more: bool,
-    /// Workflows under way.
+    /// Running workflows.
     pub workflows: Vec<Workflow>,
-    /// Reviews of tasks that are under way, in whichever process.
+    /// Running reviews of tasks, in any process.
     pub task_reviews: Vec<ActiveReview>,
     /// The tasks of runs, in the order of their list; null without one.
     pub tasks: Option<Vec<RunTask>>,
     /// How many reviews ended how; the keys are outcomes, with the reason behind a slash.
     pub ended: BTreeMap<String, u64>,
-    /// The same for text, in its order.
     #[serde(skip)]
     pub ends: Vec<Count>,
     /// How many tasks are in which state, in words.
@@ -38,12 +37,12 @@ pub struct Status {
     pub has_ledger: bool,
 }
 
-/// A review of a task that is under way.
+/// A running review of a task.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ActiveReview {
     /// The task.
     pub task_id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// What its reviews are about.
     pub subject: String,
@@ -51,7 +50,6 @@ pub struct ActiveReview {
     pub attempt: u32,
     /// When it began.
     pub started_at: Option<String>,
-    /// The same in milliseconds.
     #[serde(skip)]
     pub started_ms: Option<i64>,
 }
@@ -66,40 +64,39 @@ impl From<&Happened> for ActiveReview {
     }
 }
 
-/// A workflow under way.
+/// A running workflow.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Workflow {
     /// `job/workflow`.
     pub workflow: String,
     /// Its session.
     pub session_id: String,
-    /// Whose it is.
+    /// Its agent.
     pub agent_id: String,
-    /// What is to be reached.
+    /// The goal.
     pub goal: String,
     /// How many of its steps are done.
     pub steps_done: usize,
     /// How many it has.
     pub steps: usize,
-    /// The steps that can be handed in now.
+    /// The steps that can be submitted now.
     pub open_steps: Vec<OpenStep>,
     /// Steps that were finished while the gate was off.
     pub not_judged: Vec<String>,
-    /// When something last happened in its session.
+    /// When the last event of its session was recorded.
     pub changed_at: Option<String>,
-    /// The same in milliseconds.
     #[serde(skip)]
     pub changed_ms: i64,
 }
 
-/// A step that can be handed in now.
+/// A step that can be submitted now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OpenStep {
     /// The step.
     pub step_id: String,
-    /// Its latest review; null before it was handed in.
+    /// Its latest review; null before it was submitted.
     pub review: Option<ReviewId>,
-    /// How that stands.
+    /// Its outcome.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
@@ -107,7 +104,7 @@ pub struct OpenStep {
     pub attempts: u32,
     /// Whether it waits for a person.
     pub blocked: bool,
-    /// Whether the author's own review is waited for.
+    /// Whether it waits for the author's self-review.
     pub self_review: bool,
 }
 
@@ -142,19 +139,19 @@ impl From<overview::OpenStep> for OpenStep {
 pub struct RunTask {
     /// The task.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub name: String,
     /// How urgent it is.
     pub priority: &'static str,
-    /// The word of the list.
+    /// Its status in the list.
     pub status: &'static str,
     /// The milestone it belongs to.
     pub milestone: Option<String>,
-    /// Where it stands, by its last run.
+    /// Its state after its last run.
     pub state: String,
     /// How often it was tried.
     pub attempts: u64,
-    /// What that cost, as far as it is known.
+    /// What the attempts cost, as far as it is known.
     pub cost_usd: Option<f64>,
     /// Why the last attempt failed.
     pub error_code: Option<String>,
@@ -164,7 +161,6 @@ pub struct RunTask {
     pub issues: usize,
     /// The review.
     pub review: Option<String>,
-    /// In a line, for text.
     #[serde(skip)]
     pub line: String,
 }

@@ -12,31 +12,30 @@ use serde::Serialize;
 pub struct Tasks {
     /// Those of the plan, and those that were added.
     pub tasks: Vec<Task>,
-    /// Tasks whose review is under way.
+    /// Tasks with a running review.
     pub active_reviews: Vec<String>,
 }
 
 /// A task.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Task {
-    /// What people type for it.
+    /// Its id.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What belongs to it.
+    /// What the work covers.
     pub scope: Option<String>,
-    /// When it is done.
+    /// The condition under which it is done.
     pub acceptance: Option<String>,
-    /// How it stands.
+    /// Its status.
     pub status: TaskStatus,
-    /// The file it is planned in; null where it was added by command.
+    /// The file it is planned in; null if it was added by command.
     pub plan: Option<String>,
-    /// Whether a review of it is under way.
+    /// Whether a review of it runs.
     pub review_running: bool,
 }
 
 impl Task {
-    /// A task as it stands.
     pub fn new(task: &door::Task, review_running: bool) -> Self {
         let plan = match &task.home {
             Home::Plan { file } => Some(file.clone()),
@@ -54,22 +53,21 @@ pub struct OneTask {
     pub task: Task,
     /// Its last review.
     pub review: Option<TaskReview>,
-    /// The failing review that blocks it, where one was held just now.
+    /// How many failing reviews block it; only after a review.
     pub max_revisions: Option<u32>,
-    /// What people were told, where they are needed.
+    /// The notification to people, if a person is needed.
     pub notification: Option<Notification>,
     /// What to do now.
     pub next: Vec<String>,
 }
 
 impl OneTask {
-    /// A task of which nothing else is known.
     pub fn new(task: &door::Task) -> Self {
         let task = Task::new(task, false);
         Self { task, review: None, max_revisions: None, notification: None, next: vec![] }
     }
 
-    /// The answer for a reader who only looks: a task that is not over has no outcome.
+    /// The answer for a reader who only looks: an open task has no outcome.
     pub fn shown(self) -> Answer<Self> {
         let outcome = match self.task.status {
             TaskStatus::Complete => Some(Outcome::Passed),

@@ -21,26 +21,25 @@ pub struct Submitted {
     pub subject: Subject,
     /// The round that is about this work.
     pub round: u32,
-    /// Whether this joined a review that was running already.
+    /// Whether this joined a running review.
     pub attached: bool,
-    /// How it stands.
+    /// The state.
     pub state: State,
-    /// Null unless the answer is known already.
+    /// Null unless the outcome is known already.
     pub outcome: Option<OutcomeName>,
     /// Why there is no verdict, or why it was stopped.
     pub reason: Option<&'static str>,
-    /// How far it is.
+    /// The progress.
     pub progress: Progress,
     /// Failing rounds that are left; null where attempts are not counted.
     pub attempts_left: Option<u32>,
-    /// What is not judged, and why.
+    /// What is not judged and why.
     pub warnings: Vec<String>,
     /// What to do now.
     pub next: Vec<String>,
 }
 
 impl Submitted {
-    /// Work that was handed in.
     pub fn of(SubmittedWork { stored, round, attached, warnings, .. }: SubmittedWork) -> Self {
         let (review, standing) = (&stored.review, stored.review.standing());
         let (outcome, reason) = outcome_and_reason(standing);
@@ -82,9 +81,9 @@ impl From<&Stored> for Progress {
 pub struct Waited {
     /// The version of this form.
     pub schema: Version,
-    /// How it stands.
+    /// The state.
     pub state: State,
-    /// Whether the work may go on.
+    /// Whether the work may continue.
     pub passed: bool,
     /// How it ended; null while it runs.
     pub outcome: Option<OutcomeName>,
@@ -92,7 +91,7 @@ pub struct Waited {
     pub reason: Option<&'static str>,
     /// The exit code a command would have; null while it runs.
     pub exit_code: Option<u8>,
-    /// How far it is.
+    /// The progress.
     pub progress: Progress,
     /// The review.
     #[serde(flatten)]
@@ -100,7 +99,6 @@ pub struct Waited {
 }
 
 impl Waited {
-    /// A review that was followed, and its verdict.
     pub fn of(followed: &ReviewState, verdict: Verdict) -> Self {
         let standing = followed.stored().review.standing();
         let (outcome, reason) = outcome_and_reason(standing);
@@ -117,7 +115,7 @@ pub struct OpenReviews {
     pub schema: Version,
     /// The reviews, newest first.
     pub reviews: Vec<OpenReview>,
-    /// Whether there are more open ones than are listed.
+    /// Whether more reviews are open.
     pub more: bool,
 }
 
@@ -127,9 +125,9 @@ pub struct OpenReview {
     /// The review.
     #[serde(flatten)]
     pub row: Row,
-    /// How it stands.
+    /// The state.
     pub state: State,
-    /// How far it is.
+    /// The progress.
     pub progress: Progress,
 }
 

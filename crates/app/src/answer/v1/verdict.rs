@@ -1,4 +1,4 @@
-//! A review as it stands: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
+//! A review as it is now: the answer of `review`, `show`, `rule` and the decisions; and the answer of `dispute`.
 
 use super::review::{Assignment, Cost, Finding, Fixed, Review};
 use crate::resident::ReviewState;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A review as it stands.
+/// A review as it is now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Verdict {
     /// The review.
@@ -23,7 +23,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Failures that do not block in this attempt.
     pub waived: Vec<Finding>,
-    /// What a reviewer in free text found that then changed the files itself. The files were judged again afterwards.
+    /// Findings of a reviewer in free text that changed the files itself. The files were judged again afterwards.
     pub fixed: Vec<Fixed>,
     /// Every question of the round and its answer.
     pub assignments: Vec<Assignment>,
@@ -33,7 +33,6 @@ pub struct Verdict {
     pub cost: Cost,
     /// What to do next, in words.
     pub next: Vec<String>,
-    /// For text alone.
     #[serde(skip)]
     pub shown: Shown,
 }
@@ -41,16 +40,13 @@ pub struct Verdict {
 /// What only the text of a verdict says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Whether the review is over.
     pub over: bool,
-    /// How the round ended.
     pub end: Option<RoundEnd>,
     /// Whether anything was for a reviewer who may cost something.
     pub paid: bool,
 }
 
 impl Verdict {
-    /// A review as it stands.
     pub fn of(stored: &Stored, spent: Spent, next: Vec<String>) -> Self {
         let review = &stored.review;
         let round = review.round();
@@ -86,16 +82,16 @@ impl Verdict {
     }
 }
 
-/// Whether a review is being judged, stands, or was left by the process that performed it.
+/// Whether a review runs, has ended, or was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum State {
-    /// It is being judged.
+    /// It runs.
     Running,
-    /// It stands.
+    /// It has ended.
     Done,
-    /// The process that performed it is gone: hand the same in again.
+    /// The process that performed it ended: submit the same work again.
     Interrupted,
 }
 
@@ -109,10 +105,10 @@ impl From<&ReviewState> for State {
     }
 }
 
-/// A review as it stands, and whether a process performs it.
+/// A review as it is now, and whether a process performs it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Stated {
-    /// Whether it is being judged, stands, or was left by the process that performed it.
+    /// Whether it runs, has ended, or was interrupted.
     pub state: State,
     /// The review.
     #[serde(flatten)]
@@ -133,10 +129,8 @@ pub struct Disputed {
     pub dispute: JudgedAgain,
     /// What to do next, in words.
     pub next: Vec<String>,
-    /// What the finding is about, for text.
     #[serde(skip)]
     pub place: String,
-    /// How it ended, for text.
     #[serde(skip)]
     pub words: String,
 }
@@ -144,10 +138,10 @@ pub struct Disputed {
 /// How a finding was judged again.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedAgain {
-    /// In which review.
+    /// The review of the dispute.
     pub review: ReviewId,
-    /// By whom.
+    /// The reviewer.
     pub reviewer: String,
-    /// What was said.
+    /// The feedback.
     pub feedback: String,
 }

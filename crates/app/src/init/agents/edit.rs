@@ -8,14 +8,12 @@ use std::ops::Range;
 
 pub type Members = Vec<(&'static str, Value)>;
 
-/// A value in a text, and its place.
 #[derive(Debug, PartialEq)]
 pub struct Standing {
     pub value: Value,
     pub span: Range<usize>,
 }
 
-/// Why a text cannot be edited, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub code: &'static str,
@@ -25,7 +23,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The text is invalid.
     pub fn syntax(span: Range<usize>, message: impl Into<String>) -> Self {
         let hint = "correct the file, then run the command again; nothing was changed";
         Self { code: "syntax", span, message: message.into(), hint }
@@ -33,7 +30,7 @@ impl Fault {
 
     /// The text is valid and has another value in place of the entry.
     pub fn shape(span: Range<usize>, message: impl Into<String>) -> Self {
-        let hint = "change it by hand as docs/agents.md shows; nothing was changed";
+        let hint = "change it by hand (see `countersign help agents`); nothing was changed";
         Self { code: "shape", span, message: message.into(), hint }
     }
 }

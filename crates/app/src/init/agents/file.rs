@@ -26,9 +26,8 @@ pub struct Settings {
 impl Settings {
     pub fn read(root: &Root, name: &'static str) -> Result<Self, Diagnostic> {
         let path = root.join(name);
-        let refuse = |why: String| {
-            nowhere(&path, why).with_hint("make it a file that can be read; nothing was changed")
-        };
+        let refuse =
+            |why: String| nowhere(&path, why).with_hint("make it a readable file; nothing was changed");
         root.relative(root.path(), Path::new(name)).map_err(|problem| match problem {
             PathProblem::Outside { .. } => nowhere(&path, problem.to_string())
                 .with_hint("nothing outside the project is written: put a file there instead of the link"),
@@ -54,7 +53,7 @@ impl Settings {
         };
         let now = read_existing(&self.real)?;
         if now != self.text.as_deref().map(|text| whole(text).into_bytes()) {
-            return Err(io::Error::other("it was changed meanwhile; run the command again"));
+            return Err(io::Error::other("another program changed it; run the command again"));
         }
         match text {
             Some(text) => write(&self.real, &whole(text)),

@@ -61,8 +61,8 @@ pub fn without(hook: Hook, text: Option<&str>) -> Result<Option<Option<String>>,
     if commands(hook, &element.value).count() > 1 {
         return Err(Fault {
             code: "foreign",
-            hint: "take it out by hand; nothing was changed",
-            ..Fault::shape(element.span, "the hook stands in a group with others")
+            hint: "remove it by hand; nothing was changed",
+            ..Fault::shape(element.span, "the hook is in a group with other hooks")
         });
     }
     json_list::take_out(text, hook.dialect, &hook.path, place).map(Some)

@@ -67,7 +67,7 @@ pub fn remove(text: &str, dialect: Dialect, path: &[&str]) -> Result<Option<Stri
             // A comment that ends with its line may now hide more than before.
             let same = scan(&out, dialect)
                 .is_ok_and(|now| now.value(&out) == without(&root, text, path, trail.len()));
-            let words = "this cannot be taken out without touching what stands around it";
+            let words = "this cannot be removed without a change to the text around it";
             return same.then_some(Some(out)).ok_or_else(|| Fault::shape(member.key.clone(), words));
         }
     }
@@ -100,7 +100,7 @@ pub fn walk<'n>(root: &'n Node, path: &[&str]) -> Result<(Vec<Step<'n>>, &'n Nod
         let mut named = members.iter().filter(|member| member.name == *name);
         let Some(member) = named.next() else { break };
         if let Some(second) = named.next() {
-            let message = format!("`{name}` stands here for the second time");
+            let message = format!("`{name}` is here for the second time");
             return Err(Fault::shape(second.key.clone(), message));
         }
         trail.push((node, member));

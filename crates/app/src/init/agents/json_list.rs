@@ -17,7 +17,6 @@ pub fn elements(text: &str, dialect: Dialect, path: &[&str]) -> Result<Vec<Stand
     Ok(items.iter().map(element).collect())
 }
 
-/// A new file with only the list.
 pub fn create(path: &[&str], element: &Value) -> String {
     json_edit::create(path, Content::Line(&own_list(element)))
 }
@@ -69,7 +68,7 @@ pub fn take_out(text: &str, dialect: Dialect, path: &[&str], place: usize) -> Re
     if clean && left.is_ok_and(|left| left == Some(items.len() - 1)) {
         return Ok(Some(out));
     }
-    let words = "this cannot be taken out without touching what stands around it";
+    let words = "this cannot be removed without a change to the text around it";
     Err(Fault::shape(item.span.clone(), words))
 }
 

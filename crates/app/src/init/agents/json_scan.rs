@@ -95,7 +95,7 @@ fn fault(text: &str, error: &ParseError) -> Fault {
 }
 
 const NO_TEXT: &str = "this text has an escape or a character that JSON does not allow";
-const NO_VALUE: &str = "this is no JSON value";
+const NO_VALUE: &str = "this is not a JSON value";
 
 struct Placed<'t> {
     text: &'t str,

@@ -27,24 +27,20 @@ use std::path::{Path, PathBuf};
 
 const ALL: &str = "all";
 
-/// What to do with the settings of agents.
 #[derive(Clone, Debug, Default)]
 pub struct Tell {
     /// The agents by name; `all` for the installed ones.
     pub agents: Vec<String>,
     /// The hook instead of the server.
     pub hook: bool,
-    /// Remove the entry.
     pub remove: bool,
     /// Replace the arguments of an entry that has others.
     pub force: bool,
-    /// Write nothing.
     pub dry_run: bool,
     /// The reviewer that the server asks.
     pub external_runner: Option<String>,
 }
 
-/// The result for one entry.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub agent: &'static str,
@@ -53,11 +49,8 @@ pub struct Told {
     /// The next step of the user.
     pub next: &'static str,
     pub file: PathBuf,
-    /// Whether the entry is removed.
     pub remove: bool,
-    /// Whether the file changes.
     pub changes: bool,
-    /// The change as a unified diff.
     pub diff: String,
 }
 
@@ -69,8 +62,8 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
         && !tell.agents.iter().any(|name| name == ALL)
     {
         let hooked = listed(PROGRAMS.hooks().map(|hook| hook.program.name), "and");
-        return Err(Failure::usage(format!("{} has no hook to hold an agent with", program.name))
-            .hint(format!("{hooked} have one")));
+        return Err(Failure::usage(format!("{} has no hook that can hold an agent", program.name))
+            .hint(format!("programs with a hook: {hooked}")));
     }
     let root = root()?;
     let mut drafts = Drafts { root: &root, files: vec![] };
@@ -107,8 +100,8 @@ fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'st
             }
             None => {
                 let names: Vec<&str> = programs.agents().map(|program| program.name).collect();
-                return Err(Failure::usage(format!("--agent `{name}` is not known"))
-                    .hint(format!("{}, or all that are installed: all", names.join(", "))));
+                return Err(Failure::usage(format!("--agent: unknown agent `{name}`"))
+                    .hint(format!("known agents: {}; `all` means every installed agent", names.join(", "))));
             }
         }
     }
@@ -119,7 +112,6 @@ fn chosen(programs: Programs, named: &[String], remove: bool) -> Result<Vec<&'st
     }
 }
 
-/// The path of an installed program.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     installed::find(name, Path::new("/"), std::env::var_os("PATH").as_deref())
 }
@@ -211,10 +203,10 @@ fn without(entry: &ServerEntry, draft: &Draft, standing: Standing) -> Result<Opt
 fn ours(entry: &ServerEntry, standing: &Standing) -> Result<Vec<String>, Fault> {
     server::ours(entry.form, &standing.value).ok_or_else(|| Fault {
         code: "foreign",
-        hint: "it is not touched: rename it, or change it by hand as docs/agents.md shows",
+        hint: "rename it, or change it by hand (see `countersign help agents`); nothing was changed",
         ..Fault::shape(
             standing.span.clone(),
-            "this entry was written by somebody else, and does not start `countersign mcp`",
+            "Countersign did not write this entry: it does not start `countersign mcp`",
         )
     })
 }
@@ -224,7 +216,6 @@ fn placed(settings: &Settings, text: &str, fault: Fault) -> Diagnostic {
     Diagnostic::new(fault.code, place, fault.message).with_hint(fault.hint)
 }
 
-/// A file, and its new text.
 struct Draft {
     settings: Settings,
     now: Option<String>,

@@ -34,7 +34,7 @@ pub fn insert(text: &str, path: &[&str], members: &Members) -> Result<String, Fa
         false => format!("{text}{eol}{eol}{block}"),
     };
     let holder = path.first().and_then(|name| document.get(name)).and_then(Item::span).unwrap_or_default();
-    let words = "this is closed: a table of its own cannot be added to it";
+    let words = "no table can be added to this value";
     match parse(&out) {
         Ok(_) => Ok(out),
         Err(_) => Err(Fault::shape(holder, words)),
@@ -48,7 +48,7 @@ pub fn remove(text: &str, path: &[&str]) -> Result<Option<String>, Fault> {
     let mut blocks = vec![];
     let table = item.as_table().filter(|table| !table.is_implicit() && !table.is_dotted());
     let Some(table) = table else {
-        let message = "this is not a table under a header of its own, as it is written here";
+        let message = "this is not a table with its own header";
         return Err(Fault::shape(item.span().unwrap_or_default(), message));
     };
     headed_blocks(text, table, &mut blocks);

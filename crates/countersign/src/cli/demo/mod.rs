@@ -29,7 +29,6 @@ pub struct DemoOptions {
     pub keep: Option<PathBuf>,
 }
 
-/// Plays the demo.
 pub async fn run(
     options: DemoOptions,
     printer: &Printer,
@@ -39,7 +38,8 @@ pub async fn run(
         .prefix("countersign-demo-")
         .permissions(private::folder_permissions())
         .tempdir();
-    let temporary = temporary.map_err(|error| Failure::internal(format!("no temporary folder: {error}")))?;
+    let temporary = temporary
+        .map_err(|error| Failure::internal(format!("a temporary folder cannot be created: {error}")))?;
     let folder = match &options.keep {
         None => temporary.path().to_owned(),
         Some(keep) => new_folder(keep)?,
@@ -66,11 +66,10 @@ fn new_folder(keep: &Path) -> Result<std::path::PathBuf, Failure> {
     let made = std::fs::create_dir(keep).and_then(|()| keep.canonicalize());
     made.map_err(|error| {
         Failure::usage(format!("--keep `{}`: {error}", keep.display()))
-            .hint("name a folder that is not there yet")
+            .hint("name a folder that does not exist")
     })
 }
 
-/// The demo's project, opened.
 struct Stage<'a> {
     project: Project,
     engine: Engine,
@@ -79,7 +78,7 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     async fn open(folder: &Path, printer: &'a Printer) -> Result<Self, Failure> {
-        // The demo is the same for everybody, whatever they have configured.
+        // The demo ignores the configuration of the user.
         let environment = Environment { root: Some(folder.to_owned()), ..Environment::default() };
         let project = Project::find_at(folder.to_owned(), None, None, &environment)?;
         let engine = project.engine(project.planner(None)?).await?;
@@ -92,7 +91,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Hands the work in and shows the verdict.
     async fn round(&self, cancel: &CancellationToken) -> Result<Stored, Failure> {
         let options = ReviewOptions { subject: Some("demo".to_owned()), ..ReviewOptions::default() };
         let wanted = wanted(&self.project, &options).await?;
@@ -105,7 +103,6 @@ impl<'a> Stage<'a> {
         Ok(stored)
     }
 
-    /// The author fixes something.
     fn author(&self, folder: &Path, act: &work::Act) -> Result<(), Failure> {
         self.say(&format!("{}\n", dim("the author:")));
         for edit in act {
@@ -133,7 +130,7 @@ impl<'a> Stage<'a> {
             }
         });
         text.push_str(&format!(
-            "{} countersign review --help, README.md, docs/\n",
+            "{} countersign help, countersign review --help\n",
             bold("where to look next:")
         ));
         let next = next::steps(&stored.review, "countersign review", Reader::of_command());

@@ -1,9 +1,8 @@
-//! The demo's project: what is in it, what is wrong with it, and how its author mends it.
+//! The demo's project: what is in it, what is wrong with it, and how its author fixes it.
 
 use std::io;
 use std::path::Path;
 
-/// What the demo says first.
 pub const PROLOGUE: &str = "\
 An agent says its documents are done. Countersign judges them against the rules of the project's
 countersign.yml, sends them back with findings, and lets them through when everything that blocks passes.
@@ -98,19 +97,15 @@ const SETTINGS: &str = "{\n  \"interval_seconds\": 30,\n}\n";
 const SETTINGS_FIXED: &str = "{\n  \"interval_seconds\": 30\n}\n";
 const LIMITS: &str = "{\n  \"max_celsius\": 60\n}\n";
 
-/// One edit of the author.
 pub struct Edit {
     pub file: &'static str,
-    /// What is done, in words.
     pub words: &'static str,
-    /// What the file holds then.
     pub content: &'static str,
 }
 
-/// What the author does between two rounds.
 pub type Act = Vec<Edit>;
 
-/// Writes the project as it is first handed in.
+/// Writes the project as it is first submitted.
 pub fn write_project(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder.join("docs"))?;
     std::fs::create_dir_all(folder.join("data"))?;
@@ -129,12 +124,16 @@ pub fn write_project(folder: &Path) -> io::Result<()> {
 /// What the author does after each verdict that sends the work back.
 pub fn acts() -> impl Iterator<Item = Act> {
     let first = vec![
-        Edit { file: "docs/install.md", words: "writes what was left open", content: INSTALL_FIXED },
-        Edit { file: "data/settings.json", words: "takes the stray comma out", content: SETTINGS_FIXED },
+        Edit { file: "docs/install.md", words: "writes the missing text", content: INSTALL_FIXED },
+        Edit { file: "data/settings.json", words: "removes the extra comma", content: SETTINGS_FIXED },
     ];
     let second = vec![
         Edit { file: "docs/calibrate.md", words: "adds the missing section", content: CALIBRATE_FIXED },
-        Edit { file: "README.md", words: "settles the merge and names the licence", content: README_FIXED },
+        Edit {
+            file: "README.md",
+            words: "resolves the merge conflict and names the licence",
+            content: README_FIXED,
+        },
     ];
     [first, second].into_iter()
 }

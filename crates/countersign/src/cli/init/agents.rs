@@ -1,4 +1,4 @@
-//! `countersign init --agent`: what became of each entry, in words and for programs.
+//! `countersign init --agent`: the result for each entry, as text and JSON.
 
 use super::InitOptions;
 use crate::cli::{Failure, Global};
@@ -8,7 +8,7 @@ use countersign_core::outcome::Outcome;
 use countersign_core::text::visible;
 use serde_json::{Value, json};
 
-/// Writes the entries, takes them out, or shows what that would change.
+/// Writes or removes the entries, or shows the changes.
 pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if global.config.is_some() {
         return Err(Failure::usage("init --agent writes settings of agents and takes no --config"));
@@ -22,7 +22,7 @@ pub fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<
         external_runner: options.external_runner.clone(),
     })?;
     if options.dry_run {
-        printer.note("this would change; nothing is written");
+        printer.note("dry run: these changes would be written");
     }
     Ok(answer(&told, options, printer.quiet))
 }
@@ -38,7 +38,7 @@ fn state(told: &Told, dry_run: bool) -> &'static str {
     }
 }
 
-/// What is left for a person to do, where the entry is there.
+/// The next step of a person, if the entry exists.
 fn next(told: &Told) -> Option<&'static str> {
     (!told.remove).then_some(told.next)
 }
@@ -55,7 +55,6 @@ fn line(told: &Told, dry_run: bool) -> String {
     format!("{} {state}: {}\n", bold(&format!("{:<8}", told.agent)), told.file.display())
 }
 
-/// What the command answers.
 fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
     let dry_run = options.dry_run;
     let text = match dry_run {
@@ -71,7 +70,7 @@ fn answer(told: &[Told], options: &InitOptions, quiet: bool) -> Answer {
     answer
 }
 
-/// The diffs, fit for `patch`; what does not change is said in a line that patch passes over.
+/// The diffs, fit for `patch`; an unchanged file gets a line that patch ignores.
 fn preview(told: &[Told]) -> String {
     let one = |told: &Told| match told.diff.is_empty() {
         true => line(told, true),

@@ -1,4 +1,4 @@
-//! `countersign init`: a first `countersign.yml` for the project as it is. Never writes over anything. With
+//! `countersign init`: a first `countersign.yml` for the project. Never overwrites a file. With
 //! `--agent`, settings of agents instead.
 
 mod agents;
@@ -14,7 +14,7 @@ use countersign_app::project::{Project, current_folder, environment};
 use countersign_app::validate;
 
 use countersign_core::outcome::Outcome;
-use countersign_core::text::visible_line;
+use countersign_core::text::{counted, visible_line};
 use countersign_engine::config::{Config, Environment, FILE_NAME};
 use countersign_engine::programs::PROGRAMS;
 use countersign_engine::workspace::{self, Root};
@@ -25,15 +25,15 @@ use std::path::{Path, PathBuf};
 
 const INIT_HELP: &str = "\
 Examples:
-  countersign init                                 look at the project and write rules for what is there
+  countersign init                                 look at the project and write rules for its files
   countersign init --dry-run                       print the file and write nothing
   countersign init --reviewer command:./judge.sh   with questions for a reviewer, switched on
   countersign init --agent claude --agent codex    let these agents start `countersign mcp` in this project
   countersign init --agent all --dry-run           show what that would change for every installed agent
-  countersign init --agent claude --remove         take it out again
+  countersign init --agent claude --remove         remove it again
   countersign init --agent claude --hook           hold agents that stop until what they changed passes
 
-A countersign.yml that is there already is checked and left as it is; with --agent none is written.";
+An existing countersign.yml is checked and not changed; with --agent none is written.";
 
 #[derive(Debug, Args)]
 #[command(after_help = INIT_HELP)]
@@ -51,7 +51,7 @@ pub struct InitOptions {
     /// With --agent: have the program call `countersign hook` when an agent stops, instead of starting the server
     #[arg(long, requires = "agent", conflicts_with = "external_runner")]
     pub hook: bool,
-    /// With --agent: take the entry out again
+    /// With --agent: remove the entry
     #[arg(long, requires = "agent", conflicts_with_all = ["force", "external_runner"])]
     pub remove: bool,
     /// With --agent: replace the arguments of an entry that has others
@@ -70,10 +70,9 @@ fn runner_name(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Longer manifests are not looked into.
+/// Longer manifests are not read.
 const MANIFEST_BYTES: u64 = 256 * 1024;
 
-/// Writes the file, or shows it with `--dry-run`.
 pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> Result<Answer, Failure> {
     if !options.agent.is_empty() {
         let mut answer = agents::run(global, options, printer)?;
@@ -85,7 +84,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     if global.config.is_some() {
         return Err(Failure::usage(format!("init writes {FILE_NAME} and takes no --config")));
     }
-    // Reviewers that the environment or another file names do not matter to a new file.
+    // A new file ignores reviewers of the environment or of another file.
     let environment = Environment { config: None, reviewer: None, ..environment() };
     let project = Project::find_at(current_folder()?, global.config.as_deref(), None, &environment)?;
     if project.config.file.is_some() {
@@ -98,7 +97,7 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     let file = project.config.root.join(FILE_NAME);
     let config = hold(&file, &text, &files.files)?;
     if options.dry_run {
-        printer.note(&format!("{} would be written; nothing is", file.display()));
+        printer.note(&format!("dry run: {} would be written", file.display()));
     } else {
         write_new(&file, &text)?;
     }
@@ -106,15 +105,12 @@ pub async fn run(global: &Global, options: &InitOptions, printer: &Printer) -> R
     Ok(Answer { warnings: files.left_out, ..made.answer(printer.quiet) })
 }
 
-/// A file that is there is the user's: it is checked and left alone.
+/// An existing file belongs to the user: it is checked and not changed.
 fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
     let valid = validate::check(project)?;
     let file = valid.file.as_deref().unwrap_or(&project.config.root);
-    let text = format!(
-        "{} is there already and is left as it is\n{}\n",
-        file.display(),
-        valid.words().unwrap_or_default()
-    );
+    let text =
+        format!("{} exists and is not changed\n{}\n", file.display(), valid.words().unwrap_or_default());
     let json = json!({
         "file": valid.file, "already_there": true, "written": false, "dry_run": dry_run, "content": null,
         "rules": valid.rules, "criteria": valid.criteria, "found": null, "agents": agents_json(),
@@ -123,7 +119,7 @@ fn already_there(project: &Project, dry_run: bool) -> Result<Answer, Failure> {
     Ok(Answer { warnings: valid.left_out, ..Answer::new(Outcome::Passed, text, json) })
 }
 
-/// A reviewer as it is written into the file: with paths from the root, whatever folder they were typed in.
+/// A reviewer as it is written into the file: with paths relative to the root.
 fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     let from_root = |path: &str| match project.root.relative(&project.here, Path::new(path)) {
         Ok(relative) => relative,
@@ -154,7 +150,7 @@ fn reviewer(typed: &str, project: &Project) -> Result<Reviewer, Failure> {
     }
 }
 
-/// A manifest of the project, if it is short enough to be one.
+/// A manifest of the project, unless it is too long.
 fn manifest(root: &Root, path: &str) -> Option<String> {
     let mut text = String::new();
     File::open(root.join(path)).ok()?.take(MANIFEST_BYTES).read_to_string(&mut text).ok()?;
@@ -168,7 +164,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     };
     let mut new = OpenOptions::new().write(true).create_new(true).open(file).map_err(failure)?;
     new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(|error| {
-        // Half a file would be taken for a whole one.
+        // Half a file would look complete.
         let _ = std::fs::remove_file(file);
         failure(error)
     })
@@ -200,8 +196,9 @@ impl Made {
 
     fn words(&self, quiet: bool) -> String {
         let rules: Vec<&str> = self.config.rules.iter().map(|rule| rule.name.as_str()).collect();
-        let mut out =
-            format!("wrote {}: {} rules, {} criteria\n\n", self.file.display(), rules.len(), self.criteria());
+        let counts =
+            [counted(rules.len(), "rule", "rules"), counted(self.criteria(), "criterion", "criteria")];
+        let mut out = format!("wrote {}: {}\n\n", self.file.display(), counts.join(", "));
         let mut line = |name: &str, words: &str| {
             out.push_str(&format!("{} {}\n", bold(&format!("{name:<8}")), visible_line(words)));
         };
@@ -213,10 +210,10 @@ impl Made {
         line("rules", &rules.join(", "));
         let commands: Vec<&str> = self.found.commands.iter().map(|one| one.command.as_str()).collect();
         if !commands.is_empty() {
-            line("commands", &format!("{}: in the file, switched off", commands.join("; ")));
+            line("commands", &format!("{}: commented out", commands.join("; ")));
         }
         if !rules.contains(&"change") {
-            line("change", "questions for a reviewer: in the file, switched off until you name one");
+            line("change", "questions for a reviewer: commented out until you name one");
         }
         for (agent, path) in agents() {
             if let Some(path) = path {

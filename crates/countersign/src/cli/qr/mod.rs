@@ -85,7 +85,7 @@ impl QrCommand {
         }
     }
 
-    /// The phase: the one that is named, or the one a command is about where none is.
+    /// The named phase, else the default phase of the command.
     pub fn phase(&self, named: Option<Phase>) -> Option<Phase> {
         named.or(match self {
             Self::Reconcile(_) => Some(Phase::ImplDocs),
@@ -94,7 +94,7 @@ impl QrCommand {
         })
     }
 
-    /// What is looked at, where that is said.
+    /// The artifacts, if the command names any.
     pub fn artifacts(&self) -> &[PathBuf] {
         match self {
             Self::Loop(options) => &options.ask.artifact,
@@ -102,7 +102,7 @@ impl QrCommand {
         }
     }
 
-    /// Whether it can keep its state where it likes.
+    /// Whether it has a default state directory.
     pub fn has_own_state_dir(&self) -> bool {
         matches!(self, Self::Loop(_) | Self::Reconcile(_))
     }
@@ -217,10 +217,8 @@ pub struct AcceptOptions {
     pub reason: String,
 }
 
-/// How large a list of items may be.
 const ITEMS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Runs one of the commands.
 pub async fn run(
     global: &Global,
     options: QrOptions,

@@ -25,10 +25,10 @@ Examples:
   countersign run --all --hitl-review       a person decides about each task at this terminal
   countersign run --all --parallel --hitl-queue
                                             a person decides from another terminal: countersign approve TASK-003 …
-  countersign run --all --dry-run           say what would run, and run nothing
+  countersign run --all --dry-run           print what would run, and run nothing
 
-Each task is done by an agent, tested, linted, judged, and merged only when it passed. Ctrl-C stops after the step that
-is under way, a second one at once; the next run goes on from there.";
+Each task is done by an agent, tested, linted, judged, and merged only when it passed. Ctrl-C stops after the
+current step, a second one at once; the next run continues from there.";
 
 /// Which list of tasks is meant.
 #[derive(Clone, Debug, Default, Args)]
@@ -60,7 +60,7 @@ pub struct RunOptions {
     pub tui: bool,
     #[command(flatten)]
     pub how: HowOptions,
-    /// Say what would run, and run nothing
+    /// Print what would run, and run nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Print the results as one JSON object
@@ -141,17 +141,17 @@ impl From<RunOptions> for Request {
 
 const RETRY_HELP: &str = "\
 Examples:
-  countersign retry TASK-003           try it again, with what went wrong before
-  countersign retry TASK-003 --fresh   throw away what is there of it first
+  countersign retry TASK-003           run it again; the agent gets the errors of the last attempt
+  countersign retry TASK-003 --fresh   delete its branch first
 
-What a person rejected is tried again by a person only.";
+Only a person may retry a task that a person rejected.";
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = RETRY_HELP)]
 pub struct RetryOptions {
     /// The task
     pub task: String,
-    /// Throw away its branch first
+    /// Delete its branch first
     #[arg(long)]
     pub fresh: bool,
     #[command(flatten)]
@@ -177,7 +177,6 @@ pub struct StopOptions {
     pub list: ListOptions,
 }
 
-/// Runs tasks.
 pub async fn run(
     global: &Global,
     options: RunOptions,
@@ -190,7 +189,7 @@ pub async fn run(
     let warnings = said(printer, &plan.warnings);
     if on_screen && !dry_run && !crate::terminal::is_there() {
         return Err(
-            Failure::usage("--tui needs a terminal").hint("leave it away, and watch with `countersign tui`")
+            Failure::usage("--tui needs a terminal").hint("remove it, and watch with `countersign tui`")
         );
     }
     if dry_run {
@@ -205,7 +204,6 @@ pub async fn run(
     Ok(Answer { warnings, ..answer })
 }
 
-/// Tries a task again that failed, was rejected, or is stuck.
 pub async fn retry(
     global: &Global,
     options: RetryOptions,
@@ -225,23 +223,20 @@ pub async fn retry(
     Ok(Answer { warnings, ..finish(under_way, false).await? })
 }
 
-/// Shows what agent, tests and reviewers wrote in an attempt.
 pub fn output(global: &Global, options: &OutputOptions) -> Result<Answer, Failure> {
     let output = find(global, &options.list)?.output(&options.task, options.attempt)?;
     Ok(Answer::new(Outcome::Passed, visible(output.text.trim_start()), &output))
 }
 
-/// Asks a run to stop.
 pub fn stop(global: &Global, options: &StopOptions) -> Result<Answer, Failure> {
     let stop = find(global, &options.list)?.stop()?;
     let text = match &stop.holder {
         None => "no run is under way\n".to_owned(),
-        Some(holder) => format!("it stops after the tasks that are under way ({holder})\n"),
+        Some(holder) => format!("the run stops after its current tasks ({holder})\n"),
     };
     Ok(Answer::new(Outcome::Passed, text, stop))
 }
 
-/// The list of tasks that is meant.
 pub fn find(global: &Global, options: &ListOptions) -> Result<List, Failure> {
     List::find(global.config.as_deref(), options.prefix.as_deref())
 }
@@ -261,7 +256,7 @@ async fn start(
     plan.start(people, Box::new(listener), cancel).await
 }
 
-/// Runs to the end with a screen, which may be closed before: the run goes on then.
+/// Runs to the end with a screen. The run continues if the screen is closed.
 async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Result<Answer, Failure> {
     let over = CancellationToken::new();
     let (project, layout) = (under_way.list.project.clone(), under_way.list.layout.clone());
@@ -273,7 +268,7 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
     let shown = async {
         match show(source, over.clone()).await {
             Ok(Left::Quit) => {
-                printer.note("the run goes on: `countersign tui` shows it again, Ctrl-C stops it")
+                printer.note("the run continues: `countersign tui` shows it again, Ctrl-C stops it")
             }
             Err(failure) => printer.warn(std::slice::from_ref(&failure.message)),
             Ok(Left::Closed | Left::Cancelled) => {}
@@ -282,13 +277,13 @@ async fn shown(under_way: UnderWay, json_result: bool, printer: &Printer) -> Res
     tokio::join!(finished, shown).0
 }
 
-/// Warnings are for the beginning of a run, which may take hours; programs find them in the object at its end.
+/// Warnings are printed at the start of a run, which may take hours; the JSON at its end has them too.
 fn said(printer: &Printer, warnings: &[String]) -> Vec<String> {
     printer.warn(warnings);
     if printer.is_json() { warnings.to_vec() } else { vec![] }
 }
 
-/// Runs to the end and says what became of it.
+/// Runs to the end and returns the results.
 async fn finish(under_way: UnderWay, json_result: bool) -> Result<Answer, Failure> {
     let (outcome, results) = under_way.finish().await?;
     let mut answer = Answer::new(outcome, show::results(&results), &results);

@@ -1,4 +1,4 @@
-//! What a run says: a line for everything that happens, and its results.
+//! The output of a run: a line for every event, and its results.
 
 use crate::output::{Printer, Reader, bold, dim};
 use countersign_app::answer::v1::run::{Results, TaskState};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Tells people, where they read lines, and the progress file what happens.
+/// Writes events to the progress file, and to standard error for people.
 pub fn listener(
     printer: Printer,
     progress: PathBuf,
@@ -23,7 +23,7 @@ pub fn listener(
             printer.note(&line);
         }
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&progress);
-        // Progress that cannot be written holds nothing up.
+        // A failed write of progress must not stop the run.
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 }
@@ -79,7 +79,6 @@ fn short(commit: Option<&str>) -> &str {
     commit.and_then(|commit| commit.get(..12)).unwrap_or("not committed")
 }
 
-/// The results for people.
 pub fn results(results: &Results) -> String {
     let mut out = String::new();
     for result in &results.tasks {
@@ -101,7 +100,7 @@ pub fn results(results: &Results) -> String {
                     )
                 })
             }
-            TaskState::Stopped => "stopped  the next run goes on from here".to_owned(),
+            TaskState::Stopped => "stopped  the next run continues from here".to_owned(),
         };
         let _ = writeln!(out, "{}  {line}", bold(&result.task));
     }

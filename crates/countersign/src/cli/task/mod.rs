@@ -87,7 +87,6 @@ pub struct ReviewTaskOptions {
     pub reviewer: Option<String>,
 }
 
-/// Does what was typed.
 pub async fn run(
     global: &Global,
     options: TaskOptions,
@@ -119,7 +118,6 @@ pub async fn run(
     }
 }
 
-/// The tasks of a project, to be written to.
 async fn tasks(project: &Project, plan: &str) -> Result<Tasks, Failure> {
     tasks_in(project, plan, project.ledger().await?)
 }
@@ -169,7 +167,7 @@ async fn concluded(ready: Ready, printer: &Printer, cancel: &CancellationToken) 
     if let (true, Some(ticket)) = (printer.print(&answer) && !cancel.is_cancelled(), &reviewed.ticket) {
         engine.delivered(ticket).await?;
     }
-    // Last, because it may take a while: the answer is there already.
+    // Last, because it may take a while, and the answer is printed.
     if let Some(telling) = reviewed.telling {
         telling.tell(engine.ledger()).await;
     }

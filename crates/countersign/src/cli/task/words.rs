@@ -1,4 +1,4 @@
-//! What `countersign task` says, as text.
+//! The texts of `countersign task`.
 
 use crate::output::{Answer, bold, dim};
 use countersign_app::answer::v1::task::{OneTask, Task, Tasks};
@@ -23,7 +23,7 @@ pub fn moved(answer: &OneTask, words: &str) -> Answer {
 /// A task about which no reviewer needs to be asked.
 pub fn did(did: WithoutReview, answer: &OneTask) -> Answer {
     let words = match did {
-        WithoutReview::Nothing => "is complete already".to_owned(),
+        WithoutReview::Nothing => "is already complete".to_owned(),
         WithoutReview::Completed => "is complete: reviews are switched off (`review.enabled`)".to_owned(),
         WithoutReview::Waits(trigger) => {
             format!("waits for its review (`review.trigger` is {})", trigger.word())
@@ -45,7 +45,6 @@ pub fn listed(answer: &Tasks) -> Answer {
     Answer::new(Outcome::Passed, text, answer)
 }
 
-/// One task, with its last review.
 pub fn shown(answer: &OneTask) -> Answer {
     let task = &answer.task;
     let mut text = format!("{}\n", bold(&line(task)));
@@ -63,7 +62,6 @@ pub fn shown(answer: &OneTask) -> Answer {
     Answer::of(answer.clone().shown(), text)
 }
 
-/// What a review came to, in a few words.
 pub fn result_words(review: &TaskReview) -> String {
     match &review.error {
         Some(why) => format!("no verdict: {why}"),
@@ -71,7 +69,6 @@ pub fn result_words(review: &TaskReview) -> String {
     }
 }
 
-/// What a review says and found.
 fn found(review: &TaskReview) -> String {
     let mut text = match review.summary.trim().is_empty() {
         true => String::new(),

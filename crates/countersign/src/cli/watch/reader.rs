@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 pub fn gone() -> CancellationToken {
     let gone = CancellationToken::new();
     let told = gone.clone();
-    // It waits for as long as the process lives, and costs nothing meanwhile.
+    // It waits as long as the process lives, without cost.
     std::thread::spawn(move || {
         if is_closed_at_last() {
             told.cancel();
@@ -18,10 +18,10 @@ pub fn gone() -> CancellationToken {
     gone
 }
 
-/// Waits for the other end to be closed. False where that cannot be waited for; then a failing write tells.
+/// Waits until the other end is closed. False if it cannot wait; then a failing write shows it.
 fn is_closed_at_last() -> bool {
     let out = stdout();
-    // Nothing is asked for: errors and hang-ups are told all the same.
+    // No events are requested: poll reports errors and hang-ups anyway.
     let mut ends = [PollFd::new(&out, PollFlags::empty())];
     loop {
         match poll(&mut ends, None) {

@@ -11,9 +11,9 @@ use countersign_doors::service::event::{self, Happened, ServiceEvent};
 use countersign_engine::ledger::{Note, Recorded};
 use serde_json::Value;
 
-/// What others wrote is cut here.
+/// Longer foreign text is cut.
 const WORDS_BYTES: usize = 300;
-/// What says most about an event of a door, where it has it.
+/// The keys that describe an event of a door best.
 const TELLING: [&str; 8] = ["title", "workflow", "goal", "step", "item", "status", "explanation", "reason"];
 
 pub fn line(event: &Recorded) -> String {
@@ -32,11 +32,10 @@ pub fn line(event: &Recorded) -> String {
     )
 }
 
-/// What it is about, and what happened beside its kind.
 fn told(event: &Recorded) -> (String, String) {
     let Recorded { stream, kind, body, n, at_ms, .. } = event;
     if let Some(subject) = &event.subject {
-        // The subject stands there already.
+        // The subject is in the line already.
         let happened = serde_json::from_str::<Event>(body).ok();
         let happened = happened.filter(|event| !matches!(event, Event::ReviewOpened { .. }));
         return (subject.clone(), happened.map(|event| event_words(&event)).unwrap_or_default());

@@ -21,7 +21,6 @@ pub const TABLES: &[&[Tool]] = &[jobs::TOOLS, review::TOOLS];
 pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
-    /// For agents.
     pub description: &'static str,
     /// JSON schemas of the arguments and the answer.
     pub input: fn() -> Map<String, Value>,

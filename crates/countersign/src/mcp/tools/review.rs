@@ -1,4 +1,4 @@
-//! The general tools: hand work in, wait for the verdict, look, decide.
+//! The general tools: submit work, wait for the verdict, look, decide.
 
 use super::{Call, Hints, Reply, Running, Tool, answer_schema, schema};
 use crate::mcp::progress::follow;
@@ -27,9 +27,9 @@ const LONGEST_WAIT_SECONDS: u64 = 3600;
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "review_submit",
-        title: "Hand work in for review",
+        title: "Submit work for review",
         description: "\
-Hands finished work in to be judged by independent reviewers, and returns at once with a handle. Follow it with \
+Submits finished work to independent reviewers, and returns at once with a handle. Follow it with \
 review_wait.
 
 What is judged: `files` (paths relative to the folder the server serves; a folder stands for everything in it that git does \
@@ -37,12 +37,12 @@ not ignore), or `change`: everything that changed since the default branch, comm
 project's rules are for. A change is judged by the countersign.yml of the commit it is against.
 By what: `criteria` of your own (a name and a question each), or without any the rules of the project's countersign.yml.
 
-Give a `subject` (a short name of the task, such as \"login-form\") when you mean to fix findings and hand in again: it makes \
+Give a `subject` (a short name of the task, such as \"login-form\") when you mean to fix findings and submit again: it makes \
 this a loop whose attempts are counted, so use the same subject for every try of the same task. Without a subject the work is \
 looked at once.
 
 Do not edit the files until review_wait has answered: the verdict is about exactly these bytes, and work that changed meanwhile \
-has to be handed in again. Handing in the same again while it is judged joins the running review, and unchanged files are not \
+has to be submitted again. Submitting the same work while it is judged joins the running review, and unchanged files are not \
 judged twice.
 
 Returns {review, round, state, outcome, ...}: `review` is the handle for review_wait. `outcome` is null unless the answer is \
@@ -60,12 +60,12 @@ Waits for the verdict of a review and returns it. Call it after review_submit wi
 
 `state` says how it stands:
 - done: there is a verdict. `passed` is true only if the work may go on. Otherwise `outcome` is needs_work (fix every entry of \
-`findings`, then hand in again with the same subject), no_verdict (nobody could rule, see `assignments`; hand in again), \
+`findings`, then submit again with the same subject), no_verdict (no reviewer could rule, see `assignments`; submit again), \
 awaiting_person, budget_reached or stopped (a person has to decide: tell them, and do not try another way round). `waived` \
 findings do not block but are worth fixing. `next` says what to do.
 - running: it takes longer than `timeout_seconds`. Call review_wait again; nothing is lost or asked twice. `progress` says how \
 far it is. Reviewers may take minutes.
-- interrupted: whoever performed it is gone. Hand the same files in again with review_submit; what was ruled stands.
+- interrupted: the process that performed it ended. Submit the same files again with review_submit; finished rulings are kept.
 
 While it waits, progress notifications are sent if you gave a progress token.",
         input: schema::<Wait>,
@@ -75,13 +75,13 @@ While it waits, progress notifications are sent if you gave a progress token.",
     },
     Tool {
         name: "review_status",
-        title: "See how reviews stand",
+        title: "Show the state of reviews",
         description: "\
-Shows how a review stands, or without `review` the open reviews of this project, newest first. Looks and never waits; it asks \
-nobody and changes nothing. Use it to find a handle you lost (by its `subject`), then review_wait for the verdict.
+Shows the state of a review, or without `review` the open reviews of this project, newest first. It never waits, asks \
+no reviewer and changes nothing. Use it to find a handle you lost (by its `subject`), then review_wait for the verdict.
 
 Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progress, ...}], more}. `state` is running, interrupted \
-(hand the same files in again) or done (there is an outcome; needs_work and no_verdict wait for you to hand in again).",
+(submit the same files again) or done (there is an outcome; needs_work and no_verdict wait for you to submit again).",
         input: schema::<Status>,
         output: answer_schema::<OpenReviews>,
         hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
@@ -92,7 +92,7 @@ Returns {reviews: [{id, subject, state, outcome, reason, round, attempts, progre
         title: "Decide about a review",
         description: "\
 Decides about a review in place of its verdict: approve (let it pass), skip (let it pass without a verdict), reject (stop it for \
-good), fix (send it back with its findings), unblock (let a stopped review go on), or withdraw (take back what you handed in).
+good), fix (send it back with its findings), unblock (let a stopped review continue), or withdraw (take your submission back).
 
 Deciding is for people. You are refused all but `withdraw` unless the user's own configuration file (never the project's) says \
 `agents_may_decide: true`, and withdrawing too once a round has failed. If you are refused, do not look for a way round: tell \
@@ -139,7 +139,7 @@ struct Decide {
     reason: String,
 }
 
-/// Hands work in; its review runs in the background.
+/// Submits work; its review runs in the background.
 async fn submit(mut call: Call) -> Result<Reply, Failure> {
     let given = call.arguments::<Submit>()?;
     let author = author::of_client(&call.client);
@@ -179,12 +179,12 @@ fn next(ledger: &Ledger, followed: &ReviewState) -> Result<Vec<String>, Failure>
     let review = &followed.stored().review;
     Ok(match followed {
         ReviewState::Running(_) => vec![format!("call review_wait again with review {}", review.id)],
-        ReviewState::Interrupted(_) => vec!["hand the same files in again with review_submit".to_owned()],
+        ReviewState::Interrupted(_) => vec!["submit the same files again with review_submit".to_owned()],
         ReviewState::Stands(_) if review.waits_for_self_review() => {
             next::self_review(&self_review_file(ledger, &review.id)?, &review.id)
         }
         ReviewState::Stands(_) => {
-            next::steps(review, "hand it in again with review_submit and the same arguments", Reader::Agent)
+            next::steps(review, "submit it again with review_submit and the same arguments", Reader::Agent)
         }
     })
 }

@@ -16,17 +16,16 @@ use countersign_core::review::{Actor, ActorKind, Channel};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The table.
 pub const ROUTES: &[Route] = &[Route {
     path: "/v1/reviews/{id}/decision",
     name: "decide",
     command: "decide",
     summary: "Decide about a review",
     description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
-                  the server. `digest` is `review.digest` of the review as it was looked at: where other work was \
+                  the server. `digest` is `review.digest` of the review that the person saw: where other work was \
                   submitted since, or another decision came first, nothing is decided (409).",
     body: Some(schema::<Decision>),
-    answers: &[Given::answer::<Verdict>(200, "It is decided: the review as it stands now.")],
+    answers: &[Given::answer::<Verdict>(200, "The decision is recorded: the review as it is now.")],
     run: |call| Box::pin(decide(call)),
     ..POST
 }];

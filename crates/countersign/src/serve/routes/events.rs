@@ -1,4 +1,4 @@
-//! Everything that happens, as server-sent events: every event of every process, once, in order.
+//! Server-sent events: every event of every process, once, in order.
 
 use crate::serve::call::Call;
 use crate::serve::parameter::{Kind, Parameter, Place, WHOLE_MAX};
@@ -18,17 +18,16 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a client waits before it connects again.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often a silent stream says that it is there.
+/// How often a silent stream sends a comment.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// The table.
 pub const ROUTES: &[Route] = &[Route {
     path: "/v1/events",
     name: "events",
     command: "watch",
-    summary: "What happens, live",
+    summary: "Live events",
     description: "Server-sent events: `id` is the number to resume by, `event` the kind, `data` the object that \
-                  `countersign watch --json` prints. Begins with what happens from now on, or after `Last-Event-ID` or \
+                  `countersign watch --json` prints. Begins with new events, or after `Last-Event-ID` or \
                   `after`; the header holds where both are given. Nothing is lost and nothing comes twice after a \
                   reconnect. Comments keep a silent stream open. An event `failure` says why a stream ends.",
     parameters: &[

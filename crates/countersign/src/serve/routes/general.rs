@@ -1,4 +1,4 @@
-//! Whether the server is there, what it can do, and how the project stands.
+//! The health of the server, its description, and the status of the project.
 
 use crate::serve::call::{Call, json};
 use crate::serve::openapi;
@@ -10,16 +10,15 @@ use countersign_app::answer::v1::{Answer, Health, Status};
 use countersign_app::status::look;
 use serde_json::{Map, Value};
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/health",
         name: "health",
         command: "health",
-        summary: "Whether the server is there",
-        description: "Says the version and nothing about the project. Needs no token.",
+        summary: "Whether the server runs",
+        description: "Returns the version and nothing about the project. Needs no token.",
         open: true,
-        answers: &[Given::answer::<Health>(200, "It is.")],
+        answers: &[Given::answer::<Health>(200, "The server runs.")],
         run: |call| Box::pin(health(call)),
         ..GET
     },
@@ -42,9 +41,9 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/status",
         name: "status",
         command: "status",
-        summary: "What is open, and how reviews have ended",
+        summary: "Open reviews, and how reviews ended",
         description: "The object of `countersign status --json`.",
-        answers: &[Given::answer::<Status>(200, "How the project stands.")],
+        answers: &[Given::answer::<Status>(200, "The status of the project.")],
         run: |call| Box::pin(status(call)),
         ..GET
     },

@@ -9,17 +9,14 @@ mod tasks;
 use super::parameter::{Kind, Parameter};
 use super::route::Route;
 
-/// Every table there is.
 pub static TABLES: &[&[Route]] =
     &[general::ROUTES, reviews::ROUTES, decision::ROUTES, tasks::ROUTES, events::ROUTES];
 
-/// The longest a request waits.
 const LONGEST_WAIT_SECONDS: u64 = 600;
 
-/// For what takes its time.
 const WAIT: Parameter = Parameter::query(
     "wait",
     Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
     "How many seconds to wait for the end before the present state is answered. An answer that a client waited for \
-            counts as delivered: the same work handed in again is the next attempt.",
+            counts as delivered: the same work submitted again is the next attempt.",
 );

@@ -1,4 +1,4 @@
-//! Reviews: the list, one of them, its events, and handing work in.
+//! Reviews: the list, one review, its events, and submitting work.
 
 use super::WAIT;
 use crate::serve::call::{Call, at};
@@ -29,7 +29,6 @@ const LIMIT: Parameter = Parameter::query(
     "The most that are listed: 50 unless given.",
 );
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/reviews",
@@ -60,16 +59,16 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/reviews",
         name: "start_review",
         command: "review",
-        summary: "Hand work in",
-        description: "Hands in `files`, a `change`, or without either everything the project's rules are for, and \
-                      answers at once; the review goes on in the server. The same work again joins what is under way, \
-                      and unchanged work is not judged twice. Do not edit the files until it stands: the verdict is \
+        summary: "Submit work",
+        description: "Submits `files`, a `change`, or without either all files that the rules match, and \
+                      answers at once; the review continues in the server. The same work again joins the running review, \
+                      and unchanged work is not judged twice. Do not edit the files before the verdict: it is \
                       about exactly these bytes.",
         parameters: &[WAIT],
         body: Some(schema::<Submit>),
         answers: &[
-            Given::answer::<Stated>(200, "It stands: the verdict, as `countersign review --json` gives it."),
-            Given::answer::<Stated>(202, "It is under way: `Location` leads to it."),
+            Given::answer::<Stated>(200, "The verdict, as `countersign review --json` gives it."),
+            Given::answer::<Stated>(202, "The review is running: `Location` is its path."),
         ],
         run: |call| Box::pin(start(call)),
         ..POST
@@ -78,9 +77,9 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/reviews/{id}",
         name: "show_review",
         command: "show",
-        summary: "One review as it stands",
-        description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or what a \
-                      task is called. The object of `countersign show --json`, with `state` beside it.",
+        summary: "One review",
+        description: "`id` is its id or any beginning of it that no other has, its subject (percent-encoded), or the \
+                      name of a task. The object of `countersign show --json`, with `state` beside it.",
         parameters: &[WAIT],
         answers: &[Given::answer::<Stated>(
             200,
@@ -140,7 +139,7 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     let (ReviewState::Stands(stored), Some(_)) = (&followed, patience) else {
         return Ok(call.answer(StatusCode::OK, answer));
     };
-    // A verdict is told also where no reviewer could be asked any more.
+    // A verdict is returned also if no reviewer is available any more.
     match call.resident.engine(&call.resident.project()?).await {
         Ok(engine) => Ok(awaited(&call, answer, engine, stored)),
         Err(_) => Ok(call.answer(StatusCode::OK, answer)),
@@ -154,7 +153,7 @@ fn awaited(call: &Call, answer: Answer<impl Serialize>, engine: Engine, stored: 
     };
     let id = stored.review.id.clone();
     call.delivered(answer, async move {
-        // Not noted means that the same submission gets the same answer once more, which does no harm.
+        // Without this record the same submission gets the same answer once more, which does no harm.
         if let Err(error) = engine.delivered_round(&id, round).await {
             eprintln!("{}: review {id}: {error}", crate::serve::NAME);
         }

@@ -30,11 +30,10 @@ const BASE: Parameter = Parameter::query(
 const GIVES_TASK: Given = Given::answer::<OneTask>(200, "The task.");
 
 const REVIEWED: &[Given] = &[
-    Given::answer::<OneTask>(200, "The task as it stands, with the review that was waited for."),
+    Given::answer::<OneTask>(200, "The task, with the review that the request waited for."),
     Given::answer::<OneTask>(202, "Its review is under way."),
 ];
 
-/// The table.
 pub const ROUTES: &[Route] = &[
     Route {
         path: "/v1/tasks",
@@ -53,7 +52,7 @@ pub const ROUTES: &[Route] = &[
         summary: "Add a task",
         description: "A task that is in no plan. The same again is the same task.",
         body: Some(schema::<AddTask>),
-        answers: &[Given::answer::<OneTask>(201, "The task: `Location` leads to it.")],
+        answers: &[Given::answer::<OneTask>(201, "The task: `Location` is its path.")],
         run: |call| Box::pin(add(call)),
         ..POST
     },
@@ -94,7 +93,7 @@ pub const ROUTES: &[Route] = &[
         name: "review_task",
         command: "task review",
         summary: "Review the work on a task now",
-        description: "Whatever the trigger. It goes on in the server. Where a review of the task is under way already, \
+        description: "Whatever the trigger. It continues in the server. If a review of the task is running already, \
                       it is that one.",
         parameters: &[WAIT, BASE],
         answers: REVIEWED,
@@ -133,7 +132,6 @@ async fn show(call: Call) -> Result<Response, Refusal> {
     Ok(call.answer(StatusCode::OK, task::show(&project, plan::FILE, ledger, &call.id).await?.shown()))
 }
 
-/// The tasks, to be written to.
 async fn tasks(call: &Call) -> Result<Tasks, Failure> {
     tasks_in(&call.resident.project()?, plan::FILE, call.ledger().await?)
 }
@@ -185,7 +183,7 @@ async fn review(call: Call, when: When) -> Result<Response, Refusal> {
             })
         }
         Ok(Ok(Err(failure))) => Err(failure.into()),
-        Ok(Err(_)) => Err(Failure::internal("the review broke off").into()),
+        Ok(Err(_)) => Err(Failure::internal("the review failed").into()),
         Err(_) => Ok(pending),
     }
 }

@@ -145,7 +145,7 @@ fn a_new_user_gets_a_verdict_in_three_commands() {
     let (code, said) = run(&["doctor", "--ask"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("signed in by ANTHROPIC_API_KEY"), "{said}");
-    assert!(said.contains("yes, as it should: The second line has it."), "{said}");
+    assert!(said.contains("it answered yes, which is right: The second line has it."), "{said}");
     let (code, said) = run(&["review", "a.md"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("must   Correct (change)") && said.contains("it is not short"), "{said}");

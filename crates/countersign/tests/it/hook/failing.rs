@@ -201,9 +201,9 @@ fn an_invalid_uncommitted_configuration_does_not_matter_and_is_named() {
         breaks(&bench.project.path("countersign.yml"));
         let ran = bench.stops(false);
         assert!(held(&ran).contains("there is a BAD word"), "{name}: {ran:?}");
-        assert!(ran.stderr.contains("countersign.yml in the working tree is broken"), "{name}: {ran:?}");
+        assert!(ran.stderr.contains("countersign.yml in the working tree is invalid"), "{name}: {ran:?}");
         let told = ran.json()["systemMessage"].as_str().unwrap_or_default().to_owned();
-        assert!(told.contains("countersign.yml in the working tree is broken"), "{name}: {ran:?}");
+        assert!(told.contains("countersign.yml in the working tree is invalid"), "{name}: {ran:?}");
     }
     let bench = Bench::new("");
     bench.project.write("a.md", "BAD\n");

@@ -51,7 +51,7 @@ fn before_the_first_commit_everything_is_looked_at() {
     assert!(said["systemMessage"].as_str().unwrap().contains("not converging"), "{said}");
     assert_eq!(bench.judge.asked().len(), asked);
     bench.project.write("a.md", "good\n");
-    assert!(super::told(&bench.stops(false)).contains("this changes what work is judged by"));
+    assert!(super::told(&bench.stops(false)).contains("this changes files that decide how work is judged"));
     goes(&bench.stops(false));
 }
 
@@ -106,8 +106,8 @@ fn the_configuration_is_that_of_the_base_also_after_it_passed() {
     let edited = super::config("").replace("judge.sh", "loose.sh").replace("'*.md'", "'none'");
     bench.project.write("countersign.yml", edited).write("a.md", "good\n");
     let ran = bench.stops(false);
-    assert!(ran.stderr.contains("countersign.yml is not what it was"), "{ran:?}");
-    assert!(super::told(&ran).contains("judged by or run with: countersign.yml"), "{ran:?}");
+    assert!(ran.stderr.contains("countersign.yml changed: the version of "), "{ran:?}");
+    assert!(super::told(&ran).contains("how work is judged or run: countersign.yml"), "{ran:?}");
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(false));
     assert_eq!((bench.judge.asked().len(), loose.asked().len()), (2, 0));

@@ -35,11 +35,11 @@ fn files_that_no_rule_is_for_hold_nobody() {
     bench.project.write("a.txt", "BAD\n");
     let ran = bench.stops(false);
     assert_eq!(ran.stdout, "");
-    assert!(ran.stderr.contains("no rule is for any of the files"), "{ran:?}");
+    assert!(ran.stderr.contains("no rule matches the changed files"), "{ran:?}");
     // They stay part of what is new.
     bench.project.write("a.md", "good\n");
     let ran = bench.stops(false);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("no rule is for `a.txt`"), "{ran:?}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("no rule matches `a.txt`"), "{ran:?}");
 }
 
 /// SVC-2, SVC-3.

@@ -95,5 +95,5 @@ fn a_ledger_that_cannot_be_read_changes_no_answer() {
     }
     project.write(".countersign/ledger.db", "no database, and longer than its header would be ".repeat(100));
     let ran = qr(&project, &["gate"]).exits(0);
-    assert!(ran.stderr.contains("warning: what is on record cannot be read: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: the ledger cannot be read: "), "{}", ran.stderr);
 }

@@ -66,7 +66,7 @@ TASK-001: success (review: passed)
 TASK-002: success (review: fixed, 2 issues)
 TASK-003: failed  (review: rejected)
 TASK-004: pending
-4 tasks: 1 failed, 1 pending, 2 success; 1 more ran once and are not in spec/tasks.md any more
+4 tasks: 1 failed, 1 pending, 2 success; 1 more task ran before and is no longer in spec/tasks.md
 ";
 
 fn names(project: &Project) -> Vec<String> {

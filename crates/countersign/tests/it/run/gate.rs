@@ -146,7 +146,7 @@ fn what_somebody_edits_at_the_gate_is_never_merged_unjudged() {
         let mut terminal = Terminal::start(&command, 110, 50);
         terminal.until(CHOICES);
         terminal.send("e\n");
-        terminal.until("Your edits are not part of what was judged");
+        terminal.until("Your edits were not judged");
         terminal.send(typed);
         if typed == "f\n" {
             terminal.until("Verdict: REVIEW_PASSED");

@@ -421,7 +421,7 @@ fn several_at_once_need_a_branch_each() {
     let at = with_tasks(&[("TASK-001", "")], WORK);
     for option in ["--no-branch", "--no-commit"] {
         let ran = at.project.run(&at.args(&[option])).exits(2);
-        assert!(ran.stderr.contains("need a branch and a commit each"), "{ran:?}");
+        assert!(ran.stderr.contains("every task needs a branch and a commit"), "{ran:?}");
     }
     assert!(at.calls().is_empty());
 }

@@ -85,7 +85,7 @@ fn an_agent_does_not_start_it_and_a_taken_port_is_told() {
     assert!(!project.path(".countersign/serve-token").exists());
     let server = Server::start(&project);
     let ran = project.run(&["serve", "--port", &server.port.to_string()]).exits(2);
-    assert!(ran.stderr.contains("cannot be used") && ran.stderr.contains("take another --port"), "{ran:?}");
+    assert!(ran.stderr.contains("cannot be used") && ran.stderr.contains("use another --port"), "{ran:?}");
 }
 
 /// Whoever opens connections and says nothing, or half of something, keeps nobody else out.

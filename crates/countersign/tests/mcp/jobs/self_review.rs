@@ -168,7 +168,7 @@ fn a_self_review_that_fails_counts_like_any_other() {
     let used = client.bad("finished_step", again(&first))["message"].as_str().unwrap().to_owned();
     assert!(used.contains("call finished_step without self_review"), "{used}");
     client.good("finished_step", plan(&session));
-    assert!(project.run(&["status"]).stdout.contains("step plan: the author's own review is waited for"));
+    assert!(project.run(&["status"]).stdout.contains("step plan: waiting for the author's self-review"));
     let wrong = client.bad("finished_step", again(&first))["message"].as_str().unwrap().to_owned();
     assert!(wrong.contains("instructions file"), "{wrong}");
     let second = token(&instructions(&project, &session, "plan"));

@@ -92,7 +92,7 @@ fn what_cannot_be_edited_is_named_with_its_place() {
         (STRICT, "[]", "the file does not hold an object", 0),
         (STRICT, "{\"servers\": []}", "`servers` is not an object", 12),
         (STRICT, "{\"servers\": null}", "`servers` is not an object", 12),
-        (STRICT, "{\"servers\": {}, \"servers\": {}}", "`servers` stands here for the second time", 16),
+        (STRICT, "{\"servers\": {}, \"servers\": {}}", "`servers` is here for the second time", 16),
         (STRICT, "{\"a\": 1,}", "this file cannot have a comma before this", 8),
         (STRICT, "{\"a\": [1,]}", "this file cannot have a comma before this", 9),
         (STRICT, "{\"a\": 1 // x\n}", "this file cannot have comments", 8),
@@ -101,7 +101,7 @@ fn what_cannot_be_edited_is_named_with_its_place() {
         (STRICT, "{\"a\" 1}", "a `:` is expected here", 5),
         (STRICT, "{a: 1}", "a name in double quotes is expected here", 1),
         (STRICT, "{\"a\": 01}", "a `,` is expected here", 7),
-        (STRICT, "{\"a\": nul}", "this is no JSON value", 6),
+        (STRICT, "{\"a\": nul}", "this is not a JSON value", 6),
         (STRICT, "{\"a\": \"x\n\"}", "this text has an escape or a character that JSON does not allow", 6),
         (STRICT, "{\"a\": \"\\x\"}", "this text has an escape or a character that JSON does not allow", 7),
         (STRICT, "{} {}", "nothing more is expected here", 3),
@@ -132,7 +132,7 @@ fn name() -> impl Strategy<Value = String> {
     prop::sample::select(names.to_vec()).prop_map(|name| format!("\"{name}\""))
 }
 
-/// Any value, as somebody might have written it.
+/// Any value, in any layout.
 fn written(dialect: Dialect) -> BoxedStrategy<String> {
     let scalars = ["1", "-0.5e9", "true", "null", "\"x\"", "\"\\\\\"", "\"}, {\"", "{}", "[]", "1e999"];
     let leaf = prop::sample::select(scalars.to_vec()).prop_map(String::from);

@@ -31,7 +31,7 @@ fn qr_13_14_the_loop_ends_when_the_gate_passes() {
     let words = ["qr", "loop", "--artifact", "plan.md", "--fixer", "./fixer.sh", "--reviewer", judge.name()];
     let ran = project.run(&words).exits(0);
     assert!(ran.stdout.contains("Status: PASS\nItems: 3 total, 3 PASS, 0 FAIL\n"), "{}", ran.stdout);
-    for words in ["breaking it into items", "round 1: 3 total, 2 PASS, 1 FAIL", "round 2 begins"] {
+    for words in ["decomposing the work into items", "round 1: 3 total, 2 PASS, 1 FAIL", "round 2 begins"] {
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
     let read = project.read("fixer-read");
