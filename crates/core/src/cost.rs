@@ -33,7 +33,6 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Both together.
     pub fn and(self, more: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_add(more.tokens),
@@ -72,7 +71,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Whether nothing is limited.
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }
@@ -101,7 +99,6 @@ impl Budget {
     }
 }
 
-/// An amount as people read it.
 pub fn dollars(microusd: u64) -> String {
     // A hundredth of a cent is fine enough, unless the amount is smaller.
     match microusd {

@@ -5,7 +5,6 @@ use std::fmt;
 /// What a notification is about: people switch each kind on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
-    /// A review ended in something a person has to look at.
     ReviewFailed,
     /// A review waits for somebody to decide.
     PersonNeeded,
@@ -16,7 +15,6 @@ pub enum About {
 }
 
 impl About {
-    /// As settings and events name it.
     pub fn word(self) -> &'static str {
         match self {
             Self::ReviewFailed => "review_failed",
@@ -27,7 +25,6 @@ impl About {
     }
 }
 
-/// A way of telling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A message of the desktop.
@@ -45,7 +42,6 @@ impl Way {
     /// All of them, in the order in which they are named.
     pub const ALL: [Self; 5] = [Self::Desktop, Self::Bell, Self::Sound, Self::Webhook, Self::Command];
 
-    /// As settings and reports name it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Desktop => "desktop",
@@ -77,7 +73,6 @@ pub fn is_sound_name(name: &str) -> bool {
 pub struct TimeOfDay(u16);
 
 impl TimeOfDay {
-    /// When a day begins.
     pub const MIDNIGHT: Self = Self(0);
 
     pub fn at(hour: u16, minute: u16) -> Option<Self> {
@@ -104,7 +99,6 @@ impl fmt::Display for TimeOfDay {
 /// Hours in which nobody wants to be disturbed. They may go past midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuietHours {
-    /// The first minute.
     pub start: TimeOfDay,
     /// The first minute after them. The same as the first: there are no such hours.
     pub end: TimeOfDay,
@@ -124,17 +118,13 @@ impl QuietHours {
 pub struct Switches {
     /// Whether anybody is told anything.
     pub enabled: bool,
-    /// By a message of the desktop.
     pub desktop: bool,
     pub bell: bool,
     pub sound: bool,
     pub webhook: bool,
     pub command: bool,
-    /// Of reviews that a person has to look at.
     pub on_review_failed: bool,
-    /// Of reviews that wait for a decision.
     pub on_person_needed: bool,
-    /// Of reviews without a verdict.
     pub on_no_verdict: bool,
     pub on_task_complete: bool,
     /// When nobody is disturbed.

@@ -11,7 +11,6 @@ use tokio::time::{Instant, timeout};
 /// A webhook. The path of its address may be a secret, so messages name the host only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The address.
     pub url: String,
     /// What is sent as `Authorization: Bearer …`.
     pub token: Option<String>,

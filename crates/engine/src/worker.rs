@@ -26,7 +26,6 @@ pub enum Worker {
         path: String,
         /// The model, where not its own choice.
         model: Option<String>,
-        /// More arguments.
         more: Vec<String>,
     },
     /// Any command: its words, in which `{prompt}`, `{prompt_file}` and `{model}` stand for those. Without either
@@ -34,13 +33,11 @@ pub enum Worker {
     Command { argv: Vec<String>, model: Option<String> },
 }
 
-/// What is to be done.
 #[derive(Clone, Debug)]
 pub struct WorkRequest<'a> {
     pub prompt: &'a str,
     /// The folder it is done in.
     pub folder: &'a Path,
-    /// How long it may take.
     pub timeout: Duration,
     /// The name under which hooks of the program know that they run below us.
     pub mark: &'a str,
@@ -49,7 +46,6 @@ pub struct WorkRequest<'a> {
     pub tap: Option<Tap>,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub struct WorkResult {
     /// What it said last, or why there is nothing.
@@ -76,7 +72,6 @@ impl Worker {
         })
     }
 
-    /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
             Self::Program { program, .. } => program.name,

@@ -72,9 +72,7 @@ impl ReviewResult {
 /// What a review of a task says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviewed {
-    /// Its conclusion.
     pub result: ReviewResult,
-    /// What it found.
     #[serde(default)]
     pub issues: Vec<String>,
     /// In a sentence or two.
@@ -86,7 +84,6 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
-    /// Whether the work passes.
     pub fn passes(&self) -> bool {
         self.result == ReviewResult::Approved && !self.blocking
     }

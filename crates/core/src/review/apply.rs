@@ -6,7 +6,6 @@ use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::NoVerdict;
 
-/// Folds one event into a review.
 pub fn apply(mut review: Review, event: &Event) -> Review {
     review.events += 1;
     match event {
@@ -71,7 +70,6 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
     review
 }
 
-/// Folds all events of a review.
 pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Review {
     events.into_iter().fold(Review::unopened(id), apply)
 }

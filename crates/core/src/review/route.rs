@@ -9,15 +9,12 @@ use crate::plan::Assignment;
 /// What `submit` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Open a new review.
     Open,
     /// The same work is being judged already: wait for its end.
     Attach,
     /// Other work is being judged: it is superseded by this.
     Supersede,
-    /// Give the recorded answer.
     Recorded,
-    /// Begin the next round.
     NextRound,
     /// Ask the author again for a self-review.
     AskAgain,

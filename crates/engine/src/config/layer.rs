@@ -28,7 +28,6 @@ pub(super) struct Layer {
     pub rules: Vec<(Rule, RuleSource)>,
 }
 
-/// The settings that a file gives.
 #[derive(Default)]
 pub(super) struct Sections {
     pub policy: WrittenPolicy,

@@ -77,26 +77,20 @@ pub(super) struct WrittenWebhook {
     pub token_env: Option<At<String>>,
 }
 
-/// Who is told, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyConfig {
     pub switches: Switches,
     /// The name of the sound, instead of the one that belongs to what happened.
     pub sound_name: Option<String>,
-    /// The address that is told.
     pub webhook: Option<WebhookConfig>,
-    /// The program that is told, with its arguments.
     pub command: Option<Vec<String>>,
 }
 
-/// An address that is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookConfig {
     /// Where to. Its path may be a secret.
     pub url: String,
-    /// How long one try may take.
     pub timeout_seconds: u32,
-    /// The variable that holds its token.
     pub token_env: Option<String>,
 }
 
@@ -174,7 +168,6 @@ fn meaning(written: &WrittenWebhook) -> Option<WebhookConfig> {
 }
 
 impl Merge<'_> {
-    /// The notifications in force.
     pub(super) fn notify(&mut self) -> NotifyConfig {
         let mut switches = Switches::default();
         switches.enabled = self.switch(key!(notify.enabled), switches.enabled);

@@ -33,27 +33,23 @@ pub fn is_short_form(name: &str) -> bool {
         || PROGRAMS.reviewer(name).is_some()
 }
 
-/// A reviewer that may be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewerConfig {
     /// How rules, flags and reports call it.
     pub name: String,
     pub kind: ReviewerKind,
-    /// Where it was written.
     pub place: Place,
 }
 
-/// The kinds of reviewers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewerKind {
-    /// A program of the user's.
     Command(CommandReviewer),
-    /// An agent program.
     Program(ProgramReviewer),
-    /// A service that is asked over HTTP.
     Service(ServiceReviewer),
     /// Recorded rulings.
-    Replay { file: PathBuf },
+    Replay {
+        file: PathBuf,
+    },
     /// The author, asked to look again.
     SelfReview,
     /// Only the deterministic checks of the criteria.
@@ -71,7 +67,6 @@ impl ReviewerKind {
     }
 }
 
-/// A program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandReviewer {
     /// The program and its arguments; at least the program.
@@ -80,7 +75,6 @@ pub struct CommandReviewer {
     pub asked: Asked,
 }
 
-/// An agent program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramReviewer {
     pub program: &'static Facts,
@@ -99,7 +93,6 @@ impl ProgramReviewer {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceReviewer {
-    /// What it speaks.
     pub api: Api,
     /// Where it is, without a slash at the end; the vendor's own service where nobody says so.
     pub base_url: Option<String>,
@@ -113,17 +106,14 @@ pub struct ServiceReviewer {
 /// Where a key is. Keys themselves are never part of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// In a variable of the environment.
     Variable(String),
     File(PathBuf),
 }
 
-/// How a reviewer is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The model, where not the reviewer's own choice.
     pub model: Option<String>,
-    /// What it may look at.
     pub sees: Sees,
     /// How long a question may take; without it, that depends on the number of files.
     pub timeout_seconds: Option<u32>,
@@ -131,7 +121,6 @@ pub struct Asked {
     pub concurrency: Option<u32>,
     /// How many tokens fit into a question and its reply.
     pub window_tokens: Option<u32>,
-    /// What its tokens cost.
     pub price: Option<Price>,
     /// The most that a question may cost, for a program that can be told so.
     pub question_microusd: u64,

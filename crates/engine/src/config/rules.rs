@@ -17,7 +17,6 @@ pub type CheckProblem<'f> = &'f dyn Fn(&Check) -> Option<String>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSource {
     pub name: Place,
-    /// Its patterns, in order.
     pub patterns: Vec<Place>,
     /// The names of its criteria, in order.
     pub criteria: Vec<Place>,

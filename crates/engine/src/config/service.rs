@@ -58,7 +58,6 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
             Self::ScriptCompletion => "script_completion",
@@ -114,46 +113,30 @@ pub(super) struct WrittenCommands {
     pub lint: Given<String>,
 }
 
-/// When and how the work on a task is reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceConfig {
-    /// Whether tasks are reviewed at all.
     pub enabled: bool,
-    /// What reviews.
     pub command: String,
     /// The words of the review command, where the file has them.
     pub prompt: Option<String>,
-    /// The model that reviews.
     pub model: Option<String>,
-    /// Who reads the review.
     pub parser: Option<String>,
-    /// The model that reads it.
     pub parser_model: Option<String>,
     /// The failing review that blocks a task.
     pub max_revisions: u32,
-    /// What starts a review.
     pub trigger: Trigger,
-    /// How a task is reviewed.
     pub pipeline: Pipeline,
-    /// What a reviewer gets.
     pub context: ContextConfig,
-    /// Runs the tests.
     pub test: Option<String>,
-    /// Runs lint.
     pub lint: Option<String>,
 }
 
-/// What a reviewer gets of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// Title, scope and acceptance criteria.
     pub task_definition: bool,
     pub diff: bool,
-    /// What the tests say.
     pub tests: bool,
-    /// What lint says.
     pub lint: bool,
-    /// The end of the session's log.
     pub session_log: bool,
 }
 
@@ -185,7 +168,6 @@ pub(super) fn check(sink: &mut ProblemList, review: &WrittenReview, commands: &W
 }
 
 impl Merge<'_> {
-    /// The sections in force.
     pub(super) fn service(&mut self) -> ServiceConfig {
         ServiceConfig {
             enabled: self.switch(key!(review.enabled), true),

@@ -155,7 +155,6 @@ impl Engine {
         Ok(transaction.commit().await?)
     }
 
-    /// The most a question may cost.
     async fn worst(
         &self,
         ticket: &Ticket,

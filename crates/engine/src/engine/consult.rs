@@ -26,7 +26,6 @@ use tracing::{Instrument, info_span};
 /// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 4 * 1024;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct Consultation {
     /// What it is called: in progress lines, for programs, and in recordings.
@@ -41,7 +40,6 @@ pub struct Consultation {
     pub shape: Shape,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consulted<T> {
     /// An answer that was accepted, or why there is none.
@@ -141,7 +139,6 @@ impl Engine {
         }
     }
 
-    /// Asks in a private folder.
     pub(super) async fn hear_consultation(
         &self,
         panelist: &Panelist,

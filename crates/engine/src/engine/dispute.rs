@@ -18,15 +18,12 @@ const REVIEWS_MAX: u32 = 1000;
 const PAGE: u32 = 50;
 const OUTPUT: &str = "files";
 
-/// A finding, and where it was made.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The review, as it stands.
     pub stored: Stored,
     pub finding: Finding,
     /// What it was an answer to.
     pub key: Key,
-    /// What was asked.
     pub assignment: Assignment,
 }
 

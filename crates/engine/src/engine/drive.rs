@@ -18,7 +18,6 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// A question that is asked.
 pub(super) struct Question {
     pub key: Key,
     pub call: CallId,
@@ -40,7 +39,6 @@ struct Driver<'a> {
     engine: &'a Engine,
     ticket: &'a Ticket,
     tasks: JoinSet<(Question, Told)>,
-    /// Questions that have no answer yet.
     waiting: HashMap<Key, Waiting>,
     /// Whether other questions wait until these leave room in the budget.
     held: bool,

@@ -17,21 +17,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The name of the self-review reviewer.
 pub const SELF: &str = "self";
 
 /// How somebody on the panel rules.
 #[derive(Clone, Debug)]
 pub enum Judge {
-    /// A program of the user's.
     Command(Command),
     /// A program of the user's that answers in free text.
     Marked(Marked),
-    /// An agent program.
     Agent(Agent),
-    /// A service, over HTTP.
     Service(Service),
-    /// A recording.
     Replay {
         recording: Arc<Recording>,
         /// The digest of the file they came from.
@@ -41,7 +36,6 @@ pub enum Judge {
     TwoCall(Box<TwoCall>),
     /// A reviewer in this process, where the gate is used as a library.
     Library(Library),
-    /// The author's own review.
     SelfReview,
 }
 
@@ -66,19 +60,13 @@ impl Judge {
 /// Somebody who may be asked.
 #[derive(Clone, Debug)]
 pub struct Panelist {
-    /// Their name in the configuration.
     pub name: String,
-    /// How they rule.
     pub judge: Judge,
-    /// Whether they may look at the whole project.
     pub sees_project: bool,
     /// A fixed timeout instead of the one by number of files.
     pub timeout: Option<Duration>,
-    /// How many questions they get at once.
     pub concurrency: usize,
-    /// How many tokens fit into a question and its reply.
     pub window_tokens: Option<u64>,
-    /// What their tokens cost.
     pub price: Option<Price>,
     /// The most a question may cost, where they can be told so.
     pub question_microusd: Option<u64>,

@@ -33,9 +33,7 @@ pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfReviewResults {
-    /// The token of the instructions.
     pub token: Token,
-    /// A ruling per criterion.
     pub results: Vec<Row>,
 }
 

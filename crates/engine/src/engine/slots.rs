@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// The slots of one reviewer.
 #[derive(Clone, Debug)]
 pub(super) struct Slots(Arc<Mutex<Queue>>);
 
@@ -27,7 +26,6 @@ impl Slots {
         Self(Arc::new(Mutex::new(Queue { free: slots.max(1), waiting: VecDeque::new() })))
     }
 
-    /// Waits for a slot.
     pub async fn acquire(&self, review: &ReviewId) -> Slot {
         let turn = {
             let mut queue = self.queue();

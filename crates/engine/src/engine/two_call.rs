@@ -44,7 +44,6 @@ pub struct TwoCall {
     pub parser: Panelist,
     /// What the question to the reviewer is called: the review command without its `/`.
     pub command: String,
-    /// What the reviewer is told.
     pub task: String,
 }
 

@@ -46,7 +46,6 @@ pub struct Checkout {
 /// What is known of a standpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnchorState {
-    /// What passed last there.
     pub anchor: Option<Anchor>,
     /// The tree of the branch that is checked out.
     pub head_tree: Option<String>,

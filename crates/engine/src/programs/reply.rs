@@ -13,11 +13,9 @@ const QUOTED_BYTES: usize = 400;
 /// What an answer cost, as far as the reply says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The model that answered.
     pub model: Option<String>,
     /// Tokens of the question, with those the service had kept from before.
     pub tokens_in: Option<u64>,
-    /// Tokens of the reply.
     pub tokens_out: Option<u64>,
     /// The price in millionths of a dollar.
     pub cost_microusd: Option<u64>,
@@ -95,7 +93,6 @@ impl Said {
     }
 }
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub kind: Kind,
@@ -106,7 +103,6 @@ pub struct Problem {
 /// Every way not to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// There is no such program.
     NotInstalled,
     /// It is there and cannot be run.
     NotStarted,
@@ -116,13 +112,11 @@ pub enum Kind {
     RateLimited,
     /// The service has too much to do.
     Overloaded,
-    /// The service failed.
     ServerError,
     /// The service could not be reached, or its reply broke off.
     Connection,
     /// The service does not take the question as it is: an unknown model, an empty account.
     Rejected,
-    /// The model declined.
     Refused,
     /// The question is longer than the program or the model takes.
     QuestionTooLong,
@@ -132,7 +126,6 @@ pub enum Kind {
     TurnsUsedUp,
     /// It has spent what it may spend.
     BudgetUsedUp,
-    /// It took too long.
     TimedOut,
     /// It ended without a word, or by a signal.
     Crashed,
@@ -160,7 +153,6 @@ impl Kind {
 }
 
 impl Problem {
-    /// A problem with the words of the program or service.
     pub fn new(kind: Kind, words: &str) -> Self {
         let line = text::visible_line(words.trim());
         Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }

@@ -21,7 +21,6 @@ const READING_BYTES: usize = 16 * 1024 * 1024;
 /// The longest record of a program's own that is read: it has the question in it, several times.
 const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// An agent program, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     pub program: &'static Facts,
@@ -58,7 +57,6 @@ impl Agent {
         self.program.vendor.or_else(named)
     }
 
-    /// A variable of its environment.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;
         Some(value.as_os_str()).filter(|value| !value.is_empty())
@@ -77,7 +75,6 @@ impl Agent {
         file.is_file().then_some(file)
     }
 
-    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }

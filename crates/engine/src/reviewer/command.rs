@@ -19,7 +19,6 @@ const STDERR_TAIL_BYTES: usize = 2 * 1024;
 /// A program and its arguments, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Program and arguments.
     pub argv: Vec<String>,
     /// Passed on in the brief.
     pub model: Option<String>,
@@ -45,7 +44,6 @@ impl Command {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
 
-    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }

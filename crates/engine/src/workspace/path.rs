@@ -21,7 +21,6 @@ pub enum PathProblem {
     /// It leads out of the project: the path as given, and the root.
     #[error("`{0}` is outside the project root `{1}`")]
     Outside(String, String),
-    /// Nothing is there.
     #[error("`{0}` does not exist")]
     Missing(String),
     /// It is something that cannot be judged, such as a directory.
@@ -30,13 +29,11 @@ pub enum PathProblem {
     /// Its name is not text.
     #[error("`{0}` has a name that is not valid UTF-8")]
     NotText(String),
-    /// It could not be looked at.
     #[error("`{0}` could not be read: {1}")]
     Unreadable(String, io::Error),
 }
 
 impl Root {
-    /// Resolves the root.
     pub fn new(path: &Path) -> io::Result<Self> {
         path.canonicalize().map(|path| Self { path, given: Arc::default() })
     }

@@ -30,7 +30,6 @@ pub(super) enum Value {
 }
 
 impl Node {
-    /// The text of a key.
     pub fn name(&self) -> &str {
         match &self.value {
             Value::Text(name) => name,

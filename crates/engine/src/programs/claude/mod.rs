@@ -9,7 +9,6 @@ use super::{
     ServerForm, Vendor,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "claude",
     called: ProgramName {
@@ -79,7 +78,6 @@ pub static FACTS: Facts = Facts {
     record: None,
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,

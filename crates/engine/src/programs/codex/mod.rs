@@ -10,7 +10,6 @@ use super::{
     ServerForm, Vendor,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "codex",
     called: ProgramName {
@@ -53,7 +52,6 @@ pub static FACTS: Facts = Facts {
     record: None,
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,

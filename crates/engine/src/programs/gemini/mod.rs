@@ -10,7 +10,6 @@ use super::{
     Record, ServerEntry, ServerForm, Vendor, Working,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "gemini",
     called: ProgramName {
@@ -73,7 +72,6 @@ pub static FACTS: Facts = Facts {
     record: Some(Record { file: record::FILE, check: record::check }),
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,

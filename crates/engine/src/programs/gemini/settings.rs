@@ -11,7 +11,6 @@ const TURNS_MAX: u32 = 8;
 /// The tools that look at files and do nothing else.
 const READING_TOOLS: &[&str] = &["read_file", "list_directory", "glob", "grep_search"];
 
-/// How the program signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignIn {
     Key,

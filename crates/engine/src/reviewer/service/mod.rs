@@ -29,14 +29,11 @@ const KEY_MARK: &str = "(the key)";
 /// Shorter keys are no secrets: local servers take `x`, `none` or `test`, which are in many replies.
 const SECRET_BYTES: usize = 8;
 
-/// A service, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// What it speaks.
     pub api: Api,
     /// Where it is, without a slash at the end.
     pub base_url: String,
-    /// The model to ask.
     pub model: String,
     /// Its key, where it needs one; or why that is not there.
     pub key: Result<Option<Key>, String>,
@@ -48,7 +45,6 @@ pub struct Service {
 pub struct Key(String);
 
 impl Key {
-    /// A key, as it was found.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
@@ -89,7 +85,6 @@ impl Api {
 }
 
 impl Service {
-    /// What makes its answers its own.
     pub fn identity(&self) -> String {
         let api = match self.api {
             Api::Anthropic => "anthropic",
@@ -98,7 +93,6 @@ impl Service {
         format!("{api} {} at {}", self.model, self.base_url)
     }
 
-    /// Asks the service for rulings.
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
