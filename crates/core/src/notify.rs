@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     ReviewFailed,
-    /// A review waits for somebody to decide.
+    /// A review waits for a decision.
     PersonNeeded,
     /// A review came to no verdict: a reviewer was not there, or could not be understood.
     NoVerdict,
@@ -52,7 +52,7 @@ impl Way {
         }
     }
 
-    /// Whether it disturbs whoever is there. A webhook and a command are for machines, which know what to do at night.
+    /// Whether quiet hours silence it. A webhook and a command are for machines, which are never disturbed.
     pub fn disturbs(self) -> bool {
         matches!(self, Self::Desktop | Self::Bell | Self::Sound)
     }
@@ -96,7 +96,7 @@ impl fmt::Display for TimeOfDay {
     }
 }
 
-/// Hours in which nobody wants to be disturbed. They may go past midnight.
+/// Hours without sound, bell and desktop messages. They may go past midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuietHours {
     pub start: TimeOfDay,
@@ -116,7 +116,7 @@ impl QuietHours {
 /// What people have switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switches {
-    /// Whether anybody is told anything.
+    /// Whether any notification is sent.
     pub enabled: bool,
     pub desktop: bool,
     pub bell: bool,
@@ -127,7 +127,7 @@ pub struct Switches {
     pub on_person_needed: bool,
     pub on_no_verdict: bool,
     pub on_task_complete: bool,
-    /// When nobody is disturbed.
+    /// The quiet hours.
     pub quiet: Option<QuietHours>,
 }
 
@@ -150,7 +150,7 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// Whether anybody wants to know.
+    /// Whether notifications of this kind are on.
     pub fn wants(&self, about: About) -> bool {
         self.enabled
             && match about {
@@ -172,7 +172,7 @@ impl Switches {
             }
     }
 
-    /// Whether nobody is to be disturbed at this time.
+    /// Whether this time is in the quiet hours.
     pub fn is_quiet(&self, time: TimeOfDay) -> bool {
         self.quiet.is_some_and(|hours| hours.hold_at(time))
     }

@@ -202,7 +202,7 @@ impl NoVerdict {
             Self::TooLong => ("too_long", "the question or the reply was too long"),
             Self::EmptyChange => ("empty_change", "there was nothing to judge"),
             Self::Stale => ("stale", "the work changed while it was judged"),
-            Self::Unverified => ("unverified", "not everything has been ruled on"),
+            Self::Unverified => ("unverified", "some criteria have no ruling yet"),
             Self::Budget => ("budget", "the budget does not cover the question"),
         }
     }

@@ -151,7 +151,7 @@ pub enum PlanError {
     /// A rule without criteria can only pass by itself.
     #[error("rule '{rule}' has no criteria")]
     NoCriteria { rule: String },
-    #[error("no rule applies to what was handed in")]
+    #[error("no rule applies to the submitted files")]
     NothingToJudge,
 }
 

@@ -76,7 +76,7 @@ pub enum Overrides {
     Allow,
     /// People only.
     PeopleOnly,
-    /// Nobody.
+    /// No override at all, by people neither.
     Forbid,
 }
 

@@ -22,10 +22,10 @@ impl Webhook {
     /// Posts a JSON text, with retries, for no longer than `within`. The error says why it was not taken. The pauses between
     /// retries depend on `id`.
     pub async fn post(&self, json: &str, id: &str, within: Duration) -> Result<(), String> {
-        let place = Place::of(&self.url).ok_or("its address is none")?;
+        let place = Place::of(&self.url).ok_or("its address is not valid")?;
         let words = |why: String| format!("{}: {why}", place.host);
         if self.token.is_some() && place.is_open() {
-            let why = "its token would go over the network in the open; use an `https://` address";
+            let why = "its token would be sent unencrypted; use an `https://` address";
             return Err(words(why.to_owned()));
         }
         let client = client(&place).map_err(words)?;

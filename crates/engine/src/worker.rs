@@ -178,7 +178,7 @@ fn command(argv: &[String], model: Option<&str>, prompt: &str, private: &Path) -
             if prompt.len() > ARGUMENT_BYTES || prompt.contains('\0') {
                 return Err(std::io::Error::other(format!(
                     "the prompt has {} bytes and an argument holds {ARGUMENT_BYTES}: use {{prompt_file}} instead of \
-                     {{prompt}}, or leave both away to get it by standard input",
+                     {{prompt}}, or use neither to get it on standard input",
                     prompt.len()
                 )));
             }

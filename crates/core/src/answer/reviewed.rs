@@ -38,7 +38,7 @@ pub const PARSED_REVIEW: Shape = Shape(&[
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewResult {
-    /// Nobody has said anything yet.
+    /// No reviewer has answered yet.
     Pending,
     /// The work passes.
     Approved,
@@ -93,7 +93,7 @@ impl Reviewed {
         self.result == ReviewResult::Rejected || self.blocking
     }
 
-    /// What whoever has to mend it reads: the summary, then a line for each issue.
+    /// What the author reads: the summary, then a line for each issue.
     pub fn feedback(&self) -> String {
         let summary = (!self.summary.trim().is_empty()).then(|| self.summary.trim().to_owned());
         let issues = self.issues.iter().map(|issue| format!("- {}", issue.trim()));

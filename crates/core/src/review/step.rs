@@ -115,7 +115,9 @@ pub enum Refused {
     #[error("{0}")]
     NotNow(&'static str),
     /// Too many rounds in a row had no verdict.
-    #[error("nobody was able to rule {MAX_EMPTY_ROUNDS} times in a row; nobody is asked again for a while")]
+    #[error(
+        "no reviewer gave a verdict {MAX_EMPTY_ROUNDS} times in a row; no reviewer is asked until the cool-off ends"
+    )]
     CoolingOff {
         /// Until when.
         until_ms: i64,
@@ -130,11 +132,13 @@ pub enum Refused {
     #[error("the work has changed since this decision was made")]
     Stale,
     /// There is a decision about the same work already. The first one counts.
-    #[error("it is decided already: {0}")]
+    #[error("this was already decided: {0}")]
     Decided(String),
     /// The actor may not do this.
-    #[error("the policy does not allow this to {0}")]
+    #[error("only a person may do this, not {0}")]
     Forbidden(&'static str),
+    #[error("the policy of this project forbids overriding a verdict, to people too")]
+    NoOverrides,
     /// The token is not the one that was given out.
     #[error("the token does not belong to this self-review")]
     WrongToken,
@@ -294,7 +298,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
         return Err(Refused::Settled(settlement.into()));
     }
     let round = review.round().filter(|_| review.waits_for_self_review());
-    let round = round.ok_or(Refused::NotNow("no self-review is waited for"))?;
+    let round = round.ok_or(Refused::NotNow("no self-review is expected"))?;
     if round.token.as_ref() != Some(token) {
         return Err(Refused::WrongToken);
     }

@@ -48,7 +48,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         return Err(Diagnostic::new("empty", sink.place(&(0..0)), "the file is empty").with_hint(MINIMAL));
     }
     // A project must not be able to let the agents that work on it overrule its gate.
-    let hint = "only the user's own file may say so, ~/.config/countersign/config.yml";
+    let hint = "only the user's own file may set this: ~/.config/countersign/config.yml";
     explain_wrong_file(&mut sink, "agents_may_decide", "a project's file", hint);
     let Some(written) = value else { return Ok(Layer::new(Owner::Project, sink, Sections::default())) };
     if written.version.is_none() {
@@ -172,7 +172,7 @@ fn blocking(sink: &mut ProblemList, lines: &[At<WrittenBlocking>]) {
         };
         let Some(first) = seen.insert(round.get(), span.clone()) else { continue };
         let other = sink.place(&first);
-        let message = format!("line {} says already what blocks from round {}", other.line(), round.get());
+        let message = format!("line {} already says what blocks from round {}", other.line(), round.get());
         let problem = Diagnostic::new("duplicate-round", sink.place(span), message);
         sink.problems.push(problem.with_related(other, "the first one"));
     }

@@ -36,7 +36,7 @@ pub struct Config {
     pub redaction: RedactionConfig,
     pub qr: QrConfig,
     pub service: ServiceConfig,
-    /// Who is told when a review needs somebody, and how.
+    /// Who is notified when a review needs a person, and how.
     pub notify: NotifyConfig,
     /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
     pub agents_may_decide: bool,

@@ -205,7 +205,7 @@ fn pattern_problem(pattern: &str) -> Option<(String, String)> {
     let error = Glob::new(pattern).err()?;
     Some((
         format!("cannot be read: {}", error.kind()),
-        "`[` and `{` need their closing bracket; `\\` takes away their meaning".into(),
+        "`[` and `{` need their closing bracket; `\\` before one makes it an ordinary character".into(),
     ))
 }
 

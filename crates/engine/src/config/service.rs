@@ -27,7 +27,7 @@ pub(super) struct WrittenReview {
     /// The model that reviews, instead of the reviewer's own.
     #[schemars(length(min = 1))]
     pub model: Given<String>,
-    /// Who reads out of a review what it says: the name of a reviewer. Without it, whoever reviews, with a light model.
+    /// Who reads out of a review what it says: the name of a reviewer. Without it, the reviewer itself, with a light model.
     #[schemars(length(min = 1))]
     pub parser: Given<String>,
     /// The model that reads, instead of a light one.
@@ -53,7 +53,7 @@ pub enum Trigger {
     ScriptCompletion,
     /// An agent's session that stops.
     SessionIdle,
-    /// Somebody who asks for it.
+    /// A person or agent who asks for it.
     Explicit,
 }
 
@@ -71,7 +71,7 @@ impl Trigger {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipeline {
-    /// Somebody reviews in free words, somebody else reads what they say.
+    /// One call reviews in free words, a second call reads the result.
     #[default]
     TwoCall,
     /// By the rules, criterion by criterion.
@@ -162,7 +162,7 @@ pub(super) fn check(sink: &mut ProblemList, review: &WrittenReview, commands: &W
             && matches!(text.trim(), "" | "/")
         {
             let message = format!("`{name}` is empty");
-            sink.report_with_hint("empty", span, message, "say something, or leave it out");
+            sink.report_with_hint("empty", span, message, "write a text, or remove the key");
         }
     }
 }

@@ -230,7 +230,7 @@ impl Engine {
         }
         let words = format!(
             "the files have {bytes} bytes together, and {} gets all of them in one question, which holds \
-             {most}: hand in less at once, use `each: file`, or raise `prompt_bytes`",
+             {most}: submit less at once, use `each: file`, or raise `prompt_bytes`",
             asking.reviewer
         );
         Err(Failed::new(NoVerdict::TooLong, words))

@@ -73,8 +73,8 @@ impl Engine {
         let stream = format!("consult/{}", CallId::new(random()?));
         let worded = self.word_consultation(about);
         let mut consulting = Consulting { engine: self, about, worded, stream, noted: 0, cancel };
-        let nobody = "nobody is configured who could be asked";
-        let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
+        let none = "no reviewer is configured";
+        let mut result = Err(Failed::new(NoVerdict::Unavailable, none));
         let mut reviewer = None;
         for name in self.0.planner.panel.names() {
             result = consulting.ask(&name, None, &accept).await?;
@@ -262,7 +262,7 @@ impl Consulting<'_> {
         let most = self.engine.0.planner.bounds.prompt_bytes;
         if brief.payload.len() as u64 > most {
             let words = format!(
-                "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
+                "the question has {bytes} bytes, and the limit is {most}: show less at once, or raise `prompt_bytes`"
             );
             return Some(Failed::new(NoVerdict::TooLong, words));
         }

@@ -74,7 +74,7 @@ impl Found {
             Some(ReviewerKind::Asked) => None,
             Some(ReviewerKind::SelfReview) => Some("it was found by a self-review"),
             Some(ReviewerKind::Checks) | None => {
-                Some("it was found by a check, which finds the same again whatever is said")
+                Some("a check found it, and a check always gives the same result")
             }
         }
     }

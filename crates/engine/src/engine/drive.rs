@@ -260,8 +260,8 @@ impl Driver<'_> {
         let (mut inputs, mut reports, mut events) = (vec![], vec![], vec![]);
         let mut first = Some(first);
         while let Some(joined) = first.take().or_else(|| self.tasks.try_join_next()) {
-            let (question, told) =
-                joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
+            let (question, told) = joined
+                .map_err(|error| EngineError::Internal(format!("a question ended unexpectedly: {error}")))?;
             // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
             if told.result.is_err() && self.cancel.is_cancelled() {
                 continue;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub const SELF: &str = "self";
 
-/// How somebody on the panel rules.
+/// How a reviewer on the panel rules.
 #[derive(Clone, Debug)]
 pub enum Judge {
     Command(Command),
@@ -57,7 +57,7 @@ impl Judge {
     }
 }
 
-/// Somebody who may be asked.
+/// A reviewer that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panelist {
     pub name: String,
@@ -113,9 +113,9 @@ impl Panelist {
         let needs = self.size(bytes)?.likely_tokens();
         (needs > window).then(|| {
             let instead = match files {
-                0 | 1 => "one file is too much for it: shorten the file, or ask a reviewer with a larger window",
+                0 | 1 => "one file is too long for it: shorten the file, or ask a reviewer with a larger window",
                 // What is split by `fit` goes by the reviewer that is asked first, which this one may not be.
-                _ => "hand in less at once, or let the rule split it with `each: fit` or `each: file`",
+                _ => "submit less at once, or let the rule split it with `each: fit` or `each: file`",
             };
             let words = format!(
                 "the question and its reply need about {needs} tokens, and `window_tokens` of reviewer `{}` is \
@@ -184,7 +184,7 @@ impl Panelist {
     }
 }
 
-/// Everybody who may be asked.
+/// All reviewers that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,
@@ -309,7 +309,7 @@ mod tests {
         Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once, &[])
     }
 
-    /// Whether somebody gets a slot without having to wait.
+    /// Whether a question gets a slot without waiting.
     async fn is_free(slots: &Slots) -> bool {
         let review = ReviewId::from_text("rv-other");
         tokio::time::timeout(Duration::ZERO, slots.acquire(&review)).await.is_ok()

@@ -37,7 +37,7 @@ pub struct Request {
     /// A change, instead of outputs and files.
     pub change: Option<SubmittedChange>,
     pub notes: Option<String>,
-    /// Ask everybody again, whatever stands.
+    /// Ask all reviewers again, even where a ruling stands.
     pub fresh: bool,
 }
 

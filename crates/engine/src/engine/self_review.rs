@@ -105,7 +105,7 @@ impl Engine {
                 // The same results once more get the same answer.
                 Some(_) if own && same => Ok(ticket(Route::Recorded, Arc::new(prepared), None)),
                 Some(outcome) => Err(Refused::Settled(outcome).into()),
-                None => Err(Refused::NotNow("no self-review is waited for").into()),
+                None => Err(Refused::NotNow("no self-review is expected").into()),
             };
         }
         if !own {

@@ -40,7 +40,7 @@ impl Slots {
             }
             turn
         };
-        // Nobody drops a sender without giving a slot, so this is always one.
+        // A sender is never dropped without giving a slot, so this is always one.
         turn.await.unwrap_or(Slot(None))
     }
 
@@ -89,7 +89,7 @@ mod tests {
         ReviewId::from_text(format!("rv-{name}"))
     }
 
-    /// Lets everybody who can go on do so.
+    /// Lets all tasks that can go on do so.
     async fn settle() {
         for _ in 0..10 {
             tokio::task::yield_now().await;

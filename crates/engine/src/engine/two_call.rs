@@ -159,7 +159,7 @@ impl Reviewing<'_> {
             self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {
-                let words = format!("the review has {} bytes; {REVIEW_BYTES_MAX} are read", review.len());
+                let words = format!("the review has {} bytes; the limit is {REVIEW_BYTES_MAX}", review.len());
                 return Err(Failed::new(NoVerdict::TooLong, words));
             }
             if !review.trim().is_empty() {

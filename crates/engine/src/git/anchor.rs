@@ -9,7 +9,7 @@ use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
 const NAME_LETTERS: usize = 20;
-/// A fixed identity and time: the same tree and parent give the same commit, whoever makes it.
+/// A fixed identity and time: the same tree and parent give the same commit on every machine.
 const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "countersign"),
     ("GIT_AUTHOR_EMAIL", "countersign@localhost"),
@@ -195,7 +195,7 @@ fn anchored(said: &str, own: &str, branch: Option<&str>) -> AnchorState {
     let mut found = AnchorState::default();
     for line in said.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
-            // A ref of somebody's that is no commit has no tree.
+            // A foreign ref that is no commit has no tree.
             [name, commit, tree, parent] if name == own && !tree.is_empty() => {
                 let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
                 found.anchor = Some(Anchor { commit: commit.to_owned(), tree: tree.to_owned(), parent });

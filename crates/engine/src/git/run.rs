@@ -155,7 +155,7 @@ impl Git {
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Ctrl-C is meant for us: a commit half made would be the user's to mend.
+            // Ctrl-C is meant for us: a commit half made would have to be repaired by the user.
             .process_group(0)
             .kill_on_drop(true);
         process::spawn(&mut command)

@@ -55,7 +55,7 @@ pub struct Facts {
     pub caps_cost: bool,
     /// A model that is enough to read what another one wrote, where one is known.
     pub light_model: Option<&'static str>,
-    /// Variables that choose whom it talks to or what it loads; one that ends in `_` stands for all that begin so.
+    /// Variables that choose its service or what it loads; one that ends in `_` stands for all with this prefix.
     pub steering: &'static [&'static str],
     /// The longest prompt it reads.
     pub prompt_max_bytes: usize,

@@ -105,7 +105,7 @@ impl Agent {
         let (facts, name) = (self.program, self.program.called.name);
         if brief.folder == brief.root && !facts.may_see_project {
             let words = format!(
-                "{name} would take instructions from files of the project that it judges: leave away `sees: project`, or \
+                "{name} would follow instruction files of the project that it judges: remove `sees: project`, or \
                  ask another reviewer"
             );
             return Err(Failed::new(NoVerdict::Unavailable, words));
@@ -121,7 +121,7 @@ impl Agent {
                 false => "",
             };
             let words = format!(
-                "the question has {} bytes and {name} reads at most {}: hand in less at once{instead}",
+                "the question has {} bytes and {name} reads at most {}: submit less at once{instead}",
                 call.stdin.len(),
                 facts.prompt_max_bytes
             );

@@ -73,7 +73,8 @@ async fn on_held_files(
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failed> + Send + 'static,
 ) -> Result<T, Failed> {
-    let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
+    let lost =
+        |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check ended unexpectedly: {error}")));
     tokio::task::spawn_blocking(work).await.unwrap_or_else(lost)
 }
 

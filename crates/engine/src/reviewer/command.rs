@@ -179,6 +179,6 @@ pub(super) fn end_words(ended: &Ended) -> String {
         How::Exited(code) => format!("ended with exit code {code}{said}"),
         How::Signalled(signal) => format!("was ended by signal {signal}{said}"),
         How::NotStarted { reason } => format!("could not be started: {reason}"),
-        _ => format!("broke off{said}"),
+        _ => format!("ended unexpectedly{said}"),
     }
 }

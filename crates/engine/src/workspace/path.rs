@@ -126,7 +126,7 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     if !absolute.canonicalize()?.starts_with(root.path()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it points outside the project root"));
     }
     Ok((file, metadata))
 }
@@ -177,7 +177,7 @@ mod tests {
         let root = Root::new(project.path()).unwrap().with_given(texts);
         let read = |name: &str| open(&root, name).map(|(file, _)| std::io::read_to_string(file).unwrap());
         assert_eq!(read(names[0]).unwrap(), "text");
-        assert_eq!(read(names[0]).unwrap(), "text", "as often as somebody looks");
+        assert_eq!(read(names[0]).unwrap(), "text", "every time it is read");
         for name in &names[1..] {
             assert_ne!(read(name).ok().as_deref(), Some("text"), "{name}");
         }

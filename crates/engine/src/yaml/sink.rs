@@ -56,7 +56,7 @@ impl ProblemList {
         (known, are_known): (&[&str], &str),
     ) {
         let mut problem = Diagnostic::new(code, self.place(at.1), message);
-        // Comparing takes time, and nobody is shown this many.
+        // Comparing takes time, and so many are never shown.
         if self.problems.len() < 4 * MAX_PROBLEMS {
             problem = problem.with_hint(did_you_mean(at.0, known, are_known));
         }

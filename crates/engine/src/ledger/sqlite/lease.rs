@@ -55,7 +55,7 @@ impl Drop for Lease {
 
 /// Whether the process behind this name is still there. The file of one that is not is removed.
 pub fn is_alive(dir: &Path, id: &str) -> bool {
-    // The name comes from a file anybody can edit; it must not lead out of the folder.
+    // The name comes from a file that can be edited; it must not lead out of the folder.
     if id.is_empty() || !id.bytes().all(|byte| ID_ALPHABET.contains(&byte)) {
         return false;
     }

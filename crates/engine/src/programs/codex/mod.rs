@@ -84,7 +84,7 @@ pub static PROGRAM: Program = Program {
         dialect: Dialect::STRICT,
         path: ["hooks", "Stop"],
         timeout: HOOK_SECONDS,
-        next: "start `codex` here once, trust the project, and trust the hook with `/hooks`: until then it is passed over \
-               without a word",
+        next: "start `codex` here once, trust the project, and trust the hook with `/hooks`: until then Codex skips it \
+               silently",
     }),
 };

@@ -84,7 +84,7 @@ pub static PROGRAM: Program = Program {
         path: &["mcpServers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
-        next: "start `gemini` here once and trust the folder: it starts no server before",
+        next: "start `gemini` here once and trust the folder: only then it starts the server",
     }),
     hook: Some(Hook {
         program: &FACTS,
@@ -98,6 +98,6 @@ pub static PROGRAM: Program = Program {
         dialect: Dialect::COMMENTS,
         path: ["hooks", "AfterAgent"],
         timeout: HOOK_SECONDS * 1000,
-        next: "start `gemini` here once and trust the folder: it runs no hook before",
+        next: "start `gemini` here once and trust the folder: only then it runs the hook",
     }),
 };

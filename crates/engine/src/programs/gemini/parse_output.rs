@@ -53,7 +53,7 @@ pub fn parse_output(ended: &Ended) -> ParsedOutput {
         How::Exited(0) => match report {
             Some(report) => read(&report),
             // So it ends when it is told to go.
-            None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without a word")),
+            None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without output")),
             None => Err(Problem::new(Kind::Garbled, "`gemini` ended without a result")),
         },
         How::Exited(code) => Err(failure(*code, &ended.stderr_tail)),

@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(last(&form(Some("qwen/3"), Some("http://x/v1"))), "--model=countersign/qwen/3");
     }
 
-    /// Nobody's work goes to a public service because nobody chose another.
+    /// Work never goes to a public service that the user did not choose.
     #[test]
     fn the_free_models_are_used_only_by_choice() {
         let is_off = |form: &Form<'_>| given(form)["disabled_providers"] == json!(["opencode"]);

@@ -130,12 +130,13 @@ impl Service {
 
     /// Where to ask and with which key; or why that cannot be.
     fn place_and_key(&self) -> Result<(Place, Option<&Key>), String> {
-        let place = Place::of(&self.base_url).ok_or_else(|| format!("`{}` is no address", self.base_url))?;
+        let place =
+            Place::of(&self.base_url).ok_or_else(|| format!("`{}` is not an address", self.base_url))?;
         let it = format!("the service at {}", place.host);
         let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
         if key.is_some() && place.is_open() {
             return Err(format!(
-                "{it} is not asked: its key would go over the network in the open; use an `https://` address"
+                "{it} is not asked: its key would be sent unencrypted; use an `https://` address"
             ));
         }
         Ok((place, key))

@@ -120,7 +120,7 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     let tree = match wanted.keeps_tree && patches {
         true => {
             if !wanted.left_out.is_empty() {
-                // What is left out is shown to nobody, so it is not committed either, whoever put it into the index.
+                // What is left out is not shown, so it is not committed either, even if it is in the index.
                 let left_out = wanted.left_out.iter().map(|pattern| format!(":(glob){pattern}"));
                 let reset = ["reset", "-q", &base, "--"].map(str::to_owned);
                 git.run(reset.into_iter().chain(left_out)).await?;

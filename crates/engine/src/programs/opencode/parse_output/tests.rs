@@ -32,7 +32,7 @@ fn every_recorded_end_has_its_name() {
     let table = [
         ("401", Kind::NotSignedIn, N::Unavailable, "opencode auth login"),
         ("403", Kind::NotSignedIn, N::Unavailable, "no access"),
-        ("nobody signed in", Kind::NotSignedIn, N::Unavailable, "No providers are available"),
+        ("not signed in", Kind::NotSignedIn, N::Unavailable, "No providers are available"),
         ("unknown model", Kind::Rejected, N::Unavailable, "Model not found: countersign/other"),
         ("404", Kind::Rejected, N::Unavailable, "The model does not exist"),
         ("429", Kind::RateLimited, N::Unavailable, "(Rate limit reached)"),
