@@ -100,7 +100,7 @@ impl Budget {
 }
 
 pub fn dollars(microusd: u64) -> String {
-    // A hundredth of a cent is fine enough, unless the amount is smaller.
+    // Four decimals are enough, unless the amount is smaller.
     match microusd {
         0 => "$0".to_owned(),
         1..100 => format!("${}.{:06}", microusd / MICRO, microusd % MICRO),
@@ -108,7 +108,7 @@ pub fn dollars(microusd: u64) -> String {
     }
 }
 
-/// What makes a question dear.
+/// What a question costs is made of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Everything that is sent or may be read.

@@ -65,7 +65,7 @@ pub enum Outcome {
     Stopped(Stop),
     /// Criteria or ledger changed under us.
     Integrity,
-    /// Our own fault, or the storage's.
+    /// A defect of Countersign, or a failure of the storage.
     Internal,
     /// Interrupted from the keyboard or by a signal.
     Interrupted,

@@ -118,7 +118,7 @@ impl Assignment {
     pub fn target_words(&self) -> String {
         match &self.target {
             Target::All => "all outputs together".to_owned(),
-            // One alone that is no target of its own is the summary of a change that was split.
+            // A single file that is not its own target is the summary of a split change.
             Target::Matching if self.files.len() == 1 => "the change as a whole".to_owned(),
             Target::Matching => format!("{} files together", self.files.len()),
             Target::Output(name) => format!("output '{name}'"),

@@ -19,7 +19,7 @@ const MAX_TRIES: u32 = 16;
 /// How many folders of dead processes one process clears away.
 const MAX_SWEPT: usize = 256;
 
-/// A folder that is gone when this is.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,

@@ -49,7 +49,7 @@ impl Webhook {
                 value.ok_or_else(|| Failed::for_good("its token cannot be sent".to_owned()))?,
             );
         }
-        // What it says is of no interest, so only the head of its answer is waited for.
+        // Its answer does not matter, so only the head is awaited.
         match timeout(self.timeout, request.body(json.to_owned()).send()).await {
             Err(_) => Err(unreached(format!("it did not answer within {} s", self.timeout.as_secs()))),
             Ok(Err(error)) => Err(unreached(chain(&error))),

@@ -105,7 +105,8 @@ impl Worker {
             }
             Self::Command { argv, model } => command(argv, model.as_deref(), request.prompt, private)?,
         };
-        // A program that finds the marks of the session ours is started in takes itself for a part of it.
+        // A program that finds the marks of the session in which we were started believes that it is part of that
+        // session.
         let kept =
             |(name, value): &&(OsString, OsString)| !PROGRAMS.marks().any(|(mark, _)| mark.is(name, value));
         call.env = request.environment.iter().filter(kept).cloned().collect();
@@ -142,7 +143,7 @@ impl Worker {
                     Err(_) => tap.hear(&line),
                 }
             }
-            // A line without an end is not kept for ever.
+            // A line without an end is dropped at some length.
             if rest.len() > OUTPUT_BYTES {
                 rest.clear();
             }

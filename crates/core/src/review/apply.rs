@@ -109,7 +109,7 @@ fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut 
 }
 
 fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {
-    // An author who fixes the work before a self-review cost no reviewer any time.
+    // An author who fixes the work before a self-review used no reviewer.
     let mut own_pace = false;
     if let Some(round) = review.rounds.last_mut() {
         own_pace = end == RoundEnd::Superseded && round.token.is_some();

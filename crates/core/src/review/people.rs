@@ -12,7 +12,7 @@ use crate::submission::Submission;
 const WRITTEN_TO: &str = "the user wrote to the session, and the work has changed";
 
 pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
-    // The first decision about a digest counts. Letting the review go on is what makes room for another one.
+    // The first decision about a digest counts. An unblock allows another one.
     if let Some(first) = review.decided.as_ref().filter(|first| first.digest == decision.digest) {
         return Err(Refused::Decided(first.words()));
     }
@@ -94,7 +94,7 @@ pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refus
 pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &[Rule]) -> Vec<Event> {
     let same = review.is_about(work);
     match review.state {
-        // A review that a session let go on is not forgotten: its count would be, too.
+        // A review that a session unblocked is kept, because its count must be kept.
         State::NeedsWork if !(same && review.rules == rules) && review.session_lifts == 0 => {
             vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]
         }

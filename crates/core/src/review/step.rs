@@ -77,7 +77,7 @@ pub enum Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
     Same,
-    /// Other bytes: the verdict would be about something that is gone.
+    /// Other bytes: the verdict would be about an old state.
     Changed,
 }
 
@@ -326,7 +326,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
 }
 
 fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
-    // Other work may have been handed in while the files of the round before were read.
+    // Other work may have been submitted while the files of the round before were read.
     let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
     let round = review.round().filter(ready);
     let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;

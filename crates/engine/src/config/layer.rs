@@ -71,7 +71,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     Ok(Layer { rules, ..layer })
 }
 
-/// The user's file. One with nothing in it is as good as none.
+/// The user's file. An empty one counts as absent.
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
     // Rules in the user's file would hold for every project, unseen by the others who work on it.

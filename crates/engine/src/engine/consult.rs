@@ -85,7 +85,7 @@ impl Engine {
                 result = consulting.ask(&name, Some(&defect), &accept).await?;
             }
             reviewer = Some(name);
-            // A failure that is about the question is not better with another reviewer.
+            // Another reviewer does not help where the question itself is the problem.
             if !matches!(&result, Err(failed) if failed.why == NoVerdict::Unavailable) {
                 break;
             }

@@ -69,7 +69,7 @@ impl Engine {
             self.say(ProgressEvent::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
-                // A killed process writes nothing, so no change tells of it.
+                // A killed process writes nothing, so no change reports its end.
                 gone = self.until_gone(&stored, &mut patience) => gone?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }

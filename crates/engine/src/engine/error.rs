@@ -57,7 +57,7 @@ impl EngineError {
             Self::Change(error) => error.outcome(),
             Self::Ledger(error) => error.outcome(),
             Self::Refused(refused) => match refused {
-                // What was refused did not happen, however well the review ended.
+                // A refused action did not happen, even if the review passed.
                 Refused::Settled(outcome) if outcome.exit_code() == 0 => Outcome::Usage,
                 Refused::Settled(outcome) => *outcome,
                 Refused::CoolingOff { .. } => Outcome::NoVerdict(NoVerdict::Unavailable),

@@ -54,7 +54,7 @@ impl Slots {
         while let Some(next) = queue.next() {
             match next.send(Slot(Some(self.clone()))) {
                 Ok(()) => return,
-                // It does not wait any more. What comes back must not give itself on: that is what we do.
+                // The receiver is gone. The returned slot must not be passed on by its own drop: this loop does that.
                 Err(mut slot) => slot.0 = None,
             }
         }

@@ -207,7 +207,7 @@ fn review_text(said: Said) -> String {
             answer::read_value(reply.as_bytes()).ok().and_then(|value| of(&value)).unwrap_or(reply)
         }
     };
-    // What cannot be seen is nothing.
+    // Invisible characters count as an empty text.
     match text.chars().all(|c| c.is_whitespace() || text::hides(c)) {
         true => String::new(),
         false => text,

@@ -98,7 +98,7 @@ impl Git {
     pub async fn since(&self, at: &Checkout, anchor: Option<&Anchor>) -> Result<Option<String>, BaseProblem> {
         let Some(anchor) = anchor else { return self.base(None, None).await };
         let (Some(head), Some(parent)) = (&at.head, &anchor.parent) else {
-            // Nothing is older than what passed before the first commit.
+            // No commit is older than an anchor from before the first commit.
             return Ok(Some(anchor.commit.clone()));
         };
         if self.is_ancestor(parent, head).await? {
@@ -108,7 +108,7 @@ impl Git {
         if usual.as_ref() != Some(head) {
             return Ok(usual);
         }
-        // A commit that is gone has nothing in common with anything.
+        // A deleted commit has no common ancestor.
         let common = self.merge_base(parent, head).await.ok().flatten();
         Ok(common.or(usual))
     }

@@ -112,7 +112,7 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     for line in &lines {
         fold.add(line)?;
     }
-    // The last event of a stream has no follower that would miss it; the row does.
+    // No later event shows that the last event of a stream is missing; the row does.
     if known != Some(fold.stored.n) {
         return Err(LedgerError::Mismatch(id.to_string()));
     }

@@ -37,7 +37,7 @@ impl Lease {
             };
             // Between making the file and locking it, another process may have taken it for a dead one's.
             if file.try_lock().is_ok() && path.exists() {
-                // For people who wonder which process that is.
+                // Tells people which process that is.
                 write!(file, "{}", std::process::id())?;
                 return Ok(Self { id, path, _file: file });
             }

@@ -23,7 +23,7 @@ pub static FACTS: Facts = Facts {
     caps_cost: false,
     light_model: None,
     steering: &["GOOGLE_GENAI_USE_"],
-    // Of a longer one it would take the beginning and go on.
+    // It would cut a longer one and go on.
     prompt_max_bytes: 8 * 1024 * 1024,
     reads_files: false,
     model_variable: Some("GEMINI_MODEL"),
@@ -42,9 +42,9 @@ pub static FACTS: Facts = Facts {
         // It loads no settings, hooks, servers, instructions or skills from an untrusted folder, and refuses to work there
         // unless its settings switch trust off.
         ("GEMINI_RESTRICTED_MODE", "true"),
-        // In one process: a second one below it would not hear of signals.
+        // In one process: a second one below it would get no signals.
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
-        // A sign-in that is no longer good is a failure, and no reason to open a window.
+        // An expired sign-in is a failure; the program must not open a window.
         ("NO_BROWSER", "true"),
         ("NO_COLOR", "1"),
     ],

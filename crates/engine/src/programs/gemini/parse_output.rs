@@ -46,7 +46,7 @@ pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
     let usage = report.as_ref().and_then(usage);
     let said = match &ended.how {
-        // Cut without a word but this one: whatever follows is about something else than was asked.
+        // The question was cut, and only this line says so: the answer is about something else.
         How::Exited(_) if ended.stderr_tail.contains("stdin input truncated") => {
             Err(Problem::new(Kind::QuestionTooLong, "the program did not read it to its end"))
         }
@@ -69,7 +69,7 @@ fn read(report: &Value) -> Result<Said, Problem> {
     if !report["error"].is_null() {
         return of_reply(report["error"]["message"].as_str().unwrap_or_default(), Kind::Garbled);
     }
-    // With any warning the reply may be a part of one.
+    // With any warning the reply may be incomplete.
     if !report["warnings"].is_null() {
         return of_reply(&report["warnings"].to_string(), Kind::Crashed);
     }

@@ -48,7 +48,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
         .map(|(_, definition)| (definition.span.start, definition.dest.to_string()))
         .collect();
     links.extend(parser.into_offset_iter().filter_map(|(event, range)| match event {
-        // A use of a definition is wrong where its definition is; an address between `<>` is absolute.
+        // A broken definition is reported at the definition; an address between `<>` is absolute.
         Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. })
         | Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, .. }) => {
             Some((range.start, dest_url.to_string()))
