@@ -66,7 +66,7 @@ impl Exchange<'_> {
         let deadline = Instant::now() + self.brief.timeout;
         timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await.unwrap_or_else(|_| {
             let words = match heard_bytes.load(Ordering::Relaxed) {
-                0 => "it sent nothing",
+                0 => "it did not begin to answer",
                 _ => "it was still answering",
             };
             failed(Problem::new(Kind::TimedOut, words))

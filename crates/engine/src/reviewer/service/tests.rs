@@ -237,7 +237,7 @@ async fn silence_is_noticed() {
     for (says, waits, words) in [
         ("", Duration::from_secs(60), "sent nothing for"),
         (beginning, Duration::from_secs(60), "sent nothing for"),
-        ("", Duration::from_millis(30), "did not say anything"),
+        ("", Duration::from_millis(30), "it did not begin to answer"),
         (beginning, Duration::from_millis(30), "still answering"),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

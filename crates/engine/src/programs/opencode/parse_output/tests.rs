@@ -32,7 +32,7 @@ fn every_recorded_end_has_its_name() {
     let table = [
         ("401", Kind::NotSignedIn, N::Unavailable, "opencode auth login"),
         ("403", Kind::NotSignedIn, N::Unavailable, "no access"),
-        ("not signed in", Kind::NotSignedIn, N::Unavailable, "No providers are available"),
+        ("nobody signed in", Kind::NotSignedIn, N::Unavailable, "No providers are available"),
         ("unknown model", Kind::Rejected, N::Unavailable, "Model not found: countersign/other"),
         ("404", Kind::Rejected, N::Unavailable, "The model does not exist"),
         ("429", Kind::RateLimited, N::Unavailable, "(Rate limit reached)"),
@@ -43,7 +43,7 @@ fn every_recorded_end_has_its_name() {
         ("connection refused in silence", Kind::Connection, N::Unavailable, "Unable to connect"),
         ("no stream", Kind::Connection, N::Unavailable, "no reply"),
         ("prompt too long", Kind::QuestionTooLong, N::TooLong, "maximum context length"),
-        ("max tokens", Kind::ReplyTooLong, N::TooLong, "ask less"),
+        ("max tokens", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("content filter", Kind::Refused, N::Refused, "another reviewer"),
         ("empty", Kind::Garbled, N::Garbled, "no text"),
         ("refusal", Kind::Garbled, N::Garbled, "or declined"),
