@@ -33,7 +33,6 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Both together.
     pub fn and(self, more: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_add(more.tokens),
@@ -72,7 +71,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Whether nothing is limited.
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }
@@ -82,16 +80,16 @@ impl Budget {
         let after = spent.and(more);
         if let Some(most) = self.tokens.filter(|most| after.tokens > *most) {
             return Err(format!(
-                "{} tokens of {most} are spent or put aside, and this question may need {}",
+                "{} tokens of {most} are spent or reserved, and this question may need {}",
                 spent.tokens, more.tokens
             ));
         }
         match self.microusd.filter(|most| after.microusd > *most) {
             Some(_) if more.microusd == u64::MAX => {
-                Err("what this reviewer costs is not known: give it a `price`".to_owned())
+                Err("the price of this reviewer is unknown: set its `price`".to_owned())
             }
             Some(most) => Err(format!(
-                "{} of {} are spent or put aside, and this question may cost {}",
+                "{} of {} are spent or reserved, and this question may cost {}",
                 dollars(spent.microusd),
                 dollars(most),
                 dollars(more.microusd)
@@ -101,9 +99,8 @@ impl Budget {
     }
 }
 
-/// An amount as people read it.
 pub fn dollars(microusd: u64) -> String {
-    // A hundredth of a cent is fine enough, unless the amount is smaller.
+    // Four decimals are enough, unless the amount is smaller.
     match microusd {
         0 => "$0".to_owned(),
         1..100 => format!("${}.{:06}", microusd / MICRO, microusd % MICRO),
@@ -111,7 +108,7 @@ pub fn dollars(microusd: u64) -> String {
     }
 }
 
-/// What makes a question dear.
+/// What a question costs is made of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Everything that is sent or may be read.
@@ -161,9 +158,9 @@ mod tests {
         assert!(!allowed(spending(0, 900_000), spending(0, 100_001)));
         assert!(!allowed(spending(u64::MAX, 0), spending(u64::MAX, 0)));
         let words = budget.allow(spending(9_000, 0), spending(1_001, 0)).unwrap_err();
-        assert_eq!(words, "9000 tokens of 10000 are spent or put aside, and this question may need 1001");
+        assert_eq!(words, "9000 tokens of 10000 are spent or reserved, and this question may need 1001");
         let words = budget.allow(spending(0, 900_000), spending(0, 200_000)).unwrap_err();
-        assert_eq!(words, "$0.9000 of $1.0000 are spent or put aside, and this question may cost $0.2000");
+        assert_eq!(words, "$0.9000 of $1.0000 are spent or reserved, and this question may cost $0.2000");
     }
 
     #[test]

@@ -31,9 +31,7 @@ impl fmt::Display for Severity {
 /// A named question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
-    /// The name a reviewer answers by.
     pub name: String,
-    /// What is asked.
     pub question: String,
     /// How much a failure weighs. Not shown to the reviewer.
     pub severity: Severity,

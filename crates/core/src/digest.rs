@@ -15,7 +15,6 @@ text_type!(
 );
 
 impl Digest {
-    /// The digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::from_hash(blake3::hash(bytes))
     }
@@ -56,7 +55,6 @@ impl Parts {
         self
     }
 
-    /// Adds text with its length in front.
     pub fn text(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes())
     }
@@ -75,12 +73,10 @@ impl Parts {
         self
     }
 
-    /// The digest of all parts so far.
     pub fn digest(&self) -> Digest {
         Digest::from_hash(self.0.finalize())
     }
 
-    /// The key made of all parts so far.
     pub fn key(&self) -> Key {
         Key(self.digest().0)
     }

@@ -47,7 +47,6 @@ macro_rules! id {
             /// What every id of this kind begins with.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A new id from random bytes.
             pub fn new(random: [u8; ID_LETTERS]) -> Self {
                 Self(format!("{}{}", $prefix, letters(random)))
             }
@@ -83,7 +82,6 @@ text_type!(
 );
 
 impl Subject {
-    /// Builds a subject from its door and parts.
     pub fn new<'a>(door: &'a str, parts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(std::iter::once(door).chain(parts).map(encode).collect::<Vec<_>>().join("/"))
     }

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 /// Where a failed ruling stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingRef {
-    /// Index of the assignment in its round.
     pub assignment: usize,
     /// Index of the ruling in its answer; none where the whole failed without rulings.
     pub ruling: Option<usize>,
@@ -22,7 +21,6 @@ pub struct FindingRef {
 /// An assignment without a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
-    /// Index of the assignment in its round.
     pub assignment: usize,
     pub why: NoVerdict,
 }
@@ -43,7 +41,6 @@ pub enum RoundEnd {
 }
 
 impl RoundEnd {
-    /// In words for people.
     pub fn words(self) -> String {
         match self {
             Self::Pass => "passed".to_owned(),
@@ -59,7 +56,6 @@ impl RoundEnd {
 /// The verdict of a round, by reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// Failures that block.
     pub blocking: Vec<FindingRef>,
     /// Failures that do not block in this attempt. Always shown.
     pub waived: Vec<FindingRef>,
@@ -136,11 +132,8 @@ pub struct Finding {
     pub file: Option<String>,
     /// The criterion; none where the whole failed without rulings.
     pub criterion: Option<String>,
-    /// How much it weighs.
     pub severity: Severity,
-    /// What the reviewer says.
     pub feedback: String,
-    /// Who ruled.
     pub reviewer: String,
     /// What is wrong, one by one: at least one.
     pub flaws: Vec<Flaw>,
@@ -167,7 +160,6 @@ pub fn finding_id(key: &Key, criterion: &str) -> String {
     format!("fi-{}", digest.short())
 }
 
-/// Spells a finding out.
 pub fn finding(
     rules: &[Rule],
     files: &[Material],

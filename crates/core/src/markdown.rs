@@ -50,7 +50,6 @@ pub fn lines(text: &str) -> Lines<'_> {
     lines_from(text, 0)
 }
 
-/// The lines of a text from a place on.
 pub fn lines_from(text: &str, at: usize) -> Lines<'_> {
     let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
     let number = before.bytes().filter(|byte| *byte == b'\n').count();

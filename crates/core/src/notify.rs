@@ -5,9 +5,8 @@ use std::fmt;
 /// What a notification is about: people switch each kind on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
-    /// A review ended in something a person has to look at.
     ReviewFailed,
-    /// A review waits for somebody to decide.
+    /// A review waits for a decision.
     PersonNeeded,
     /// A review came to no verdict: a reviewer was not there, or could not be understood.
     NoVerdict,
@@ -16,7 +15,6 @@ pub enum About {
 }
 
 impl About {
-    /// As settings and events name it.
     pub fn word(self) -> &'static str {
         match self {
             Self::ReviewFailed => "review_failed",
@@ -27,7 +25,6 @@ impl About {
     }
 }
 
-/// A way of telling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A message of the desktop.
@@ -45,7 +42,6 @@ impl Way {
     /// All of them, in the order in which they are named.
     pub const ALL: [Self; 5] = [Self::Desktop, Self::Bell, Self::Sound, Self::Webhook, Self::Command];
 
-    /// As settings and reports name it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Desktop => "desktop",
@@ -56,7 +52,7 @@ impl Way {
         }
     }
 
-    /// Whether it disturbs whoever is there. A webhook and a command are for machines, which know what to do at night.
+    /// Whether quiet hours silence it. A webhook and a command are for machines, which are never disturbed.
     pub fn disturbs(self) -> bool {
         matches!(self, Self::Desktop | Self::Bell | Self::Sound)
     }
@@ -77,7 +73,6 @@ pub fn is_sound_name(name: &str) -> bool {
 pub struct TimeOfDay(u16);
 
 impl TimeOfDay {
-    /// When a day begins.
     pub const MIDNIGHT: Self = Self(0);
 
     pub fn at(hour: u16, minute: u16) -> Option<Self> {
@@ -101,10 +96,9 @@ impl fmt::Display for TimeOfDay {
     }
 }
 
-/// Hours in which nobody wants to be disturbed. They may go past midnight.
+/// Hours without sound, bell and desktop messages. They may go past midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuietHours {
-    /// The first minute.
     pub start: TimeOfDay,
     /// The first minute after them. The same as the first: there are no such hours.
     pub end: TimeOfDay,
@@ -122,22 +116,18 @@ impl QuietHours {
 /// What people have switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switches {
-    /// Whether anybody is told anything.
+    /// Whether any notification is sent.
     pub enabled: bool,
-    /// By a message of the desktop.
     pub desktop: bool,
     pub bell: bool,
     pub sound: bool,
     pub webhook: bool,
     pub command: bool,
-    /// Of reviews that a person has to look at.
     pub on_review_failed: bool,
-    /// Of reviews that wait for a decision.
     pub on_person_needed: bool,
-    /// Of reviews without a verdict.
     pub on_no_verdict: bool,
     pub on_task_complete: bool,
-    /// When nobody is disturbed.
+    /// The quiet hours.
     pub quiet: Option<QuietHours>,
 }
 
@@ -160,7 +150,7 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// Whether anybody wants to know.
+    /// Whether notifications of this kind are on.
     pub fn wants(&self, about: About) -> bool {
         self.enabled
             && match about {
@@ -182,7 +172,7 @@ impl Switches {
             }
     }
 
-    /// Whether nobody is to be disturbed at this time.
+    /// Whether this time is in the quiet hours.
     pub fn is_quiet(&self, time: TimeOfDay) -> bool {
         self.quiet.is_some_and(|hours| hours.hold_at(time))
     }

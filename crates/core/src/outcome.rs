@@ -9,17 +9,13 @@ use std::fmt;
 pub enum NoVerdict {
     /// The reviewer could not be reached, started or finished.
     Unavailable,
-    /// The reviewer took too long.
     Timeout,
     /// The reply could not be read, or did not answer what was asked.
     Garbled,
     /// The reply said both "passed" and "failed".
     Contradictory,
-    /// The reviewer declined to answer.
     Refused,
-    /// The question or the reply was too long.
     TooLong,
-    /// There was nothing to judge.
     EmptyChange,
     /// What was judged changed meanwhile.
     Stale,
@@ -69,7 +65,7 @@ pub enum Outcome {
     Stopped(Stop),
     /// Criteria or ledger changed under us.
     Integrity,
-    /// Our own fault, or the storage's.
+    /// A defect of Countersign, or a failure of the storage.
     Internal,
     /// Interrupted from the keyboard or by a signal.
     Interrupted,
@@ -150,7 +146,6 @@ impl Outcome {
         self.row().0
     }
 
-    /// The name for programs.
     pub fn name(self) -> &'static str {
         self.row().1
     }
@@ -172,7 +167,6 @@ impl Outcome {
         }
     }
 
-    /// The reason inside the outcome, for programs.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::NoVerdict(why) => Some(why.name()),
@@ -190,12 +184,10 @@ impl Outcome {
 }
 
 impl NoVerdict {
-    /// The name for programs.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// The reason in words.
     pub fn words(self) -> &'static str {
         self.row().1
     }
@@ -210,7 +202,7 @@ impl NoVerdict {
             Self::TooLong => ("too_long", "the question or the reply was too long"),
             Self::EmptyChange => ("empty_change", "there was nothing to judge"),
             Self::Stale => ("stale", "the work changed while it was judged"),
-            Self::Unverified => ("unverified", "not everything has been ruled on"),
+            Self::Unverified => ("unverified", "some criteria have no ruling yet"),
             Self::Budget => ("budget", "the budget does not cover the question"),
         }
     }
@@ -223,7 +215,6 @@ impl NoVerdict {
         }
     }
 
-    /// The outcome this leads to.
     pub fn outcome(self) -> Outcome {
         self.settlement().into()
     }
@@ -235,7 +226,6 @@ impl NoVerdict {
 }
 
 impl Stop {
-    /// The name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::AttemptsUsedUp => "attempts_used_up",
@@ -246,7 +236,6 @@ impl Stop {
         }
     }
 
-    /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::AttemptsUsedUp => "attempts used up",

@@ -21,7 +21,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

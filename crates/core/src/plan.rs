@@ -19,11 +19,9 @@ use std::collections::HashSet;
 pub const CHECKS: &str = "checks";
 const CHECKS_IDENTITY: &str = "checks/1";
 
-/// What an assignment looks at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// All outputs together.
     All,
     /// All files a rule's patterns match, together.
     Matching,
@@ -58,9 +56,7 @@ pub enum Reuse {
 /// A reviewer as the plan needs to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reviewer {
-    /// Its name in the configuration.
     pub name: String,
-    /// How it rules.
     pub kind: ReviewerKind,
     /// Program and model, or whatever else makes its answers its own. Part of the key.
     pub identity: String,
@@ -79,14 +75,12 @@ pub const FIRST_LOOK: u32 = 0;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     pub reviewer: String,
-    /// How it rules.
     pub kind: ReviewerKind,
     /// Which look at the work it is, from [`FIRST_LOOK`].
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub look: u32,
     /// Everything it could see and was asked, and which look it is.
     pub key: Key,
-    /// How far its ruling reaches.
     pub reuse: Reuse,
     /// The mark of the place where it would be asked; a ruling from another place is not reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,9 +90,7 @@ pub struct Candidate {
 /// One rule on one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
-    /// Index of the rule.
     pub rule: usize,
-    /// What it looks at.
     pub target: Target,
     /// Indices of the rule's criteria it asks: a rule's checks and its questions are separate assignments.
     pub criteria: Vec<usize>,
@@ -109,7 +101,6 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// The criteria this assignment asks.
     pub fn asks<'a>(&'a self, rules: &'a [Rule]) -> impl Iterator<Item = &'a Criterion> + 'a {
         let rule = rules.get(self.rule);
         self.criteria.iter().filter_map(move |i| rule.and_then(|rule| rule.criteria.get(*i)))
@@ -119,7 +110,6 @@ impl Assignment {
         self.candidates.iter().find(|candidate| candidate.key == *key)
     }
 
-    /// Whether the author rules, in a later call.
     pub fn is_self_review(&self) -> bool {
         self.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
     }
@@ -128,7 +118,7 @@ impl Assignment {
     pub fn target_words(&self) -> String {
         match &self.target {
             Target::All => "all outputs together".to_owned(),
-            // One alone that is no target of its own is the summary of a change that was split.
+            // A single file that is not its own target is the summary of a split change.
             Target::Matching if self.files.len() == 1 => "the change as a whole".to_owned(),
             Target::Matching => format!("{} files together", self.files.len()),
             Target::Output(name) => format!("output '{name}'"),
@@ -140,7 +130,6 @@ impl Assignment {
 /// All assignments of a submission, and what has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// What will be asked.
     pub assignments: Vec<Assignment>,
     /// Names of rules that apply to none of the files handed in.
     pub not_applicable: Vec<String>,
@@ -151,48 +140,18 @@ pub struct Plan {
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A rule names an output that does not exist.
     #[error("rule '{rule}' is for output '{output}', which does not exist; outputs: {}", known.join(", "))]
-    UnknownOutput {
-        /// The rule.
-        rule: String,
-        /// What it names.
-        output: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// A pattern cannot be read.
+    UnknownOutput { rule: String, output: String, known: Vec<String> },
     #[error("rule '{rule}' has a pattern that cannot be read: {reason}")]
-    BadPattern {
-        /// The rule.
-        rule: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A criterion has no check, and no reviewer is configured.
+    BadPattern { rule: String, reason: String },
     #[error("criterion '{criterion}' of rule '{rule}' needs a reviewer, and none is configured")]
-    NoReviewer {
-        /// The rule.
-        rule: String,
-        /// The criterion.
-        criterion: String,
-    },
-    /// A rule names a reviewer that does not exist.
+    NoReviewer { rule: String, criterion: String },
     #[error("rule '{rule}' asks reviewer '{reviewer}', which is not configured")]
-    UnknownReviewer {
-        /// The rule.
-        rule: String,
-        /// What it names.
-        reviewer: String,
-    },
+    UnknownReviewer { rule: String, reviewer: String },
     /// A rule without criteria can only pass by itself.
     #[error("rule '{rule}' has no criteria")]
-    NoCriteria {
-        /// The rule.
-        rule: String,
-    },
-    /// No rule applies to anything that was handed in.
-    #[error("no rule applies to what was handed in")]
+    NoCriteria { rule: String },
+    #[error("no rule applies to the submitted files")]
     NothingToJudge,
 }
 

@@ -14,7 +14,6 @@ pub use gate::{
 
 /// Up to this many files a question gets the base timeout.
 pub const TIMEOUT_BASE_FILES: usize = 5;
-/// The base timeout of a question.
 pub const TIMEOUT_BASE_SECONDS: u64 = 240;
 /// What each further file adds.
 pub const TIMEOUT_FILE_SECONDS: u64 = 30;
@@ -35,7 +34,6 @@ pub const MAX_SELF_REVIEW_CALLS: u32 = 5;
 /// How often the session of an agent that was written to lets a stopped review go on, between decisions of people.
 pub const MAX_SESSION_LIFTS: u32 = 3;
 
-/// How long a question about this many files may take.
 pub fn timeout_seconds(files: usize) -> u64 {
     TIMEOUT_BASE_SECONDS + TIMEOUT_FILE_SECONDS * files.saturating_sub(TIMEOUT_BASE_FILES) as u64
 }
@@ -78,7 +76,7 @@ pub enum Overrides {
     Allow,
     /// People only.
     PeopleOnly,
-    /// Nobody.
+    /// No override at all, by people neither.
     Forbid,
 }
 
@@ -96,7 +94,6 @@ pub enum GateFiles {
 /// What a review was opened under. It is in the ledger, so edits of the configuration cannot loosen a running loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// How often the work may come back.
     pub attempts: Attempts,
     /// What blocks, by attempt.
     pub blocking: Vec<Blocking>,
@@ -105,13 +102,10 @@ pub struct Policy {
     /// Whether failed work that comes back unchanged stops it at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged_stops: bool,
-    /// How long a ruling stands.
     pub reuse_days: u32,
     /// Take "passed" without a ruling per criterion as a pass.
     pub accept_bare_verdicts: bool,
-    /// Who may override.
     pub overrides: Overrides,
-    /// How much the whole review may cost.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
     /// What becomes of changes to the gate itself.

@@ -7,22 +7,15 @@ use crate::outcome::NoVerdict;
 /// Where a task is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The agent works.
     Agent,
-    /// Tests run.
     Tests,
-    /// Lint runs.
     Lint,
-    /// Reviewers judge.
     Review,
-    /// A person has the last word.
     Person,
-    /// It is committed and merged.
     Merge,
 }
 
 impl Stage {
-    /// All of them, in order.
     pub const ALL: [Self; 6] =
         [Self::Agent, Self::Tests, Self::Lint, Self::Review, Self::Person, Self::Merge];
 
@@ -46,9 +39,7 @@ impl Stage {
 /// What a person sees of one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// How much it weighs.
     pub severity: Severity,
-    /// What is wrong.
     pub text: String,
     pub place: Option<String>,
 }
@@ -65,61 +56,57 @@ pub enum ProgressEvent {
         answered: usize,
     },
     /// Another process performs the same round; its end is waited for.
-    Waiting { review: ReviewId },
-    /// A reviewer is being asked.
+    Waiting {
+        review: ReviewId,
+    },
     Asked {
         review: ReviewId,
-        /// Index of the assignment.
         assignment: usize,
         /// The rule and what it looks at.
         label: String,
-        /// Who is asked.
         reviewer: String,
         /// Whether it is asked again, with the defect of its reply.
         again: bool,
     },
-    /// A reviewer answered.
     Answered {
         review: ReviewId,
-        /// Index of the assignment.
         assignment: usize,
-        /// How many criteria failed.
         failed: usize,
     },
-    /// A question got no answer.
     AskFailed {
         review: ReviewId,
-        /// Index of the assignment.
         assignment: usize,
         why: NoVerdict,
         detail: String,
     },
     /// A task begins, or goes on.
-    Began { task: String, name: String, attempt: u32, of: u32 },
+    Began {
+        task: String,
+        name: String,
+        attempt: u32,
+        of: u32,
+    },
     /// A task comes to a stage.
-    Stage { task: String, stage: Stage },
-    /// A round was judged.
+    Stage {
+        task: String,
+        stage: Stage,
+    },
     Judged {
         task: String,
         verdict: String,
-        /// What was found.
         issues: Vec<Issue>,
     },
     /// A task waits for a person.
     Awaits {
         task: String,
-        /// The review to decide about.
         review: ReviewId,
     },
-    /// An attempt did not go through.
     Failed {
         task: String,
-        /// Why, in a line.
         error: String,
         /// Whether there is another attempt.
         again: bool,
     },
-    /// A task is merged.
     Done {
         task: String,
         /// What became of its review.

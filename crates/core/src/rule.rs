@@ -16,7 +16,6 @@ pub enum Scope {
     Files {
         /// Glob patterns relative to the project root.
         patterns: Vec<String>,
-        /// How they are put into questions.
         each: Each,
     },
 }
@@ -57,7 +56,6 @@ impl TryFrom<Value> for Each {
 pub struct Rule {
     /// How people and reports call it.
     pub name: String,
-    /// What it applies to.
     pub scope: Scope,
     /// What is asked; at least one where it comes from a file.
     pub criteria: Vec<Criterion>,
@@ -70,7 +68,6 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What it looks at, in words for people.
     pub fn scope_words(&self) -> String {
         match &self.scope {
             Scope::Whole => "all outputs together".to_owned(),

@@ -1,4 +1,4 @@
-//! JSON that means one thing: a key that stands twice in an object is an error, not a coin toss.
+//! JSON that means one thing: a key that appears twice in an object is an error.
 
 use crate::text;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};

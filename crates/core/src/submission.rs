@@ -17,7 +17,6 @@ pub enum OutputKind {
 pub struct Output {
     /// The name rules refer to.
     pub name: String,
-    /// One file or a list.
     pub kind: OutputKind,
 }
 
@@ -29,14 +28,12 @@ pub enum Content {
     Text,
     /// Anything else that could be read.
     Binary,
-    /// Nothing is there.
     Missing,
     /// It is there and could not be read; the reason in words.
     Unreadable(String),
 }
 
 impl Content {
-    /// Whether there are bytes that could be read.
     pub fn has_bytes(&self) -> bool {
         matches!(self, Self::Text | Self::Binary)
     }
@@ -83,9 +80,7 @@ pub struct Material {
     /// The digest of all its bytes.
     pub digest: Digest,
     pub size_bytes: u64,
-    /// Text, binary, missing, unreadable.
     pub content: Content,
-    /// A file, or a text that was handed in.
     #[serde(default, skip_serializing_if = "Form::is_file")]
     pub form: Form,
 }
@@ -95,7 +90,6 @@ pub struct Material {
 pub struct Submission {
     /// Names exactly these rules, paths, bytes and notes.
     pub digest: Digest,
-    /// The named parts.
     pub outputs: Vec<Output>,
     /// The files of all outputs, in order.
     pub files: Vec<Material>,
@@ -159,7 +153,6 @@ impl Submission {
         }
     }
 
-    /// The name of the output a file belongs to.
     pub fn output_name(&self, file: &Material) -> &str {
         self.outputs.get(file.output).map_or("", |output| output.name.as_str())
     }

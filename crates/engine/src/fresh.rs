@@ -9,7 +9,6 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The system has no random numbers.
 #[derive(Debug, thiserror::Error)]
 #[error("no random numbers: {0}")]
 pub struct NoRandom(pub(crate) getrandom::Error);
@@ -20,7 +19,6 @@ pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], NoRandom> {
     Ok(bytes)
 }
 
-/// The letters of a new id.
 pub fn id() -> Result<String, NoRandom> {
     Ok(letters(random::<ID_LETTERS>()?))
 }

@@ -19,7 +19,7 @@ const MAX_TRIES: u32 = 16;
 /// How many folders of dead processes one process clears away.
 const MAX_SWEPT: usize = 256;
 
-/// A folder that is gone when this is.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
@@ -34,7 +34,7 @@ impl Scratch {
         let within = std::env::temp_dir();
         let scratch = Self::within(&within, what)?;
         in_use().insert(scratch.path().to_owned());
-        // Nobody waits for it. Where we end before it does, the next one goes on.
+        // No caller waits for it. If this process ends first, the next one goes on.
         SWEPT.call_once(|| drop(std::thread::Builder::new().spawn(move || sweep(&within))));
         Ok(scratch)
     }
@@ -151,7 +151,7 @@ mod tests {
         make("countersign-dead", &[LOCK, "index", "objects/aa/1"]);
         make("countersign-without-lock", &["prompt.md"]);
         make("other-dead", &[LOCK]);
-        // What a link leads to is nobody's to clear away.
+        // The target of a link is not ours to remove.
         make("target", &[LOCK]);
         std::os::unix::fs::symlink(within.path().join("target"), within.path().join("countersign-link"))
             .unwrap();

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 const OUTPUT_BYTES: usize = 256 * 1024;
 
-/// How a command ended, and its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandResult {
     pub end: End,
@@ -17,20 +16,16 @@ pub struct CommandResult {
     pub output: String,
 }
 
-/// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It ended with exit code 0.
     Passed,
     /// It ended otherwise.
     Failed(String),
-    /// It took too long.
     TimedOut,
     Cancelled,
 }
 
 impl CommandResult {
-    /// Whether it ended with exit code 0.
     pub fn passed(&self) -> bool {
         self.end == End::Passed
     }
@@ -54,7 +49,6 @@ pub struct Command<'a> {
     pub line: &'a str,
     /// Where it runs.
     pub folder: &'a Path,
-    /// How long it may take.
     pub timeout: Duration,
     pub environment: &'a [(OsString, OsString)],
     /// Who hears what it writes.

@@ -11,7 +11,6 @@ use tokio::time::{Instant, timeout};
 /// A webhook. The path of its address may be a secret, so messages name the host only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The address.
     pub url: String,
     /// What is sent as `Authorization: Bearer …`.
     pub token: Option<String>,
@@ -23,10 +22,10 @@ impl Webhook {
     /// Posts a JSON text, with retries, for no longer than `within`. The error says why it was not taken. The pauses between
     /// retries depend on `id`.
     pub async fn post(&self, json: &str, id: &str, within: Duration) -> Result<(), String> {
-        let place = Place::of(&self.url).ok_or("its address is none")?;
+        let place = Place::of(&self.url).ok_or("its address is not valid")?;
         let words = |why: String| format!("{}: {why}", place.host);
         if self.token.is_some() && place.is_open() {
-            let why = "its token would go over the network in the open; use an `https://` address";
+            let why = "its token would be sent unencrypted; use an `https://` address";
             return Err(words(why.to_owned()));
         }
         let client = client(&place).map_err(words)?;
@@ -50,7 +49,7 @@ impl Webhook {
                 value.ok_or_else(|| Failed::for_good("its token cannot be sent".to_owned()))?,
             );
         }
-        // What it says is of no interest, so only the head of its answer is waited for.
+        // Its answer does not matter, so only the head is awaited.
         match timeout(self.timeout, request.body(json.to_owned()).send()).await {
             Err(_) => Err(unreached(format!("it did not answer within {} s", self.timeout.as_secs()))),
             Ok(Err(error)) => Err(unreached(chain(&error))),

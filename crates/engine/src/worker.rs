@@ -26,7 +26,6 @@ pub enum Worker {
         path: String,
         /// The model, where not its own choice.
         model: Option<String>,
-        /// More arguments.
         more: Vec<String>,
     },
     /// Any command: its words, in which `{prompt}`, `{prompt_file}` and `{model}` stand for those. Without either
@@ -34,13 +33,11 @@ pub enum Worker {
     Command { argv: Vec<String>, model: Option<String> },
 }
 
-/// What is to be done.
 #[derive(Clone, Debug)]
 pub struct WorkRequest<'a> {
     pub prompt: &'a str,
     /// The folder it is done in.
     pub folder: &'a Path,
-    /// How long it may take.
     pub timeout: Duration,
     /// The name under which hooks of the program know that they run below us.
     pub mark: &'a str,
@@ -49,7 +46,6 @@ pub struct WorkRequest<'a> {
     pub tap: Option<Tap>,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub struct WorkResult {
     /// What it said last, or why there is nothing.
@@ -76,7 +72,6 @@ impl Worker {
         })
     }
 
-    /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
             Self::Program { program, .. } => program.name,
@@ -110,7 +105,8 @@ impl Worker {
             }
             Self::Command { argv, model } => command(argv, model.as_deref(), request.prompt, private)?,
         };
-        // A program that finds the marks of the session ours is started in takes itself for a part of it.
+        // A program that finds the marks of the session in which we were started believes that it is part of that
+        // session.
         let kept =
             |(name, value): &&(OsString, OsString)| !PROGRAMS.marks().any(|(mark, _)| mark.is(name, value));
         call.env = request.environment.iter().filter(kept).cloned().collect();
@@ -147,7 +143,7 @@ impl Worker {
                     Err(_) => tap.hear(&line),
                 }
             }
-            // A line without an end is not kept for ever.
+            // A line without an end is dropped at some length.
             if rest.len() > OUTPUT_BYTES {
                 rest.clear();
             }
@@ -183,7 +179,7 @@ fn command(argv: &[String], model: Option<&str>, prompt: &str, private: &Path) -
             if prompt.len() > ARGUMENT_BYTES || prompt.contains('\0') {
                 return Err(std::io::Error::other(format!(
                     "the prompt has {} bytes and an argument holds {ARGUMENT_BYTES}: use {{prompt_file}} instead of \
-                     {{prompt}}, or leave both away to get it by standard input",
+                     {{prompt}}, or use neither to get it on standard input",
                     prompt.len()
                 )));
             }

@@ -138,7 +138,7 @@ pub fn rule_marked(
             let answer = Answer { feedback, bare: Some(false), flaws, ..Answer::default() };
             return Ok(MarkedRuling::Answer(answer));
         }
-        // Whoever changes files and says that they pass has fixed them, too.
+        // A reviewer that changes files and says that they pass has fixed them, too.
         Marker::Passed | Marker::Fixed if has_changed_files => return Ok(MarkedRuling::Fixed(said)),
         Marker::Fixed => {
             let words = "the last line says REVIEW_FIXED, and no file was changed";

@@ -38,9 +38,7 @@ pub const MAX_FEEDBACK_BYTES: usize = 8 * 1024;
 /// One criterion's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// The criterion's name.
     pub criterion: String,
-    /// Whether it is met.
     pub passed: bool,
     /// What the reviewer says about it.
     #[serde(default)]
@@ -70,7 +68,6 @@ impl Ruling {
 pub struct Reply {
     /// Its overall result; false where it names none.
     pub passed: bool,
-    /// Its overall feedback.
     pub feedback: String,
     /// Its rulings by criterion; empty where it gave none.
     pub criteria_results: Vec<Ruling>,
@@ -81,7 +78,6 @@ pub struct Reply {
 pub struct Answer {
     /// A ruling per criterion, in the order asked; empty for a bare verdict.
     pub rulings: Vec<Ruling>,
-    /// The overall feedback.
     pub feedback: String,
     /// The overall result of a reply that gave no rulings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -244,7 +240,6 @@ impl Answer {
         Self { rulings, feedback, ..Self::default() }
     }
 
-    /// Whether anything in it fails.
     pub fn fails(&self) -> bool {
         self.bare == Some(false) || self.rulings.iter().any(|ruling| !ruling.passed)
     }

@@ -7,9 +7,7 @@ use crate::criterion::Severity;
 /// A finding in a free text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// How much it weighs.
     pub severity: Severity,
-    /// What is wrong.
     pub text: String,
     /// Where, such as `api.py:45`.
     pub place: Option<String>,

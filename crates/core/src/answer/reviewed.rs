@@ -38,7 +38,7 @@ pub const PARSED_REVIEW: Shape = Shape(&[
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewResult {
-    /// Nobody has said anything yet.
+    /// No reviewer has answered yet.
     Pending,
     /// The work passes.
     Approved,
@@ -72,9 +72,7 @@ impl ReviewResult {
 /// What a review of a task says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviewed {
-    /// Its conclusion.
     pub result: ReviewResult,
-    /// What it found.
     #[serde(default)]
     pub issues: Vec<String>,
     /// In a sentence or two.
@@ -86,7 +84,6 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
-    /// Whether the work passes.
     pub fn passes(&self) -> bool {
         self.result == ReviewResult::Approved && !self.blocking
     }
@@ -96,7 +93,7 @@ impl Reviewed {
         self.result == ReviewResult::Rejected || self.blocking
     }
 
-    /// What whoever has to mend it reads: the summary, then a line for each issue.
+    /// What the author reads: the summary, then a line for each issue.
     pub fn feedback(&self) -> String {
         let summary = (!self.summary.trim().is_empty()).then(|| self.summary.trim().to_owned());
         let issues = self.issues.iter().map(|issue| format!("- {}", issue.trim()));

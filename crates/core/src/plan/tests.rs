@@ -225,7 +225,7 @@ fn what_does_not_fit_is_split_by_file_where_the_rule_allows_it() {
         (&[None][..], 1),
         (&[Some(10)], 1),
         (&[Some(9)], 2),
-        // Whoever is asked first decides; for the next one it may be too long, which is said then.
+        // The first reviewer decides; for the next one it may be too long, which is reported then.
         (&[Some(9), None], 2),
         (&[None, Some(9)], 1),
     ] {

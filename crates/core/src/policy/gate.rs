@@ -26,7 +26,6 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateItem<'i> {
     pub id: &'i str,
-    /// How much it weighs.
     pub severity: Severity,
     pub standing: Standing,
     /// In how many rounds it failed.
@@ -38,7 +37,6 @@ pub struct GateItem<'i> {
 pub struct GatePolicy {
     /// What blocks, by round. Before the first line `Must` does.
     pub blocking: Vec<Blocking>,
-    /// The last round.
     pub ceiling_rounds: u32,
     /// The failure of one item that ends the loop.
     pub item_failures_max: u32,
@@ -57,7 +55,6 @@ impl Default for GatePolicy {
 }
 
 impl GatePolicy {
-    /// The lightest severity that blocks in this round.
     pub fn threshold(&self, round: u32) -> Severity {
         threshold(&self.blocking, round)
     }
@@ -96,20 +93,14 @@ impl GateEnd {
     }
 }
 
-/// What the gate says, with the items behind it, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateResult<'i> {
-    /// How it stands.
     pub end: GateEnd,
-    /// The lightest severity that blocks in this round.
     pub threshold: Severity,
-    /// What failed and blocks.
     pub failed: Vec<&'i str>,
-    /// What is open and blocks.
     pub open: Vec<&'i str>,
     /// What failed or is open and does not block in this round.
     pub waived: Vec<&'i str>,
-    /// What a person took as it is.
     pub accepted: Vec<&'i str>,
     /// What blocks and failed as often as an item may.
     pub capped: Vec<&'i str>,

@@ -6,10 +6,11 @@ use crate::text::{self, Changes, FILE_RULE, SECTION_RULE};
 /// What is shown of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// The full text.
     Text(String),
     /// Not UTF-8; where it is.
-    Binary { absolute_path: String },
+    Binary {
+        absolute_path: String,
+    },
     /// Nothing is there.
     Missing,
     /// Could not be read; the error.
@@ -33,12 +34,9 @@ impl Body {
     }
 }
 
-/// One file of a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its path, as submitted.
     pub path: String,
-    /// The output it belongs to.
     pub output: String,
     pub body: Body,
 }

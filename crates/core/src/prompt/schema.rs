@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 /// What a field holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// true or false.
     Bool,
     Text,
     /// A text or null.
@@ -20,12 +19,9 @@ pub enum Kind {
     List(&'static [Field]),
 }
 
-/// One field of a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its key.
     pub name: &'static str,
-    /// What it holds.
     pub kind: Kind,
     /// Whether a reply without it is incomplete.
     pub required: bool,

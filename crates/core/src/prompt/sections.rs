@@ -41,7 +41,6 @@ impl Section {
 /// What stands around the diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sections {
-    /// Sections before the diff.
     pub before: Vec<Section>,
     /// The heading of the diff; without one it is not shown.
     pub heading: String,
@@ -68,11 +67,8 @@ pub struct TaskContext<'a> {
     pub task: Option<(&'a str, &'a str)>,
     /// What belongs to it.
     pub scope: Option<&'a str>,
-    /// When it is done.
     pub acceptance: Option<&'a str>,
-    /// What the tests said.
     pub test_results: Option<&'a str>,
-    /// What lint said.
     pub lint_results: Option<&'a str>,
     /// The end of what was said while the work was done.
     pub session_log: Option<&'a str>,

@@ -10,9 +10,7 @@ use crate::text;
 pub struct ReviewSection {
     /// What it looks at: "all outputs together", "output 'name'".
     pub scope: String,
-    /// Names and questions.
     pub criteria: Vec<(String, String)>,
-    /// Context from the author of the rule.
     pub guidance: Option<String>,
     /// For a review of single files: each of them.
     pub each_file: Vec<String>,
@@ -21,17 +19,13 @@ pub struct ReviewSection {
 /// Everything the document is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfReview {
-    /// The outputs, shown or listed.
     pub files: Vec<Shown>,
-    /// The rules.
     pub reviews: Vec<ReviewSection>,
-    /// What the author says.
     pub notes: Option<String>,
     /// How to hand the result in, in the door's own words.
     pub submit: Option<String>,
 }
 
-/// Builds the document.
 pub fn self_review_instructions(review: &SelfReview) -> String {
     let mut out = String::from("# Quality Review Instructions\n\n");
     out.push_str(

@@ -37,10 +37,8 @@ pub struct Redaction {
 /// A built-in pattern says whether what was found is one; all a user's own matches is one.
 type IsOne = fn(&str, Option<char>) -> bool;
 
-/// A pattern of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPattern {
-    /// What stands in the mark.
     pub name: String,
     /// The regular expression; all it matches is replaced.
     pub pattern: String,
@@ -50,19 +48,14 @@ pub struct OwnPattern {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<String, usize>);
 
-/// Why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The name does not fit into a mark.
     #[error("the name of a pattern has small letters, digits and `-`, at most {MAX_NAME_BYTES}")]
     Name,
-    /// The name stands for one of ours.
     #[error("`{0}` is the name of a built-in pattern")]
     BuiltIn(String),
-    /// It is no regular expression.
     #[error("the pattern cannot be read: {0}")]
     Expression(String),
-    /// It matches where there is nothing.
     #[error("the pattern matches the empty text, so it would replace everything")]
     Empty,
     /// It matches what it leaves behind.
@@ -208,7 +201,6 @@ impl Counts {
         self.0.values().sum()
     }
 
-    /// Adds those of another text.
     pub fn add(&mut self, other: Self) {
         for (name, count) in other.0 {
             *self.0.entry(name).or_default() += count;

@@ -43,7 +43,6 @@ static HINTS: LazyLock<Option<(AhoCorasick, Vec<Vec<usize>>)>> = LazyLock::new(|
     Some((searcher, rows))
 });
 
-/// The expression of a row.
 pub(super) fn regex(row: usize) -> Result<&'static Regex, Problem> {
     static MADE: [OnceLock<Result<Regex, Problem>>; ROWS] = [const { OnceLock::new() }; ROWS];
     let made = MADE[row].get_or_init(|| compile(&table::expanded(TABLE[row].expression)));

@@ -9,7 +9,6 @@ pub(super) struct Row {
     pub name: &'static str,
     /// A text without any of these, in any case, has no such secret and is not searched.
     pub hints: &'static [&'static str],
-    /// How it is found.
     pub expression: &'static str,
     /// Whether what was found is one: the value, and the character behind it.
     pub is_one: fn(&str, Option<char>) -> bool,

@@ -5,7 +5,7 @@ pub(super) fn any(_: &str, _: Option<char>) -> bool {
     true
 }
 
-/// A secret access key has exactly aws_secret signs; longer runs are other base64, aws_secret hex digits are a commit.
+/// A secret access key has exactly 40 characters; longer runs are other base64, 40 hex digits are a commit.
 pub(super) fn aws_secret(value: &str, after: Option<char>) -> bool {
     value.len() == 40 && after != Some('=') && !value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who acts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Recorded", into = "Recorded")]
 pub struct Actor {
@@ -11,7 +10,6 @@ pub struct Actor {
     pub kind: ActorKind,
     /// Whether it is an agent that the user's own configuration lets decide like a person.
     pub deputy: bool,
-    /// The way by which it acts.
     pub channel: Channel,
 }
 

@@ -6,7 +6,6 @@ use crate::ids::ReviewId;
 use crate::judge::{Judgement, RoundEnd};
 use crate::outcome::NoVerdict;
 
-/// Folds one event into a review.
 pub fn apply(mut review: Review, event: &Event) -> Review {
     review.events += 1;
     match event {
@@ -71,7 +70,6 @@ pub fn apply(mut review: Review, event: &Event) -> Review {
     review
 }
 
-/// Folds all events of a review.
 pub fn fold<'a>(id: ReviewId, events: impl IntoIterator<Item = &'a Event>) -> Review {
     events.into_iter().fold(Review::unopened(id), apply)
 }
@@ -111,7 +109,7 @@ fn latest_round_asking<'a>(review: &'a mut Review, key: &Key) -> Option<&'a mut 
 }
 
 fn judged(review: &mut Review, end: RoundEnd, judgement: &Judgement, at_ms: i64) {
-    // An author who fixes the work before a self-review cost no reviewer any time.
+    // An author who fixes the work before a self-review used no reviewer.
     let mut own_pace = false;
     if let Some(round) = review.rounds.last_mut() {
         own_pace = end == RoundEnd::Superseded && round.token.is_some();

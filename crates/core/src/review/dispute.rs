@@ -11,23 +11,17 @@ use crate::plan::ReviewerKind;
 use crate::rule::{Rule, Scope};
 use serde::{Deserialize, Serialize};
 
-/// What came of a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
     /// What the finding was an answer to.
     pub key: Key,
     pub criterion: String,
-    /// The finding's stable name.
     pub finding: String,
     /// The review in which it was judged again.
     pub review: ReviewId,
-    /// Who judged it again.
     pub reviewer: String,
-    /// Who disputed it.
     pub by: Actor,
-    /// Whether the finding stands.
     pub upheld: bool,
-    /// What was said about it.
     pub feedback: String,
 }
 

@@ -9,13 +9,9 @@ use std::collections::HashSet;
 /// Something the engine must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Ask a reviewer.
     Ask {
-        /// Index of the assignment.
         assignment: usize,
-        /// The key to answer under.
         key: Key,
-        /// The reviewer's name.
         reviewer: String,
         /// What was wrong with the first reply, where this is the second try.
         repair: Option<String>,
@@ -26,7 +22,6 @@ pub enum Effect {
     Confirm,
 }
 
-/// What must be done now.
 pub fn due(review: &Review) -> Vec<Effect> {
     let (State::Judging, Some(round)) = (review.state, review.round()) else { return vec![] };
     let mut effects = vec![];
@@ -74,7 +69,6 @@ pub(super) fn is_due(review: &Review, key: &Key) -> bool {
 enum Wanted<'a> {
     /// It is answered, or no reviewer is left to ask.
     Nothing,
-    /// The author's own review.
     SelfReview,
     /// To ask a reviewer, with the defect of the first reply.
     Asking(&'a Candidate, Option<String>),

@@ -15,38 +15,28 @@ use crate::submission::Submission;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Event {
     /// A loop on a subject began.
     ReviewOpened {
-        /// What stays the same over retries.
         subject: Subject,
-        /// The rules in force.
         rules: Vec<Rule>,
         /// The policy in force, until the review is over.
         policy: Policy,
     },
-    /// Work was handed in; a round began.
     Submitted {
         round: u32,
-        /// What was handed in.
         submission: Submission,
-        /// What is asked.
         assignments: Vec<Assignment>,
         /// The rules, where they differ from those of the round before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rules: Option<Vec<Rule>>,
     },
-    /// A reviewer is being asked.
     Asked {
         round: u32,
-        /// The question's own id.
         call: CallId,
-        /// What is asked.
         key: Key,
-        /// Who is asked.
         reviewer: String,
         /// Which look at the work it is.
         #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -54,26 +44,19 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Place::is_empty")]
         place: Place,
     },
-    /// A valid answer came.
     Answered {
         round: u32,
-        /// What was asked.
         key: Key,
         answer: Answer,
-        /// Who gave it.
         by: By,
         /// The mark of the place where it was asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         place: Option<Digest>,
     },
-    /// A question got no answer.
     AskFailed {
         round: u32,
-        /// The question's own id.
         call: CallId,
-        /// What was asked.
         key: Key,
-        /// Why there is no answer.
         why: NoVerdict,
         detail: String,
         /// What a reviewer found that changed the files itself, in its own words.
@@ -83,39 +66,40 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<BudgetOf>,
     },
-    /// The author was asked for a self-review.
     SelfReviewAsked {
         round: u32,
         /// What the answer must bring back.
         token: Token,
     },
-    /// A round ended.
     RoundJudged {
         round: u32,
         end: RoundEnd,
-        /// The verdict, by reference.
         judgement: Judgement,
         at_ms: i64,
     },
     /// A round has ended, and a person has the last word on it.
-    PersonAsked { round: u32 },
+    PersonAsked {
+        round: u32,
+    },
     /// A person decided, or another actor that the policy allows to.
-    Decided { decision: Decision },
-    /// A finding was disputed and judged again.
+    Decided {
+        decision: Decision,
+    },
     Disputed {
-        /// What came of it.
         dispute: Dispute,
     },
     /// A person, or within limits the session of an agent, let a stopped review go on.
     Lifted {
         by: Actor,
-        /// Why.
         reason: String,
     },
-    /// The review is over.
-    Settled { outcome: Settlement },
+    Settled {
+        outcome: Settlement,
+    },
     /// The door delivered the answer of a round.
-    Notified { round: u32 },
+    Notified {
+        round: u32,
+    },
 }
 
 impl Event {
@@ -139,36 +123,28 @@ impl Event {
     }
 }
 
-/// Who gave an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// A reviewer that was asked.
     Call {
-        /// The question's own id.
         call: CallId,
-        /// The reviewer's name.
         reviewer: String,
     },
     /// A ruling that stands from before.
     Reused {
-        /// The review it was given in.
         review: ReviewId,
         /// The event it was given by.
         n: u64,
-        /// The reviewer's name.
         reviewer: String,
     },
     /// The answer a reviewer had given, without a finding that was withdrawn.
     Disputed {
         /// The review in which it was judged again.
         review: ReviewId,
-        /// Who judged it again.
         reviewer: String,
     },
-    /// The author's own review.
     SelfReview {
-        /// The token it brought back.
         token: Token,
     },
 }
@@ -189,7 +165,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The name, as it is typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -203,10 +178,8 @@ impl Verb {
 /// A recorded decision: who, what, why, about which bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Who decided.
     pub by: Actor,
     pub verb: Verb,
-    /// Why.
     pub reason: String,
     /// What they had before them.
     pub digest: Digest,

@@ -39,15 +39,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
     pub id: ReviewId,
-    /// What stays the same over retries.
     pub subject: Subject,
-    /// The rules of the current round.
     pub rules: Vec<Rule>,
-    /// What it was opened under.
     pub policy: Policy,
     /// All rounds; the last is the current one.
     pub rounds: Vec<Round>,
-    /// Where it stands.
     pub state: State,
     /// Rounds that ended in needs work since it was opened or lifted.
     pub attempts: u32,
@@ -57,7 +53,6 @@ pub struct Review {
     pub empty_at_ms: i64,
     /// Self-reviews asked for in a row and not answered.
     pub self_review_calls: u32,
-    /// What people decided, in order.
     pub decisions: Vec<Decision>,
     /// Who let it go on after it was stopped, and why.
     pub lifts: Vec<(Actor, String)>,
@@ -67,7 +62,6 @@ pub struct Review {
     pub session_lifts: u32,
     /// The first round whose questions count for the budget: a person who lets a review go on gives it anew.
     pub budget_from_round: u32,
-    /// Findings that were disputed, and what came of it.
     pub disputes: Vec<Dispute>,
     /// Answers without the findings that were withdrawn, by key.
     pub amended: BTreeMap<Key, Given>,
@@ -77,17 +71,12 @@ pub struct Review {
     pub events: u64,
 }
 
-/// Where a review stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// Nothing was handed in yet.
     #[default]
     Unopened,
-    /// A round is under way.
     Judging,
-    /// The last round had blocking findings.
     NeedsWork,
-    /// The last round had no verdict.
     NoVerdict(NoVerdict),
     /// The last round has ended, and a person has not said yet what becomes of it.
     AwaitingPerson,
@@ -99,39 +88,31 @@ pub enum State {
 pub struct Round {
     /// Its number, from 1.
     pub n: u32,
-    /// What was handed in.
     pub submission: Submission,
-    /// What is asked.
     pub assignments: Vec<Assignment>,
     /// Indices of the assignments that ask under a key: with thousands of them, none is searched for.
     asks: BTreeMap<Key, Vec<usize>>,
     pub answers: BTreeMap<Key, Given>,
     /// Where questions were asked, by call; those without a place are left out.
     asked_at: BTreeMap<CallId, Digest>,
-    /// Questions that failed, by key.
     pub failures: BTreeMap<Key, Vec<Failure>>,
     /// The token of a self-review that is waited for.
     pub token: Option<Token>,
     pub end: Option<RoundEnd>,
-    /// Its verdict, by reference.
     pub judgement: Judgement,
     /// Whether the door wrote the answer and saw no hang-up.
     pub delivered: bool,
 }
 
-/// An answer and who gave it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     pub answer: Answer,
-    /// Who gave it.
     pub by: By,
-    /// The event it was given by.
     pub n: u64,
     /// The mark of the place where it was asked.
     pub place: Option<Digest>,
 }
 
-/// A question that got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub why: NoVerdict,
@@ -143,17 +124,14 @@ pub struct Failure {
 }
 
 impl Review {
-    /// A review nothing was handed in to yet.
     pub fn unopened(id: ReviewId) -> Self {
         Self { id, ..Self::default() }
     }
 
-    /// The current round.
     pub fn round(&self) -> Option<&Round> {
         self.rounds.last()
     }
 
-    /// The digest of what was handed in last.
     pub fn digest(&self) -> Option<&Digest> {
         self.round().map(|round| &round.submission.digest)
     }
@@ -192,12 +170,10 @@ impl Review {
             && due(self).is_empty()
     }
 
-    /// The findings that block, spelled out.
     pub fn findings(&self) -> Vec<Finding> {
         self.spelled_out(|judgement| &judgement.blocking)
     }
 
-    /// The failures that do not block in this attempt, spelled out.
     pub fn waived(&self) -> Vec<Finding> {
         self.spelled_out(|judgement| &judgement.waived)
     }
@@ -241,7 +217,6 @@ impl Review {
 }
 
 impl Round {
-    /// A round that begins.
     fn new(n: u32, submission: Submission, assignments: Vec<Assignment>) -> Self {
         let mut asks: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (index, assignment) in assignments.iter().enumerate() {

@@ -9,10 +9,10 @@ use crate::rule::Rule;
 use crate::submission::Submission;
 
 /// Why a session lets a review go on.
-const WRITTEN_TO: &str = "the session was written to, and the work is another";
+const WRITTEN_TO: &str = "the user wrote to the session, and the work has changed";
 
 pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>, Refused> {
-    // The first decision about a digest counts. Letting the review go on is what makes room for another one.
+    // The first decision about a digest counts. An unblock allows another one.
     if let Some(first) = review.decided.as_ref().filter(|first| first.digest == decision.digest) {
         return Err(Refused::Decided(first.words()));
     }
@@ -29,7 +29,7 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
     if review.digest() != Some(&decision.digest) {
         return Err(Refused::Stale);
     }
-    // Where a person has the last word, what passed is approved without overriding anybody.
+    // Where a person has the last word, what passed is approved without an override.
     let awaited = review.state == State::AwaitingPerson;
     let passed = awaited && review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
     let overrides = match decision.verb {
@@ -39,7 +39,7 @@ pub(super) fn decided(review: &Review, decision: Decision) -> Result<Vec<Event>,
     };
     match review.policy.overrides {
         _ if awaited && !decision.by.may_decide() => return Err(forbidden(&decision.by)),
-        Overrides::Forbid if overrides => return Err(Refused::Forbidden("anybody")),
+        Overrides::Forbid if overrides => return Err(Refused::NoOverrides),
         Overrides::PeopleOnly | Overrides::Forbid if !decision.by.may_decide() => {
             return Err(forbidden(&decision.by));
         }
@@ -83,7 +83,7 @@ pub(super) fn lifted(review: &Review, by: Actor, reason: String) -> Result<Vec<E
 pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refused> {
     match review.state {
         _ if review.attempts > 0 && !by.may_decide() => Err(forbidden(by)),
-        State::Unopened => Err(Refused::NotNow("nothing was handed in")),
+        State::Unopened => Err(Refused::NotNow("nothing was submitted")),
         State::Settled(settlement) => Err(Refused::Settled(settlement.into())),
         _ => Ok(vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]),
     }
@@ -94,7 +94,7 @@ pub(super) fn withdrawn(review: &Review, by: &Actor) -> Result<Vec<Event>, Refus
 pub(super) fn written_to(review: &Review, by: Actor, work: &Submission, rules: &[Rule]) -> Vec<Event> {
     let same = review.is_about(work);
     match review.state {
-        // A review that a session let go on is not forgotten: its count would be, too.
+        // A review that a session unblocked is kept, because its count must be kept.
         State::NeedsWork if !(same && review.rules == rules) && review.session_lifts == 0 => {
             vec![Event::Settled { outcome: Settlement::Stopped(Stop::Withdrawn) }]
         }

@@ -9,15 +9,12 @@ use crate::plan::Assignment;
 /// What `submit` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Open a new review.
     Open,
     /// The same work is being judged already: wait for its end.
     Attach,
     /// Other work is being judged: it is superseded by this.
     Supersede,
-    /// Give the recorded answer.
     Recorded,
-    /// Begin the next round.
     NextRound,
     /// Ask the author again for a self-review.
     AskAgain,
@@ -41,7 +38,7 @@ pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment
         State::NeedsWork | State::NoVerdict(_) | State::AwaitingPerson => Route::NextRound,
         State::Settled(Settlement::Stopped(Stop::Withdrawn)) => Route::Open,
         State::Settled(Settlement::Stopped(_)) => Route::Recorded,
-        // A person who looked once and got no pass starts anew; only what passed is answered from memory.
+        // A person who asked once and got no pass starts a new review; only a pass is answered from the record.
         State::Settled(Settlement::Passed | Settlement::Overridden | Settlement::Skipped) if fresh => {
             Route::Open
         }

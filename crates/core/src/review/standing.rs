@@ -11,10 +11,8 @@ use std::collections::btree_map::Entry;
 /// A ruling that was given before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// What was asked.
     pub key: Key,
     pub answer: Answer,
-    /// Who gave it, where.
     pub by: By,
     /// The mark of the place where it was asked.
     pub place: Option<Digest>,
@@ -41,7 +39,6 @@ impl Known {
 /// What a ruling stands under: its key, and the mark of the place where it was asked.
 type KeyAndPlace = (Key, Option<Digest>);
 
-/// The rulings that stand.
 pub(super) struct Standing {
     all: BTreeMap<KeyAndPlace, Known>,
     /// Failures, by key: each stands at every place.

@@ -21,76 +21,54 @@ use std::collections::HashSet;
 /// What comes from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// Work is handed in.
     Submit(Box<Submit>),
-    /// A reviewer is about to be asked.
     Asking {
-        /// The question's own id.
         call: CallId,
-        /// What is asked.
         key: Key,
-        /// Who is asked.
         reviewer: String,
         place: Place,
     },
-    /// A reviewer answered.
     Answered {
-        /// What was asked.
         key: Key,
         answer: Answer,
-        /// Who gave it.
         by: By,
     },
-    /// A question got no answer.
     AskFailed {
-        /// The question's own id.
         call: CallId,
-        /// What was asked.
         key: Key,
         why: NoVerdict,
         detail: String,
         /// What a reviewer found that changed the files itself.
         fixed: Option<String>,
-        /// The budget that does not cover it.
         budget: Option<BudgetOf>,
     },
-    /// The instructions of a self-review were written.
-    SelfReviewAsked { token: Token },
-    /// The author's own review was handed in.
+    SelfReviewAsked {
+        token: Token,
+    },
     SelfReviewed {
-        /// The token it brings back.
         token: Token,
         answers: Vec<(Key, Answer)>,
     },
     /// Everything is answered, and the files were looked at again.
     Confirmed {
-        /// The round whose files they are.
         round: u32,
         found: Confirmation,
-        /// The time.
         now_ms: i64,
     },
-    /// The door delivered the answer of a round.
-    Delivered { round: u32 },
-    /// A decision is made.
+    Delivered {
+        round: u32,
+    },
     Decided(Decision),
-    /// A finding was disputed and judged again.
     Disputed(Box<Dispute>),
-    /// A stopped review is lifted.
     Lifted {
         by: Actor,
-        /// Why.
         reason: String,
     },
-    /// The author withdraws it.
     Withdrawn(Actor),
     /// The session of an agent was written to, and the agent comes with this work.
     WrittenTo {
-        /// The session.
         by: Actor,
-        /// What is about to be handed in.
         work: Box<Submission>,
-        /// The rules it is to be judged by.
         rules: Vec<Rule>,
     },
 }
@@ -98,22 +76,17 @@ pub enum Input {
 /// Whether the judged files are still what they were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// The same bytes.
     Same,
-    /// Other bytes: the verdict would be about something that is gone.
+    /// Other bytes: the verdict would be about an old state.
     Changed,
 }
 
-/// Work that is handed in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submit {
-    /// The rules it is to be judged by.
     pub rules: Vec<Rule>,
     /// For a new review: its subject and policy.
     pub opening: Opening,
-    /// What is handed in.
     pub submission: Submission,
-    /// The plan.
     pub assignments: Vec<Assignment>,
     /// Rulings that stand from other reviews.
     pub known: Vec<Known>,
@@ -121,7 +94,6 @@ pub struct Submit {
     pub fresh: bool,
     /// A token, should a self-review have to be asked for again.
     pub token: Token,
-    /// The time.
     pub now_ms: i64,
 }
 
@@ -143,7 +115,9 @@ pub enum Refused {
     #[error("{0}")]
     NotNow(&'static str),
     /// Too many rounds in a row had no verdict.
-    #[error("nobody was able to rule {MAX_EMPTY_ROUNDS} times in a row; nobody is asked again for a while")]
+    #[error(
+        "no reviewer gave a verdict {MAX_EMPTY_ROUNDS} times in a row; no reviewer is asked until the cool-off ends"
+    )]
     CoolingOff {
         /// Until when.
         until_ms: i64,
@@ -158,11 +132,13 @@ pub enum Refused {
     #[error("the work has changed since this decision was made")]
     Stale,
     /// There is a decision about the same work already. The first one counts.
-    #[error("it is decided already: {0}")]
+    #[error("this was already decided: {0}")]
     Decided(String),
     /// The actor may not do this.
-    #[error("the policy does not allow this to {0}")]
+    #[error("only a person may do this, not {0}")]
     Forbidden(&'static str),
+    #[error("the policy of this project forbids overriding a verdict, to people too")]
+    NoOverrides,
     /// The token is not the one that was given out.
     #[error("the token does not belong to this self-review")]
     WrongToken,
@@ -322,7 +298,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
         return Err(Refused::Settled(settlement.into()));
     }
     let round = review.round().filter(|_| review.waits_for_self_review());
-    let round = round.ok_or(Refused::NotNow("no self-review is waited for"))?;
+    let round = round.ok_or(Refused::NotNow("no self-review is expected"))?;
     if round.token.as_ref() != Some(token) {
         return Err(Refused::WrongToken);
     }
@@ -350,7 +326,7 @@ fn self_reviewed(review: &Review, token: &Token, answers: Vec<(Key, Answer)>) ->
 }
 
 fn confirmed(review: &Review, n: u32, found: Confirmation, now_ms: i64) -> Result<Vec<Event>, Refused> {
-    // Other work may have been handed in while the files of the round before were read.
+    // Other work may have been submitted while the files of the round before were read.
     let ready = |round: &&super::Round| round.n == n && due(review) == [Effect::Confirm];
     let round = review.round().filter(ready);
     let round = round.ok_or(Refused::NotNow("the round is not ready to be judged"))?;

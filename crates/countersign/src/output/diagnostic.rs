@@ -9,7 +9,7 @@ use countersign_core::text::visible;
 use countersign_engine::config::Diagnostic;
 
 pub fn failure_text(failure: &Failure) -> String {
-    let mut out: String = failure.diagnostics.iter().map(|diagnostic| render(diagnostic) + "\n").collect();
+    let mut out: String = failure.diagnostics.iter().map(render).collect();
     if failure.left_out > 0 {
         out.push_str(&format!("{}: and {} more\n", style::error("error"), failure.left_out));
     }
@@ -26,6 +26,10 @@ fn render(diagnostic: &Diagnostic) -> String {
     let place = &diagnostic.place;
     let path = place.file().display().to_string();
     let message = visible(&diagnostic.message).into_owned();
+    let hint = visible(hint_of(diagnostic)).into_owned();
+    if !diagnostic.has_line() {
+        return format!("{}: {message}\n{}: {hint}\n", style::error("error"), style::bold("help"));
+    }
     let source = without_secrets(diagnostic);
     let mut snippet =
         Snippet::source(source.as_str()).path(&path).annotation(AnnotationKind::Primary.span(place.span()));
@@ -33,9 +37,8 @@ fn render(diagnostic: &Diagnostic) -> String {
         snippet =
             snippet.annotation(AnnotationKind::Context.span(related.place.span()).label(&related.label));
     }
-    let hint = visible(hint_of(diagnostic)).into_owned();
     let group = Level::ERROR.primary_title(&message).element(snippet).element(Level::HELP.message(&hint));
-    Renderer::styled().render(&[group])
+    Renderer::styled().render(&[group]) + "\n"
 }
 
 /// The text of the file for the quote, without secrets: other people may read the output.

@@ -153,7 +153,7 @@ fn valid_configuration_says_so_and_settings_name_their_origin() {
 #[test]
 fn a_key_that_was_written_down_is_not_repeated() {
     for (reviewer, hidden, words) in [
-        ("base_url: 'http://me:pw-7@x/v1'", "pw-7", "holds a sign-in"),
+        ("base_url: 'http://me:pw-7@x/v1'", "pw-7", "contains a user name or password"),
         ("key_env: 'word-of-mine'", "word-of-mine", "is the name of a variable"),
         ("key: 'sk-proj-abcdefghij0123456789ABCDEFGHIJ'", "abcdefghij0123456789", "unknown key `key`"),
     ] {

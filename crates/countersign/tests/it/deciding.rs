@@ -48,7 +48,7 @@ fn issue_15_a_second_decision_on_the_same_digest_is_refused_by_every_way_in() {
         kit.said(&["reject", "TASK-001", "--reason", "no"]);
         let before = events(&kit.project);
         let said = open.end("approve");
-        assert!(said.contains("it is decided already: reject by ann (a person)"), "{way:?}: {said}");
+        assert!(said.contains("this was already decided: reject by ann (a person)"), "{way:?}: {said}");
         drop(open);
         assert_eq!(events(&kit.project), before, "{way:?}");
         kit.run(&["run", "--all"]).exits(6);

@@ -92,7 +92,10 @@ fn an_upheld_finding_is_judged_once_and_then_a_person_decides() {
     assert_eq!(case.project.run(&REVIEW).exits(1).json()["findings"][0]["id"], case.finding.as_str());
     let dispute = upheld["dispute"]["review"].as_str().unwrap();
     let unblock = ["unblock", dispute, "--reason", "line 12 does answer it"];
-    assert!(typed(&case.project, &unblock, Some("CLAUDECODE")).contains("does not allow this to an agent"));
+    assert!(
+        typed(&case.project, &unblock, Some("CLAUDECODE"))
+            .contains("only a person may do this, not an agent")
+    );
     typed(&case.project, &unblock, None);
     case.dispute("see LINE-12").exits(0);
     case.project.run(&REVIEW).exits(0);
@@ -198,7 +201,7 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
     let found = checks.run(&["review", "docs", "--json"]).json();
     let id = found["findings"][0]["id"].as_str().unwrap_or_else(|| panic!("{found}")).to_owned();
     let ran = checks.run(&["dispute", &id, "--evidence", "x"]).exits(2);
-    assert!(ran.stderr.contains("found by a check"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a check found it"), "{}", ran.stderr);
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn issue_16_forty_mistakes_get_clear_answers() {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"rv-[a-z0-9]{12}", "rv-…");
     settings.add_filter(r"\b[0-9a-f]{12}\b", "[digest]");
-    settings.add_filter(r"cli/[a-z0-9]{12}\b", "cli/[name]");
-    settings.add_filter(r" +\d+\.\ds  ", "  [time]  ");
+    settings.add_filter(r"\b\d+\.\ds\b", "[time]");
+    settings.add_filter(r"\bcli/[a-z0-9]{12}\b", "cli/[subject]");
     settings.bind(|| insta::assert_snapshot!(all));
 }
 

@@ -109,7 +109,7 @@ fn a_token_does_not_travel_in_the_open() {
     let ran =
         Running::start(project.command(&["notify", "--test", "--json"]).env("HOOK_TOKEN", "tok-1")).wait();
     let (_, said) = line(&ran.exits(4), "webhook");
-    assert!(said.contains("in the open") && !said.contains("tok-1"), "{said}");
+    assert!(said.contains("unencrypted") && !said.contains("tok-1"), "{said}");
 }
 
 /// SVC-15.

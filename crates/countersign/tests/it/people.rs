@@ -32,9 +32,15 @@ fn an_agent_cannot_lift_and_a_person_can() {
     let (project, judge, id) = stopped();
     let unblock = ["unblock", &id, "--reason", "the word is allowed here"];
     let ran = project.run(&unblock).exits(2);
-    assert!(ran.stderr.contains("does not allow this to a caller without a terminal"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("only a person may do this, not a caller without a terminal"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("standard input is not a terminal"), "{}", ran.stderr);
-    assert!(typed(&project, &unblock, Some("CLAUDECODE")).contains("does not allow this to an agent"));
+    assert!(
+        typed(&project, &unblock, Some("CLAUDECODE")).contains("only a person may do this, not an agent")
+    );
     assert!(typed(&project, &["unblock", &id, "--reason", " "], None).contains("a decision needs a reason"));
     assert!(typed(&project, &unblock, None).contains("needs work"));
     project.write("a.md", "fine");
@@ -136,7 +142,10 @@ fn the_marks_of_every_agent_program_are_no_persons() {
         "AI_AGENT",
     ] {
         let said = typed(&project, &unblock, Some(mark));
-        assert!(said.contains("does not allow this to an agent") && said.contains(mark), "{mark}: {said}");
+        assert!(
+            said.contains("only a person may do this, not an agent") && said.contains(mark),
+            "{mark}: {said}"
+        );
     }
     assert!(!project.run(&["log", &id, "-n", "100"]).exits(0).stdout.contains("lifted"));
     // Drivers of terminals set this, and so do people.
@@ -167,7 +176,7 @@ fn a_rejection_is_not_followed_by_an_approval_of_the_same_bytes() {
     assert!(typed(&project, &["reject", &id, "--reason", "not this"], None).contains("rejected by a person"));
     for verb in ["approve", "skip", "fix", "reject"] {
         let said = typed(&project, &[verb, &id, "--reason", "but I want it"], None);
-        let first = "it is decided already: reject by ann (a person): not this";
+        let first = "this was already decided: reject by ann (a person): not this";
         assert!(said.contains(first) && said.contains("countersign unblock"), "{verb}: {said}");
     }
     assert_eq!(project.run(&args).exits(6).json()["reason"], "rejected");

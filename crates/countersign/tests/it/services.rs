@@ -176,12 +176,12 @@ fn a_contradiction_is_asked_about_once_more_by_name() {
 
 #[test]
 fn turned_away_for_good() {
-    ends(Act::error(401, "authentication_error", "invalid key"), "unavailable", "does not take the key", 1);
+    ends(Act::error(401, "authentication_error", "invalid key"), "unavailable", "rejected the key", 1);
     ends(Act::error(403, "permission_error", "not for you"), "unavailable", "not for you", 1);
     ends(
         Act::error(404, "not_found_error", "model: m-1"),
         "unavailable",
-        "look at `base_url` and `model` (404",
+        "check `base_url` and `model` (404",
         1,
     );
     ends(Act::error(429, "insufficient_quota", "You exceeded your current quota"), "unavailable", "quota", 1);
@@ -192,22 +192,22 @@ fn turned_away_for_good() {
         1,
     );
     let long = "This model's maximum context length is 8192 tokens";
-    ends(Act::error(400, "context_length_exceeded", long), "too_long", "hand in fewer or smaller files", 1);
+    ends(Act::error(400, "context_length_exceeded", long), "too_long", "submit fewer or smaller files", 1);
     ends(
         Act::error(400, "invalid_request_error", "temperature: no"),
         "unavailable",
-        "did not take the question",
+        "rejected the question",
         1,
     );
 }
 
 #[test]
 fn busy_for_ever() {
-    ends(Act::error(500, "api_error", "Internal server error"), "unavailable", "failed: hand it in again", 3);
+    ends(Act::error(500, "api_error", "Internal server error"), "unavailable", "failed: submit again", 3);
     ends(Act::error(529, "overloaded_error", "Overloaded"), "unavailable", "is overloaded", 3);
     let act =
         Act::Error { status: 429, kind: "rate_limit_error", message: "at noon", retry_after: Some(3600) };
-    ends(act, "unavailable", "at noon; it wants to be left alone for 3600 s", 1);
+    ends(act, "unavailable", "at noon; it asks to wait 3600 s", 1);
 }
 
 #[test]
@@ -234,14 +234,14 @@ fn replies_that_are_none() {
     ends(Act::answer(json!({ "passed": "yes", "feedback": "" })), "garbled", "", 2);
     ends(Act::answer(json!({ "passed": true, "feedback": "all good" })), "garbled", "", 2);
     ends(Act::Raw("x".repeat(10_000_000)), "too_long", "more than 1048576 bytes", 1);
-    ends(Act::Cut, "unavailable", "gave no whole reply", 1);
+    ends(Act::Cut, "unavailable", "ended early; check `base_url`", 1);
     ends(Act::Page, "unavailable", "instead of a stream of events", 1);
 }
 
 #[test]
 fn a_silent_server_is_left_in_time() {
     both(&[], &Act::Hang, |bench, asked| {
-        bench.configure(", timeout_seconds: 1", "").no_verdict("timeout", "it did not say anything");
+        bench.configure(", timeout_seconds: 1", "").no_verdict("timeout", "it sent nothing");
         assert_eq!(asked().len(), 1);
     });
 }
@@ -296,7 +296,7 @@ fn a_redirect_is_not_followed() {
     both(&[], &passing(), |elsewhere, asked| {
         let answer = format!("HTTP/1.1 307 x\r\nlocation: {}/x\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
         let bench = Bench::new(elsewhere.api, &says(answer.into_bytes()));
-        bench.no_verdict("unavailable", "it leads elsewhere, to http://127.0.0.1:");
+        bench.no_verdict("unavailable", "it redirects to http://127.0.0.1:");
         assert!(asked().is_empty());
     });
 }
@@ -439,7 +439,7 @@ fn the_doctor_looks_without_asking_and_asks_where_wanted() {
     assert!(state == "fail" && words.contains("is it running?"), "{words}");
     let locked = Bench::new("openai", &says(b"HTTP/1.1 401 x\r\ncontent-length: 0\r\n\r\n".to_vec()));
     let (state, words) = line(&locked.run(&["doctor", "--json"]).exits(4), "reviewer main");
-    assert!(state == "fail" && words.contains("does not take the key"), "{words}");
+    assert!(state == "fail" && words.contains("rejected the key"), "{words}");
 }
 
 /// A file that never ends, or is none, holds up nobody.
@@ -470,7 +470,7 @@ fn a_window_is_held_to() {
     for (each, window, code, asked, words) in [
         ("fit", 13_000, 0, 1, ""),
         ("fit", 8_000, 0, 3, ""),
-        ("fit", 4_000, 4, 0, "one file is too much for it"),
+        ("fit", 4_000, 4, 0, "one file is too long for it"),
         ("all", 8_000, 4, 0, "`each: fit` or `each: file`"),
     ] {
         let service = Chat::always(passing());

@@ -12,7 +12,7 @@ pub(super) fn address(
     (example, key_env): (&str, &str),
 ) -> Option<Url> {
     let Ok(url) = Url::parse(given) else {
-        sink.report_with_hint("bad-address", span, format!("`{key}` is no address"), example);
+        sink.report_with_hint("bad-address", span, format!("`{key}` is not an address"), example);
         return None;
     };
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -22,7 +22,12 @@ pub(super) fn address(
     }
     if !url.username().is_empty() || url.password().is_some() {
         let hint = format!("name the variable that holds the key in `{key_env}`");
-        sink.report_with_hint("sign-in-in-address", span, format!("`{key}` holds a sign-in"), hint);
+        sink.report_with_hint(
+            "sign-in-in-address",
+            span,
+            format!("`{key}` contains a user name or password"),
+            hint,
+        );
         return None;
     }
     Some(url)

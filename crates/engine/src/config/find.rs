@@ -1,12 +1,11 @@
-//! The one file of this room that looks at the disk: where the project is, and what its files hold.
+//! The only file of this module that reads the disk: finds the project and reads its files.
 
 use super::settings::Origin;
-use crate::yaml::{Diagnostic, FileBytes, Problems, read_file, unreadable};
+use crate::yaml::{Diagnostic, FileBytes, Problems, read_file, reason, unreadable};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The name of a project's configuration.
 pub const FILE_NAME: &str = "countersign.yml";
 
 /// The variables that matter here, as the binary read them. Empty ones count as absent; relative paths begin
@@ -25,7 +24,6 @@ pub struct Environment {
     pub home: Option<PathBuf>,
 }
 
-/// The flags that matter here.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// `--config`
@@ -34,22 +32,17 @@ pub struct Flags {
     pub reviewer: Option<String>,
 }
 
-/// Everything the configuration is made of, read and not yet looked at.
+/// Everything the configuration is made of, read and not yet parsed.
 ///
 /// To judge by an older state of the project's file, put those bytes into `project`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered {
-    /// The project's root.
     pub root: PathBuf,
-    /// Who said so.
     pub root_origin: Origin,
-    /// The project's file, if there is one.
     pub project: Option<FileBytes>,
     pub project_origin: Origin,
-    /// Why the project's file cannot be read, though it is there. Unless another takes its place, there is no
-    /// configuration.
+    /// Why the project's file cannot be read, though it exists. It counts unless another file replaces it.
     pub project_problem: Option<Diagnostic>,
-    /// The user's own file, if there is one.
     pub user: Option<FileBytes>,
 }
 
@@ -62,8 +55,7 @@ pub fn gather(start: &Path, flags: &Flags, environment: &Environment) -> Result<
     }
 }
 
-/// The same for those who judge by the file of a commit: that the one in the working tree cannot be read is noted, and
-/// matters only where no other takes its place.
+/// Like [`gather`], for callers that judge by the file of a commit: an unreadable file in the working tree is only noted.
 pub fn gather_readable(start: &Path, flags: &Flags, environment: &Environment) -> Result<Gathered, Problems> {
     let (root, root_origin) = root(start, environment)?;
     let named = [
@@ -72,7 +64,7 @@ pub fn gather_readable(start: &Path, flags: &Flags, environment: &Environment) -
     ];
     let named = named.into_iter().find_map(|(path, origin)| Some((given(path)?, origin)));
     let (project, project_origin) = match named {
-        Some((path, origin)) => (Ok(Some(read_file(&start.join(path))?)), origin),
+        Some((path, origin)) => (Ok(Some(read(&start.join(path))?)), origin),
         None => (read_if_there(&root.join(FILE_NAME)), Origin::Default),
     };
     let (project, project_problem) = match project {
@@ -99,7 +91,8 @@ fn root(start: &Path, environment: &Environment) -> Result<(PathBuf, Origin), Di
     if let Some(path) = given(environment.root.as_ref()) {
         let path = start.join(path);
         if !path.is_dir() {
-            return Err(unreadable(&path, "COUNTERSIGN_ROOT names no folder"));
+            return Err(unreadable(&path, "COUNTERSIGN_ROOT must name a folder")
+                .with_hint("set COUNTERSIGN_ROOT to the root folder of the project, or unset it"));
         }
         return Ok((path, Origin::Environment("COUNTERSIGN_ROOT")));
     }
@@ -126,15 +119,26 @@ fn user_file(environment: &Environment) -> Option<PathBuf> {
     Some(folder.join("countersign").join("config.yml"))
 }
 
-/// Whether something of this name is there, be it a broken link: that is a mistake to report, not to pass over.
+/// Whether the path exists. A broken link counts: it is a mistake to report, not to skip.
 fn is_there(path: &Path) -> Result<bool, Diagnostic> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(error) => Err(unreadable(path, &error.to_string())),
+        Err(error) => Err(explained(unreadable(path, &reason(&error)))),
     }
 }
 
 fn read_if_there(path: &Path) -> Result<Option<FileBytes>, Diagnostic> {
-    is_there(path)?.then(|| read_file(path)).transpose()
+    is_there(path)?.then(|| read(path)).transpose()
+}
+
+fn read(path: &Path) -> Result<FileBytes, Diagnostic> {
+    read_file(path).map_err(explained)
+}
+
+/// Says that it is the configuration, and what to do.
+fn explained(problem: Diagnostic) -> Diagnostic {
+    let message = format!("the configuration file {}", problem.message);
+    Diagnostic { message, ..problem }
+        .with_hint("name another file with --config, or run `countersign init` to write one")
 }

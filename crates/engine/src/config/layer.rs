@@ -28,7 +28,6 @@ pub(super) struct Layer {
     pub rules: Vec<(Rule, RuleSource)>,
 }
 
-/// The settings that a file gives.
 #[derive(Default)]
 pub(super) struct Sections {
     pub policy: WrittenPolicy,
@@ -49,7 +48,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
         return Err(Diagnostic::new("empty", sink.place(&(0..0)), "the file is empty").with_hint(MINIMAL));
     }
     // A project must not be able to let the agents that work on it overrule its gate.
-    let hint = "only the user's own file may say so, ~/.config/countersign/config.yml";
+    let hint = "only the user's own file may set this: ~/.config/countersign/config.yml";
     explain_wrong_file(&mut sink, "agents_may_decide", "a project's file", hint);
     let Some(written) = value else { return Ok(Layer::new(Owner::Project, sink, Sections::default())) };
     if written.version.is_none() {
@@ -72,7 +71,7 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
     Ok(Layer { rules, ..layer })
 }
 
-/// The user's file. One with nothing in it is as good as none.
+/// The user's file. An empty one counts as absent.
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
     // Rules in the user's file would hold for every project, unseen by the others who work on it.
@@ -173,7 +172,7 @@ fn blocking(sink: &mut ProblemList, lines: &[At<WrittenBlocking>]) {
         };
         let Some(first) = seen.insert(round.get(), span.clone()) else { continue };
         let other = sink.place(&first);
-        let message = format!("line {} says already what blocks from round {}", other.line(), round.get());
+        let message = format!("line {} already says what blocks from round {}", other.line(), round.get());
         let problem = Diagnostic::new("duplicate-round", sink.place(span), message);
         sink.problems.push(problem.with_related(other, "the first one"));
     }

@@ -1,4 +1,4 @@
-//! `notify:`: who is told when a review needs somebody, by which ways, and when not.
+//! `notify:`: who is notified when a review needs a person, in which ways, and when not.
 
 use super::address::{address, variable};
 use super::reviewers::{Owner, argv};
@@ -15,12 +15,12 @@ pub const DEFAULT_WEBHOOK_SECONDS: u32 = 3;
 /// What a time looks like, for editors.
 const TIME: &str = "^([01]?[0-9]|2[0-3]):[0-5][0-9]$";
 
-/// Who is told when a review needs somebody. Keys that are left out come from the user's file or are defaults.
+/// Who is notified when a review needs a person. Keys that are left out come from the user's file or are defaults.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Notify")]
 #[serde(default, deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenNotify {
-    /// Whether anybody is told anything.
+    /// Whether any notification is sent.
     #[schemars(extend("default" = true))]
     pub enabled: Given<bool>,
     /// By a message of the desktop, where there is one.
@@ -38,7 +38,7 @@ pub(super) struct WrittenNotify {
     /// When a review ended in something a person has to look at.
     #[schemars(extend("default" = true))]
     pub on_review_failed: Given<bool>,
-    /// When a review waits for somebody to decide.
+    /// When a review waits for a decision.
     #[schemars(extend("default" = true))]
     pub on_person_needed: Given<bool>,
     /// When a review came to no verdict.
@@ -77,26 +77,20 @@ pub(super) struct WrittenWebhook {
     pub token_env: Option<At<String>>,
 }
 
-/// Who is told, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyConfig {
     pub switches: Switches,
     /// The name of the sound, instead of the one that belongs to what happened.
     pub sound_name: Option<String>,
-    /// The address that is told.
     pub webhook: Option<WebhookConfig>,
-    /// The program that is told, with its arguments.
     pub command: Option<Vec<String>>,
 }
 
-/// An address that is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookConfig {
     /// Where to. Its path may be a secret.
     pub url: String,
-    /// How long one try may take.
     pub timeout_seconds: u32,
-    /// The variable that holds its token.
     pub token_env: Option<String>,
 }
 
@@ -136,7 +130,7 @@ fn quiet_hours(sink: &mut ProblemList, notify: &WrittenNotify) {
         if let Some(At { span, value: Some(text) }) = &given.0
             && TimeOfDay::parse(text).is_none()
         {
-            let message = format!("`{name}` is no time: {}", quoted(text));
+            let message = format!("`{name}` is not a time: {}", quoted(text));
             sink.report_with_hint("bad-time", span, message, "write hours and minutes, such as `\"22:00\"`");
         }
     }
@@ -146,8 +140,8 @@ fn quiet_hours(sink: &mut ProblemList, notify: &WrittenNotify) {
         _ => None,
     };
     if let Some((at, there, missing)) = alone {
-        let message = format!("there is a `{there}` and no `{missing}`");
-        sink.report_with_hint("missing-key", &at.span, message, format!("say `{missing}` too"));
+        let message = format!("`{there}` is set, and `{missing}` is not");
+        sink.report_with_hint("missing-key", &at.span, message, format!("set `{missing}` too"));
     }
 }
 
@@ -174,7 +168,6 @@ fn meaning(written: &WrittenWebhook) -> Option<WebhookConfig> {
 }
 
 impl Merge<'_> {
-    /// The notifications in force.
     pub(super) fn notify(&mut self) -> NotifyConfig {
         let mut switches = Switches::default();
         switches.enabled = self.switch(key!(notify.enabled), switches.enabled);

@@ -6,7 +6,6 @@ use super::written::{WrittenRedaction, WrittenSecret};
 use crate::yaml::{At, ProblemList};
 use countersign_core::redact::{OwnPattern, Problem, problem};
 
-/// What is kept from reviewers, the ledger and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedactionConfig {
     /// Whether anything is.

@@ -15,10 +15,8 @@ use countersign_core::policy::{OnNoVerdict, Overrides, Policy};
 use countersign_core::rule::Rule;
 use std::path::PathBuf;
 
-/// The configuration in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The project's root.
     pub root: PathBuf,
     /// The project's file. Without one there are no rules; see [`Config::require_file`].
     pub file: Option<PathBuf>,
@@ -26,25 +24,19 @@ pub struct Config {
     pub reviewer: Option<String>,
     /// Who may be asked, in order of preference.
     pub reviewers: Vec<ReviewerConfig>,
-    /// What is asked about which files.
     pub rules: Vec<Rule>,
     /// Where each rule was written, in the same order.
     pub rule_sources: Vec<RuleSource>,
-    /// What blocks, and when a review must end.
     pub policy: Policy,
     /// What becomes of an agent that waits where there is no verdict.
     pub on_no_verdict: OnNoVerdict,
-    /// What all reviews of a day may cost.
     pub day_budget: Budget,
     /// How much of everything.
     pub limits: Limits,
-    /// What is kept from reviewers, the ledger and reports.
     pub redaction: RedactionConfig,
-    /// Decomposed reviews in state files.
     pub qr: QrConfig,
-    /// When and how the work on a task is reviewed.
     pub service: ServiceConfig,
-    /// Who is told when a review needs somebody, and how.
+    /// Who is notified when a review needs a person, and how.
     pub notify: NotifyConfig,
     /// Whether agents that are connected over MCP may decide like people. Only the user's own file says so.
     pub agents_may_decide: bool,
@@ -52,7 +44,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// Every setting with its origin.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }

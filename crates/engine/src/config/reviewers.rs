@@ -33,27 +33,23 @@ pub fn is_short_form(name: &str) -> bool {
         || PROGRAMS.reviewer(name).is_some()
 }
 
-/// A reviewer that may be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewerConfig {
     /// How rules, flags and reports call it.
     pub name: String,
     pub kind: ReviewerKind,
-    /// Where it was written.
     pub place: Place,
 }
 
-/// The kinds of reviewers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewerKind {
-    /// A program of the user's.
     Command(CommandReviewer),
-    /// An agent program.
     Program(ProgramReviewer),
-    /// A service that is asked over HTTP.
     Service(ServiceReviewer),
     /// Recorded rulings.
-    Replay { file: PathBuf },
+    Replay {
+        file: PathBuf,
+    },
     /// The author, asked to look again.
     SelfReview,
     /// Only the deterministic checks of the criteria.
@@ -71,7 +67,6 @@ impl ReviewerKind {
     }
 }
 
-/// A program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandReviewer {
     /// The program and its arguments; at least the program.
@@ -80,7 +75,6 @@ pub struct CommandReviewer {
     pub asked: Asked,
 }
 
-/// An agent program that reviews.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramReviewer {
     pub program: &'static Facts,
@@ -99,11 +93,10 @@ impl ProgramReviewer {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceReviewer {
-    /// What it speaks.
     pub api: Api,
-    /// Where it is, without a slash at the end; the vendor's own service where nobody says so.
+    /// Where it is, without a slash at the end; by default the vendor's own service.
     pub base_url: Option<String>,
-    /// Where its key is, where somebody says so.
+    /// Where its key is, if that is configured.
     pub key: Option<KeySource>,
     pub reply_tokens: u32,
     /// How it is asked; it has a model.
@@ -113,17 +106,14 @@ pub struct ServiceReviewer {
 /// Where a key is. Keys themselves are never part of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// In a variable of the environment.
     Variable(String),
     File(PathBuf),
 }
 
-/// How a reviewer is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The model, where not the reviewer's own choice.
     pub model: Option<String>,
-    /// What it may look at.
     pub sees: Sees,
     /// How long a question may take; without it, that depends on the number of files.
     pub timeout_seconds: Option<u32>,
@@ -131,7 +121,6 @@ pub struct Asked {
     pub concurrency: Option<u32>,
     /// How many tokens fit into a question and its reply.
     pub window_tokens: Option<u32>,
-    /// What its tokens cost.
     pub price: Option<Price>,
     /// The most that a question may cost, for a program that can be told so.
     pub question_microusd: u64,
@@ -182,7 +171,7 @@ pub(super) fn reviewers(
             sink.report(
                 "bad-name",
                 &named.span,
-                "`auto` means the first reviewer that can answer, so none can be called that",
+                "`auto` means the first reviewer that can answer, so no reviewer can have this name",
             );
         }
         names.extend(name.clone());
@@ -251,7 +240,7 @@ impl<'a> Reader<'a> {
         ];
         for (key, belongs_to, span) in keys {
             if let Some(span) = span.filter(|_| !belongs_to(kind)) {
-                let message = format!("`{key}` means nothing for `use: {}`", kind.word());
+                let message = format!("`{key}` has no meaning for `use: {}`", kind.word());
                 let uses = WrittenUse::all(PROGRAMS).filter(|kind| belongs_to(*kind));
                 let uses: Vec<_> = uses.map(|kind| format!("`{}`", kind.word())).collect();
                 let hint = format!("it belongs to `use:` {}", uses.join(", "));
@@ -272,8 +261,8 @@ impl<'a> Reader<'a> {
         let sees = self.written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
         if let Some(at) = sees.filter(|_| !program.may_see_project) {
             let name = program.name;
-            let message = format!("`{name}` cannot be kept from instructions that lie about in a project");
-            let hint = "leave `sees` away, or ask another reviewer";
+            let message = format!("`{name}` would follow instruction files of the project");
+            let hint = "remove `sees`, or use another reviewer";
             self.sink.report_with_hint("bad-sees", &at.span, message, hint);
             return None;
         }
@@ -330,8 +319,13 @@ impl<'a> Reader<'a> {
         let example = "for example `http://127.0.0.1:8080/v1`";
         let url = address(self.sink, ("base_url", span), given, (example, "key_env"))?;
         if url.query().is_some() || url.fragment().is_some() {
-            let message = "`base_url` ends before any `?` or `#`";
-            self.sink.report_with_hint("bad-address", span, message, "leave away what follows");
+            let message = "`base_url` cannot contain `?` or `#`";
+            self.sink.report_with_hint(
+                "bad-address",
+                span,
+                message,
+                "remove that sign and everything after it",
+            );
             return None;
         }
         // In the normal form of the URL library: one place has one address, and what is added goes behind the path.
@@ -350,7 +344,7 @@ impl<'a> Reader<'a> {
         let file = self.text(self.written.key_file.as_ref(), "key_file");
         match (variable?, file?) {
             (Some(_), Some((_, span))) => {
-                let message = "there is a `key_env` and a `key_file`, and one key is enough";
+                let message = "`key_env` and `key_file` are both set; use one of them";
                 self.sink.report("two-keys", span, message);
                 None
             }

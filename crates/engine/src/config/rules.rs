@@ -17,7 +17,6 @@ pub type CheckProblem<'f> = &'f dyn Fn(&Check) -> Option<String>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSource {
     pub name: Place,
-    /// Its patterns, in order.
     pub patterns: Vec<Place>,
     /// The names of its criteria, in order.
     pub criteria: Vec<Place>,
@@ -206,7 +205,7 @@ fn pattern_problem(pattern: &str) -> Option<(String, String)> {
     let error = Glob::new(pattern).err()?;
     Some((
         format!("cannot be read: {}", error.kind()),
-        "`[` and `{` need their closing bracket; `\\` takes away their meaning".into(),
+        "`[` and `{` need their closing bracket; `\\` before one makes it an ordinary character".into(),
     ))
 }
 

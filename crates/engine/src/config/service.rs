@@ -27,7 +27,7 @@ pub(super) struct WrittenReview {
     /// The model that reviews, instead of the reviewer's own.
     #[schemars(length(min = 1))]
     pub model: Given<String>,
-    /// Who reads out of a review what it says: the name of a reviewer. Without it, whoever reviews, with a light model.
+    /// Who reads out of a review what it says: the name of a reviewer. Without it, the reviewer itself, with a light model.
     #[schemars(length(min = 1))]
     pub parser: Given<String>,
     /// The model that reads, instead of a light one.
@@ -53,12 +53,11 @@ pub enum Trigger {
     ScriptCompletion,
     /// An agent's session that stops.
     SessionIdle,
-    /// Somebody who asks for it.
+    /// A person or agent who asks for it.
     Explicit,
 }
 
 impl Trigger {
-    /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
             Self::ScriptCompletion => "script_completion",
@@ -72,7 +71,7 @@ impl Trigger {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipeline {
-    /// Somebody reviews in free words, somebody else reads what they say.
+    /// One call reviews in free words, a second call reads the result.
     #[default]
     TwoCall,
     /// By the rules, criterion by criterion.
@@ -114,46 +113,30 @@ pub(super) struct WrittenCommands {
     pub lint: Given<String>,
 }
 
-/// When and how the work on a task is reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceConfig {
-    /// Whether tasks are reviewed at all.
     pub enabled: bool,
-    /// What reviews.
     pub command: String,
     /// The words of the review command, where the file has them.
     pub prompt: Option<String>,
-    /// The model that reviews.
     pub model: Option<String>,
-    /// Who reads the review.
     pub parser: Option<String>,
-    /// The model that reads it.
     pub parser_model: Option<String>,
     /// The failing review that blocks a task.
     pub max_revisions: u32,
-    /// What starts a review.
     pub trigger: Trigger,
-    /// How a task is reviewed.
     pub pipeline: Pipeline,
-    /// What a reviewer gets.
     pub context: ContextConfig,
-    /// Runs the tests.
     pub test: Option<String>,
-    /// Runs lint.
     pub lint: Option<String>,
 }
 
-/// What a reviewer gets of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// Title, scope and acceptance criteria.
     pub task_definition: bool,
     pub diff: bool,
-    /// What the tests say.
     pub tests: bool,
-    /// What lint says.
     pub lint: bool,
-    /// The end of the session's log.
     pub session_log: bool,
 }
 
@@ -179,13 +162,12 @@ pub(super) fn check(sink: &mut ProblemList, review: &WrittenReview, commands: &W
             && matches!(text.trim(), "" | "/")
         {
             let message = format!("`{name}` is empty");
-            sink.report_with_hint("empty", span, message, "say something, or leave it out");
+            sink.report_with_hint("empty", span, message, "write a text, or remove the key");
         }
     }
 }
 
 impl Merge<'_> {
-    /// The sections in force.
     pub(super) fn service(&mut self) -> ServiceConfig {
         ServiceConfig {
             enabled: self.switch(key!(review.enabled), true),

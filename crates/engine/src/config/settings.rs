@@ -17,16 +17,12 @@ pub(crate) const DEFAULT_BYTES: u32 = 1024 * 1024;
 /// How many reviewers may be at work at once unless a file says otherwise.
 pub(super) const DEFAULT_REVIEWERS_AT_ONCE: u32 = 4;
 
-/// The limits of questions and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Up to this many files a question carries their contents; above, it lists their paths. None where no file says so.
     pub max_inline_files: Option<usize>,
-    /// How large a question may be.
     pub prompt_bytes: usize,
-    /// How large an answer may be.
     pub reply_bytes: usize,
-    /// How many reviewers may be at work at once.
     pub reviewers_at_once: usize,
 }
 
@@ -41,16 +37,13 @@ impl Default for Limits {
     }
 }
 
-/// Decomposed reviews in state files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QrConfig {
-    /// What blocks when, and where a loop ends.
     pub gate: GatePolicy,
     /// Where the state files are, relative to the root, where the project says so.
     pub state_dir: Option<PathBuf>,
 }
 
-/// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// No file, variable or flag gives it.
@@ -59,9 +52,7 @@ pub enum Origin {
     User(PathBuf, usize),
     /// The project's file, at a line from 1.
     Project(PathBuf, usize),
-    /// A variable of the environment.
     Environment(&'static str),
-    /// A flag of the command.
     Flag(&'static str),
 }
 
@@ -113,7 +104,6 @@ pub(super) struct Merge<'l> {
 }
 
 impl Merge<'_> {
-    /// The policy in force.
     pub fn policy(&mut self) -> Policy {
         let default = Policy::default();
         Policy {
@@ -133,12 +123,10 @@ impl Merge<'_> {
         }
     }
 
-    /// What happens to a waiting agent where there is no verdict.
     pub fn on_no_verdict(&mut self) -> OnNoVerdict {
         self.word(key!(policy.on_no_verdict), OnNoVerdict::default())
     }
 
-    /// What all reviews of a day may cost.
     pub fn day_budget(&mut self) -> Budget {
         Budget {
             tokens: self.tokens(key!(policy.day_budget_tokens)),
@@ -151,7 +139,6 @@ impl Merge<'_> {
         self.switch(("agents_may_decide", |sections| &sections.agents_may_decide), false)
     }
 
-    /// The limits in force.
     pub fn limits(&mut self) -> Limits {
         let default = Limits::default();
         Limits {
@@ -167,7 +154,6 @@ impl Merge<'_> {
         }
     }
 
-    /// Decomposed reviews.
     pub fn qr(&mut self) -> QrConfig {
         let default = GatePolicy::default();
         let gate = GatePolicy {

@@ -21,7 +21,7 @@ use serde::de::IgnoredAny;
 /// The one version of the format there is.
 pub(super) type Version = Whole<1, 1>;
 
-/// What is judged, by whom, and when it is enough.
+/// What is judged, by which reviewers, and when it passes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(title = "countersign.yml")]
 #[serde(deny_unknown_fields, expecting = "a mapping with `version` and `rules`")]
@@ -48,7 +48,7 @@ pub(super) struct WrittenProject {
     pub context: Option<At<WrittenContext>>,
     /// Commands of the project.
     pub commands: Option<At<WrittenCommands>>,
-    /// Who is told when a review needs somebody, and how.
+    /// Who is notified when a review needs a person, and how.
     pub notify: Option<At<WrittenNotify>>,
     /// How tasks are run: the keys of `spec-runner.config.yaml`, which they win over.
     #[expect(dead_code, reason = "the run door reads it itself; here it is only known not to be a slip")]
@@ -78,7 +78,7 @@ pub(super) struct WrittenUser {
     pub agents_may_decide: Given<bool>,
 }
 
-/// Somebody, or something, that answers questions about the work.
+/// A program, a service or the author, asked questions about the work.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "Reviewer")]
 #[schemars(extend("allOf" = [

@@ -24,7 +24,6 @@ use tokio_util::sync::CancellationToken;
 
 const FIXED: &str = "the reviewer changed the files itself, so they are judged again";
 
-/// One question of a round to one reviewer.
 pub(super) struct Asking {
     pub rules: Arc<Vec<Rule>>,
     pub assignment: Assignment,
@@ -43,7 +42,6 @@ pub(super) struct Asking {
     pub redacted: AtomicUsize,
 }
 
-/// The prompt of a question.
 #[derive(Default)]
 pub(super) struct Worded {
     pub system_prompt: String,
@@ -232,7 +230,7 @@ impl Engine {
         }
         let words = format!(
             "the files have {bytes} bytes together, and {} gets all of them in one question, which holds \
-             {most}: hand in less at once, use `each: file`, or raise `prompt_bytes`",
+             {most}: submit less at once, use `each: file`, or raise `prompt_bytes`",
             asking.reviewer
         );
         Err(Failed::new(NoVerdict::TooLong, words))

@@ -155,7 +155,6 @@ impl Engine {
         Ok(transaction.commit().await?)
     }
 
-    /// The most a question may cost.
     async fn worst(
         &self,
         ticket: &Ticket,
@@ -172,7 +171,7 @@ impl Engine {
         let Some(bytes) =
             planner.bytes(&stored.review.rules, assignment, &ticket.prepared, &question.reviewer).await
         else {
-            // The files changed meanwhile, so nobody will be asked about them.
+            // The files changed meanwhile, so no reviewer will be asked about them.
             return Spending::default();
         };
         let added = repair.map_or(0, |defect| prompt::repair_prompt("", defect).len() as u64);

@@ -26,7 +26,6 @@ use tracing::{Instrument, info_span};
 /// An upper bound for the description of a reply.
 const SCHEMA_BYTES: u64 = 4 * 1024;
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct Consultation {
     /// What it is called: in progress lines, for programs, and in recordings.
@@ -41,7 +40,6 @@ pub struct Consultation {
     pub shape: Shape,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consulted<T> {
     /// An answer that was accepted, or why there is none.
@@ -75,8 +73,8 @@ impl Engine {
         let stream = format!("consult/{}", CallId::new(random()?));
         let worded = self.word_consultation(about);
         let mut consulting = Consulting { engine: self, about, worded, stream, noted: 0, cancel };
-        let nobody = "nobody is configured who could be asked";
-        let mut result = Err(Failed::new(NoVerdict::Unavailable, nobody));
+        let none = "no reviewer is configured";
+        let mut result = Err(Failed::new(NoVerdict::Unavailable, none));
         let mut reviewer = None;
         for name in self.0.planner.panel.names() {
             result = consulting.ask(&name, None, &accept).await?;
@@ -87,7 +85,7 @@ impl Engine {
                 result = consulting.ask(&name, Some(&defect), &accept).await?;
             }
             reviewer = Some(name);
-            // A failure that is about the question is not better with another reviewer.
+            // Another reviewer does not help where the question itself is the problem.
             if !matches!(&result, Err(failed) if failed.why == NoVerdict::Unavailable) {
                 break;
             }
@@ -141,7 +139,6 @@ impl Engine {
         }
     }
 
-    /// Asks in a private folder.
     pub(super) async fn hear_consultation(
         &self,
         panelist: &Panelist,
@@ -265,7 +262,7 @@ impl Consulting<'_> {
         let most = self.engine.0.planner.bounds.prompt_bytes;
         if brief.payload.len() as u64 > most {
             let words = format!(
-                "the question has {bytes} bytes, and one holds {most}: show less at once, or raise `prompt_bytes`"
+                "the question has {bytes} bytes, and the limit is {most}: show less at once, or raise `prompt_bytes`"
             );
             return Some(Failed::new(NoVerdict::TooLong, words));
         }

@@ -18,15 +18,12 @@ const REVIEWS_MAX: u32 = 1000;
 const PAGE: u32 = 50;
 const OUTPUT: &str = "files";
 
-/// A finding, and where it was made.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The review, as it stands.
     pub stored: Stored,
     pub finding: Finding,
     /// What it was an answer to.
     pub key: Key,
-    /// What was asked.
     pub assignment: Assignment,
 }
 
@@ -77,7 +74,7 @@ impl Found {
             Some(ReviewerKind::Asked) => None,
             Some(ReviewerKind::SelfReview) => Some("it was found by a self-review"),
             Some(ReviewerKind::Checks) | None => {
-                Some("it was found by a check, which finds the same again whatever is said")
+                Some("a check found it, and a check always gives the same result")
             }
         }
     }

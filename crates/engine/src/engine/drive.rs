@@ -18,7 +18,6 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-/// A question that is asked.
 pub(super) struct Question {
     pub key: Key,
     pub call: CallId,
@@ -40,7 +39,6 @@ struct Driver<'a> {
     engine: &'a Engine,
     ticket: &'a Ticket,
     tasks: JoinSet<(Question, Told)>,
-    /// Questions that have no answer yet.
     waiting: HashMap<Key, Waiting>,
     /// Whether other questions wait until these leave room in the budget.
     held: bool,
@@ -71,7 +69,7 @@ impl Engine {
             self.say(ProgressEvent::Waiting { review: ticket.review.clone() });
             tokio::select! {
                 () = changes.changed() => {}
-                // A killed process writes nothing, so no change tells of it.
+                // A killed process writes nothing, so no change reports its end.
                 gone = self.until_gone(&stored, &mut patience) => gone?,
                 () = cancel.cancelled() => return Err(EngineError::Interrupted),
             }
@@ -262,8 +260,8 @@ impl Driver<'_> {
         let (mut inputs, mut reports, mut events) = (vec![], vec![], vec![]);
         let mut first = Some(first);
         while let Some(joined) = first.take().or_else(|| self.tasks.try_join_next()) {
-            let (question, told) =
-                joined.map_err(|error| EngineError::Internal(format!("a question broke off: {error}")))?;
+            let (question, told) = joined
+                .map_err(|error| EngineError::Internal(format!("a question ended unexpectedly: {error}")))?;
             // A question that was cut short because we stop has no answer, and no failure either: it is asked again.
             if told.result.is_err() && self.cancel.is_cancelled() {
                 continue;

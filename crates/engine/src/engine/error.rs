@@ -9,45 +9,31 @@ use countersign_core::review::Refused;
 
 pub(super) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-/// Why the engine could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A path cannot be judged.
     #[error(transparent)]
     Path(#[from] PathProblem),
-    /// There is no change to judge.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// Rules and work do not fit together.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The review does not take this.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// A self-review that was handed in is not complete.
     #[error("the results cannot be used: {0}")]
     Results(String),
-    /// No such review.
     #[error("there is no review `{0}`")]
     NotFound(String),
     /// Another process performs the review, and does not go on.
     #[error("{0}")]
     HeldUp(String),
-    /// Interrupted.
     #[error("interrupted; what was judged is kept")]
     Interrupted,
     /// A file or folder of ours could not be read or written.
     #[error("{what}: {error}")]
-    Io {
-        /// What was being done.
-        what: String,
-        /// Why it failed.
-        error: std::io::Error,
-    },
-    /// Our own fault.
+    Io { what: String, error: std::io::Error },
     #[error("{0}")]
     Internal(String),
 }
@@ -65,14 +51,13 @@ impl EngineError {
         move |error| Self::Io { what, error }
     }
 
-    /// The outcome a command ends with.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Path(_) | Self::Plan(_) | Self::Results(_) | Self::NotFound(_) => Outcome::Usage,
             Self::Change(error) => error.outcome(),
             Self::Ledger(error) => error.outcome(),
             Self::Refused(refused) => match refused {
-                // What was refused did not happen, however well the review ended.
+                // A refused action did not happen, even if the review passed.
                 Refused::Settled(outcome) if outcome.exit_code() == 0 => Outcome::Usage,
                 Refused::Settled(outcome) => *outcome,
                 Refused::CoolingOff { .. } => Outcome::NoVerdict(NoVerdict::Unavailable),

@@ -33,7 +33,7 @@ impl Patience {
             true => {
                 let since = self.stopped_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= STOPPED_MAX {
-                    return Some("is stopped: let it go on (`fg`, or `kill -CONT`) or end it".to_owned());
+                    return Some("is stopped: resume it (`fg`, or `kill -CONT`) or end it".to_owned());
                 }
             }
             false => self.stopped_since = None,
@@ -41,7 +41,7 @@ impl Patience {
         let silent = self.since.elapsed();
         (silent >= self.silent).then(|| {
             let seconds = silent.as_secs();
-            format!("has recorded nothing for {seconds} seconds: look what it does, or end it")
+            format!("has recorded nothing for {seconds} seconds: check what it does, or end it")
         })
     }
 }

@@ -44,7 +44,10 @@ impl Engine {
             answer
         };
         tokio::task::spawn_blocking(check).await.map_err(|error| {
-            Failed::new(NoVerdict::Unavailable, format!("the places in the answer were not checked: {error}"))
+            Failed::new(
+                NoVerdict::Unavailable,
+                format!("the locations in the answer were not checked: {error}"),
+            )
         })
     }
 }

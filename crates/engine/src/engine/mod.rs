@@ -62,7 +62,6 @@ struct Inner {
 }
 
 impl Engine {
-    /// An engine on an open ledger.
     pub fn new(planner: Planner, ledger: Ledger, guard: GuardProgram) -> Result<Self> {
         let holder = Arc::new(ledger.holder()?);
         let events = Arc::new(Happenings::new());

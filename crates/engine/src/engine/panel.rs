@@ -17,21 +17,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The name of the self-review reviewer.
 pub const SELF: &str = "self";
 
-/// How somebody on the panel rules.
+/// How a reviewer on the panel rules.
 #[derive(Clone, Debug)]
 pub enum Judge {
-    /// A program of the user's.
     Command(Command),
     /// A program of the user's that answers in free text.
     Marked(Marked),
-    /// An agent program.
     Agent(Agent),
-    /// A service, over HTTP.
     Service(Service),
-    /// A recording.
     Replay {
         recording: Arc<Recording>,
         /// The digest of the file they came from.
@@ -41,7 +36,6 @@ pub enum Judge {
     TwoCall(Box<TwoCall>),
     /// A reviewer in this process, where the gate is used as a library.
     Library(Library),
-    /// The author's own review.
     SelfReview,
 }
 
@@ -63,22 +57,16 @@ impl Judge {
     }
 }
 
-/// Somebody who may be asked.
+/// A reviewer that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panelist {
-    /// Their name in the configuration.
     pub name: String,
-    /// How they rule.
     pub judge: Judge,
-    /// Whether they may look at the whole project.
     pub sees_project: bool,
     /// A fixed timeout instead of the one by number of files.
     pub timeout: Option<Duration>,
-    /// How many questions they get at once.
     pub concurrency: usize,
-    /// How many tokens fit into a question and its reply.
     pub window_tokens: Option<u64>,
-    /// What their tokens cost.
     pub price: Option<Price>,
     /// The most a question may cost, where they can be told so.
     pub question_microusd: Option<u64>,
@@ -125,9 +113,9 @@ impl Panelist {
         let needs = self.size(bytes)?.likely_tokens();
         (needs > window).then(|| {
             let instead = match files {
-                0 | 1 => "one file is too much for it: shorten the file, or ask a reviewer with a larger window",
+                0 | 1 => "one file is too long for it: shorten the file, or ask a reviewer with a larger window",
                 // What is split by `fit` goes by the reviewer that is asked first, which this one may not be.
-                _ => "hand in less at once, or let the rule split it with `each: fit` or `each: file`",
+                _ => "submit less at once, or let the rule split it with `each: fit` or `each: file`",
             };
             let words = format!(
                 "the question and its reply need about {needs} tokens, and `window_tokens` of reviewer `{}` is \
@@ -196,7 +184,7 @@ impl Panelist {
     }
 }
 
-/// Everybody who may be asked.
+/// All reviewers that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,
@@ -321,7 +309,7 @@ mod tests {
         Panel::new(panelists.iter().map(panelist).collect(), Path::new("."), checks_at_once, &[])
     }
 
-    /// Whether somebody gets a slot without having to wait.
+    /// Whether a question gets a slot without waiting.
     async fn is_free(slots: &Slots) -> bool {
         let review = ReviewId::from_text("rv-other");
         tokio::time::timeout(Duration::ZERO, slots.acquire(&review)).await.is_ok()

@@ -28,30 +28,23 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 pub struct Request {
     /// What stays the same over retries.
     pub subject: Subject,
-    /// What is asked.
     pub rules: Vec<Rule>,
     /// When to stop, should this open a review.
     pub policy: Policy,
-    /// The named parts of the work.
     pub outputs: Vec<Output>,
     /// Paths relative to the root, with the index of their output.
     pub files: Vec<(String, usize)>,
     /// A change, instead of outputs and files.
     pub change: Option<SubmittedChange>,
-    /// What the author says about the work.
     pub notes: Option<String>,
-    /// Ask everybody again, whatever stands.
+    /// Ask all reviewers again, even where a ruling stands.
     pub fresh: bool,
 }
 
-/// A request whose bytes are known and whose questions are planned.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The request.
     pub request: Request,
-    /// Exactly what is handed in.
     pub submission: Submission,
-    /// What will be asked.
     pub plan: Plan,
 }
 
@@ -60,7 +53,6 @@ pub struct Prepared {
 pub struct Preview {
     pub system_prompt: String,
     pub payload: String,
-    /// How long the reviewer may take.
     pub timeout_seconds: u64,
     /// Whether a ruling stands for it already.
     pub known: bool,
@@ -80,15 +72,11 @@ pub struct Bounds {
 /// Makes plans for one project.
 #[derive(Clone)]
 pub struct Planner {
-    /// The project.
     pub root: Root,
-    /// Who may be asked.
     pub panel: Panel,
-    /// The limits.
     pub bounds: Bounds,
     /// What is kept from reviewers, the ledger and reports.
     pub redaction: Redaction,
-    /// What all reviews of a day may cost.
     pub day_budget: Budget,
 }
 

@@ -8,7 +8,6 @@ use tracing::{debug, info, warn};
 /// How far a slow reader may be behind before it misses some.
 const KEPT: usize = 4096;
 
-/// Called for every happening, at once.
 pub type Listener = Box<dyn Fn(&ProgressEvent) + Send + Sync>;
 
 pub(super) struct Happenings {

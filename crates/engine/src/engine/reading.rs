@@ -18,7 +18,7 @@ pub(super) enum Access {
     /// Copies of what the question does not show.
     Copies,
     Project,
-    /// The project, where it may mend what it finds. Whoever asks looks at the files again.
+    /// The project, where it may fix what it finds. The caller reads the files again.
     ProjectToMend,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn no_private_folder(error: io::Error) -> Failed {
 }
 
 fn not_held(error: &io::Error) -> Failed {
-    let words = format!("the files could not be held to what was handed in while they are read: {error}");
+    let words = format!("the files could not be watched for changes while they are read: {error}");
     Failed::new(NoVerdict::Unavailable, words)
 }
 

@@ -74,7 +74,7 @@ impl Engine {
 pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
     match step(draft.review(), input) {
         Ok(events) => draft.add(events),
-        // Somebody else was faster: the state already says what is due now.
+        // Another process was faster: the state already says what is due now.
         Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => {}
         Err(refused) => return Err(refused),
     }

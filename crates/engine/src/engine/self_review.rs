@@ -33,9 +33,7 @@ pub fn self_review_file(ledger: &Ledger, review: &ReviewId) -> Result<PathBuf> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfReviewResults {
-    /// The token of the instructions.
     pub token: Token,
-    /// A ruling per criterion.
     pub results: Vec<Row>,
 }
 
@@ -107,7 +105,7 @@ impl Engine {
                 // The same results once more get the same answer.
                 Some(_) if own && same => Ok(ticket(Route::Recorded, Arc::new(prepared), None)),
                 Some(outcome) => Err(Refused::Settled(outcome).into()),
-                None => Err(Refused::NotNow("no self-review is waited for").into()),
+                None => Err(Refused::NotNow("no self-review is expected").into()),
             };
         }
         if !own {

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// The slots of one reviewer.
 #[derive(Clone, Debug)]
 pub(super) struct Slots(Arc<Mutex<Queue>>);
 
@@ -27,7 +26,6 @@ impl Slots {
         Self(Arc::new(Mutex::new(Queue { free: slots.max(1), waiting: VecDeque::new() })))
     }
 
-    /// Waits for a slot.
     pub async fn acquire(&self, review: &ReviewId) -> Slot {
         let turn = {
             let mut queue = self.queue();
@@ -42,7 +40,7 @@ impl Slots {
             }
             turn
         };
-        // Nobody drops a sender without giving a slot, so this is always one.
+        // A sender is never dropped without giving a slot, so this is always one.
         turn.await.unwrap_or(Slot(None))
     }
 
@@ -56,7 +54,7 @@ impl Slots {
         while let Some(next) = queue.next() {
             match next.send(Slot(Some(self.clone()))) {
                 Ok(()) => return,
-                // It does not wait any more. What comes back must not give itself on: that is what we do.
+                // The receiver is gone. The returned slot must not be passed on by its own drop: this loop does that.
                 Err(mut slot) => slot.0 = None,
             }
         }
@@ -91,7 +89,7 @@ mod tests {
         ReviewId::from_text(format!("rv-{name}"))
     }
 
-    /// Lets everybody who can go on do so.
+    /// Lets all tasks that can go on do so.
     async fn settle() {
         for _ in 0..10 {
             tokio::task::yield_now().await;

@@ -62,7 +62,7 @@ impl SubmittedChange {
             content: Content::Text,
             form: Form::Summary,
         });
-        // A link has no contents of its own, a submodule is another repository, and what is gone is gone.
+        // A link has no contents of its own, a submodule is another repository, and a deleted file has none.
         let files = self.change.files.iter().filter(|file| file.shape == Shape::File);
         let (named, unnamed): (Vec<_>, Vec<_>) = files.partition(|file| file.is_named_exactly);
         let named = named.iter().map(|file| (file.path.clone(), 0)).collect();

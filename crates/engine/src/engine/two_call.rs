@@ -44,7 +44,6 @@ pub struct TwoCall {
     pub parser: Panelist,
     /// What the question to the reviewer is called: the review command without its `/`.
     pub command: String,
-    /// What the reviewer is told.
     pub task: String,
 }
 
@@ -160,7 +159,7 @@ impl Reviewing<'_> {
             self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {
-                let words = format!("the review has {} bytes; {REVIEW_BYTES_MAX} are read", review.len());
+                let words = format!("the review has {} bytes; the limit is {REVIEW_BYTES_MAX}", review.len());
                 return Err(Failed::new(NoVerdict::TooLong, words));
             }
             if !review.trim().is_empty() {
@@ -208,7 +207,7 @@ fn review_text(said: Said) -> String {
             answer::read_value(reply.as_bytes()).ok().and_then(|value| of(&value)).unwrap_or(reply)
         }
     };
-    // What cannot be seen is nothing.
+    // Invisible characters count as an empty text.
     match text.chars().all(|c| c.is_whitespace() || text::hides(c)) {
         true => String::new(),
         false => text,

@@ -11,12 +11,10 @@ use countersign_core::submission::Submission;
 use tokio_util::sync::CancellationToken;
 
 impl Engine {
-    /// A review as it stands.
     pub async fn get(&self, id: &ReviewId) -> Result<Stored> {
         self.0.ledger.review(id).await?.ok_or_else(|| EngineError::NotFound(id.to_string()))
     }
 
-    /// The ledger, for reading.
     pub fn ledger(&self) -> &Ledger {
         &self.0.ledger
     }

@@ -9,7 +9,7 @@ use countersign_core::digest::Digest;
 
 const FOLDER: &str = "refs/countersign/passed";
 const NAME_LETTERS: usize = 20;
-/// A fixed identity and time: the same tree and parent give the same commit, whoever makes it.
+/// A fixed identity and time: the same tree and parent give the same commit on every machine.
 const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "countersign"),
     ("GIT_AUTHOR_EMAIL", "countersign@localhost"),
@@ -46,7 +46,6 @@ pub struct Checkout {
 /// What is known of a standpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnchorState {
-    /// What passed last there.
     pub anchor: Option<Anchor>,
     /// The tree of the branch that is checked out.
     pub head_tree: Option<String>,
@@ -99,7 +98,7 @@ impl Git {
     pub async fn since(&self, at: &Checkout, anchor: Option<&Anchor>) -> Result<Option<String>, BaseProblem> {
         let Some(anchor) = anchor else { return self.base(None, None).await };
         let (Some(head), Some(parent)) = (&at.head, &anchor.parent) else {
-            // Nothing is older than what passed before the first commit.
+            // No commit is older than an anchor from before the first commit.
             return Ok(Some(anchor.commit.clone()));
         };
         if self.is_ancestor(parent, head).await? {
@@ -109,7 +108,7 @@ impl Git {
         if usual.as_ref() != Some(head) {
             return Ok(usual);
         }
-        // A commit that is gone has nothing in common with anything.
+        // A deleted commit has no common ancestor.
         let common = self.merge_base(parent, head).await.ok().flatten();
         Ok(common.or(usual))
     }
@@ -196,7 +195,7 @@ fn anchored(said: &str, own: &str, branch: Option<&str>) -> AnchorState {
     let mut found = AnchorState::default();
     for line in said.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
-            // A ref of somebody's that is no commit has no tree.
+            // A foreign ref that is no commit has no tree.
             [name, commit, tree, parent] if name == own && !tree.is_empty() => {
                 let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
                 found.anchor = Some(Anchor { commit: commit.to_owned(), tree: tree.to_owned(), parent });

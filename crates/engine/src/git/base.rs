@@ -15,7 +15,6 @@ pub enum BaseProblem {
     /// HEAD and the default branch share no commit.
     #[error("HEAD and `{0}` have no commit in common; a shallow clone may lack it: git fetch --unshallow")]
     NothingInCommon(String),
-    /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -70,7 +69,6 @@ impl Git {
         }
     }
 
-    /// The bytes of an id.
     pub async fn blob(&self, id: &str) -> Result<Vec<u8>> {
         self.run(["cat-file", "blob", id]).await
     }

@@ -155,7 +155,7 @@ impl Git {
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Ctrl-C is meant for us: a commit half made would be the user's to mend.
+            // Ctrl-C is meant for us: a commit half made would have to be repaired by the user.
             .process_group(0)
             .kill_on_drop(true);
         process::spawn(&mut command)
@@ -168,7 +168,7 @@ fn program() -> &'static Path {
     let is_program = |file: &PathBuf| rustix::fs::access(file, Access::EXEC_OK).is_ok() && file.is_file();
     PROGRAM.get_or_init(|| {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // A folder that is meant from wherever we stand is left to the system.
+        // A relative folder on the PATH is left to the system.
         let folders = std::env::split_paths(&path).take_while(|folder| folder.is_absolute());
         folders.map(|folder| folder.join("git")).find(is_program).unwrap_or_else(|| PathBuf::from("git"))
     })

@@ -2,14 +2,12 @@
 
 use super::{Git, GitError, Result};
 
-/// What one path is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// In the index, or in the files, other than before.
     Changed,
     /// Not known to git, and not ignored.
     Untracked,
-    /// In conflict.
     Unmerged,
 }
 
@@ -18,7 +16,6 @@ pub enum Status {
 pub struct StatusEntry {
     /// Relative to the root of the worktree; bytes that are not UTF-8 replaced.
     pub path: String,
-    /// What it is like.
     pub status: Status,
     /// Whether the index differs from the last commit.
     pub is_staged: bool,

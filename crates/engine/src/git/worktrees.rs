@@ -17,7 +17,6 @@ pub struct Worktree {
 }
 
 impl Git {
-    /// All worktrees, the main one first.
     pub async fn worktrees(&self) -> Result<Vec<Worktree>> {
         Ok(listed(&self.run(["worktree", "list", "--porcelain", "-z"]).await?))
     }

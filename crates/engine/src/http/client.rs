@@ -46,7 +46,7 @@ pub fn client(place: &Place) -> Result<&'static Client, String> {
 }
 
 fn make(place: &Place) -> Result<Client, String> {
-    // Another part of this process may have installed one already; that is as good.
+    // Another part of this process may have installed one already; that one works too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))

@@ -16,11 +16,8 @@ pub const MAX_REPLY_BYTES: usize = 64 * 1024;
 /// What a reviewer reported about a call. Redact the reply before it comes here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The model that answered.
     pub model: Option<String>,
-    /// Tokens of the question.
     pub tokens_in: Option<u64>,
-    /// Tokens of the reply.
     pub tokens_out: Option<u64>,
     /// The price, where it is known.
     pub cost_microusd: Option<u64>,
@@ -28,14 +25,11 @@ pub struct Report {
     pub reply: Option<String>,
 }
 
-/// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallState {
     /// No answer yet; after a crash also: never.
     Asked,
-    /// It brought a valid answer.
     Answered,
-    /// It brought none.
     Failed,
 }
 
@@ -43,15 +37,11 @@ pub enum CallState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub id: CallId,
-    /// The round it was asked in.
     pub round: u32,
     /// Index of the assignment in its round.
     pub assignment: Option<u32>,
-    /// Who was asked.
     pub reviewer: String,
-    /// Where it stands.
     pub state: CallState,
-    /// What the reviewer reported.
     pub report: Report,
 }
 
@@ -130,7 +120,6 @@ pub enum Scope<'a> {
 pub struct Cost {
     /// The day they were asked on, in UTC, as `YYYY-MM-DD`.
     pub day: String,
-    /// Who was asked.
     pub reviewer: String,
     /// The model that answered, where it is known.
     pub model: Option<String>,

@@ -1,5 +1,5 @@
 //! The chain: every event carries a hash over itself and the one before it, so that an edit by hand is seen
-//! by whoever reads the event. It is no proof against a forger who computes the hashes anew.
+//! by every reader of the event. It is no proof against a forger who computes the hashes anew.
 
 pub(super) type Link = [u8; 32];
 

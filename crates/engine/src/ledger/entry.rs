@@ -7,18 +7,14 @@ use super::{LedgerError, Result, Stored};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
 
-/// One recorded event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its number in the ledger, from 1 and without gaps.
     pub seq: u64,
-    /// The review it belongs to.
     pub review: ReviewId,
     /// Its number in the review, from 1 and without gaps.
     pub n: u64,
-    /// When it was recorded.
     pub at_ms: i64,
-    /// What happened.
     pub event: Event,
 }
 
@@ -33,7 +29,6 @@ pub struct Recorded {
     pub n: u64,
     pub at_ms: i64,
     pub kind: String,
-    /// What happened, as JSON.
     pub body: String,
     /// What the review is about; none for streams of doors.
     pub subject: Option<String>,
@@ -117,7 +112,7 @@ pub(super) async fn load(session: &mut Session, id: &ReviewId) -> Result<Option<
     for line in &lines {
         fold.add(line)?;
     }
-    // The last event of a stream has no follower that would miss it; the row does.
+    // No later event shows that the last event of a stream is missing; the row does.
     if known != Some(fold.stored.n) {
         return Err(LedgerError::Mismatch(id.to_string()));
     }

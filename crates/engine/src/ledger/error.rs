@@ -9,65 +9,49 @@ pub(super) type Result<T, E = LedgerError> = std::result::Result<T, E>;
 /// Why the ledger could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// A newer version wrote it.
     #[error("the ledger has format {found}, and this version of Countersign knows format {ours}")]
-    Newer {
-        /// The format of the file.
-        found: i64,
-        /// The newest format we know.
-        ours: i64,
-    },
-    /// It is no readable database, or a damaged one.
+    Newer { found: i64, ours: i64 },
     #[error("the ledger is damaged: {0}")]
     Corrupt(String),
-    /// There is no room for it.
     #[error("the disk is full; nothing was recorded")]
     DiskFull,
-    /// It may not be written.
+    /// No permission to write, or a read-only disk.
     #[error("the ledger cannot be written: {0}")]
     ReadOnly(String),
-    /// Somebody else kept it locked for too long.
+    /// No permission to read.
+    #[error("the ledger cannot be read: {0}")]
+    Unreadable(String),
+    /// A write failed although writing is allowed; with the message of SQLite or the system.
+    #[error("the ledger could not be written ({0}): the disk is full, or a file size limit was reached")]
+    WriteFailed(String),
+    #[error("`{0}` is a file, but the ledger needs a folder of this name")]
+    NotAFolder(String),
+    /// Another process kept it locked for longer than we wait.
     #[error("another process keeps the ledger locked")]
     Busy,
-    /// Somebody else was faster: load again and decide again.
+    /// Another process wrote first: load again and decide again.
     #[error("the review changed meanwhile")]
     Conflict,
-    /// An event is not what was recorded, or is gone.
     #[error("event {seq} of the ledger was changed or removed after it was recorded")]
-    Tampered {
-        /// Its number in the ledger.
-        seq: u64,
-    },
-    /// What is read quickly and what was recorded do not agree.
+    Tampered { seq: u64 },
     #[error("the summary of review {0} does not agree with its events")]
     Mismatch(String),
-    /// The file was moved, removed or replaced while it was open.
-    #[error("the ledger was moved, removed or replaced while it was in use; what was written last is lost")]
+    #[error("the ledger was moved, removed or replaced while it was in use; the last write is lost")]
     Replaced,
-    /// It is a database, and not a ledger.
-    #[error("the file in the ledger's place is a database of another program")]
+    #[error("the ledger file is a database of another program")]
     NotALedger,
-    /// An event that this version cannot read.
     #[error("event {seq} of the ledger is of a kind this version of Countersign cannot read: {kind}")]
-    UnknownEvent {
-        /// Its number in the ledger.
-        seq: u64,
-        /// Its kind.
-        kind: String,
-    },
-    /// It came with the repository: what is judged would bring its own verdicts.
-    #[error("git tracks `{0}`: a ledger that is part of the repository is not believed")]
+    UnknownEvent { seq: u64, kind: String },
+    /// The ledger came with the repository: the judged work would bring its own verdicts.
+    #[error("git tracks `{0}`: a ledger that is part of the repository is not trusted")]
     Tracked(String),
-    /// There is no such review or call.
     #[error("the ledger has no {0}")]
     Missing(String),
-    /// The disk or the database failed in some other way.
     #[error("the ledger failed: {0}")]
     Other(String),
 }
 
 impl LedgerError {
-    /// How a command ends that meets this.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Tampered { .. } | Self::Mismatch { .. } | Self::Replaced | Self::Tracked(_) => {
@@ -83,26 +67,29 @@ impl LedgerError {
                 "update Countersign; the ledger was not touched"
             }
             Self::Corrupt(_) => {
-                "nothing was changed: restore .countersign/ledger.db from a copy, or move it away to begin anew"
+                "nothing was changed: restore .countersign/ledger.db from a backup, or move it away to start a new one"
             }
             Self::DiskFull => "free some space and run the command again",
             Self::ReadOnly(_) => "make the .countersign folder and its files writable",
+            Self::Unreadable(_) => "make the .countersign folder and its files readable for your user",
+            Self::WriteFailed(_) => {
+                "earlier records are not lost: free some space or raise the limit (`ulimit -f`), then run the command again"
+            }
+            Self::NotAFolder(_) => "move this file away, then run the command again",
             Self::Busy => {
                 "run the command again; if it fails again, end the process that has the ledger open"
             }
             Self::Conflict => "run the command again",
             Self::Tampered { .. } | Self::Mismatch { .. } => {
-                "somebody edited .countersign/ledger.db: restore it from a copy, or move it away to begin anew"
+                "the file .countersign/ledger.db was edited: restore it from a backup, or move it away to start a new one"
             }
-            Self::Replaced => "put .countersign/ledger.db back, or run the command again to begin anew",
+            Self::Replaced => "put .countersign/ledger.db back, or run the command again to start a new one",
             Self::NotALedger => "nothing was changed: move .countersign/ledger.db away",
             Self::Tracked(_) => {
-                "take it out of the repository: `git rm -r --cached .countersign`, commit that, and move the file away"
+                "remove it from the repository: `git rm -r --cached .countersign`, commit, and move the file away"
             }
-            Self::Missing(_) => "run `countersign status` to see what there is",
-            Self::Other(_) => {
-                "run the command again; if it fails again, check that .countersign is a folder you can write to and that the disk has free space"
-            }
+            Self::Missing(_) => "`countersign log` lists the reviews",
+            Self::Other(_) => "run the command again; if it fails again, check the disk",
         }
     }
 }
@@ -120,6 +107,7 @@ impl From<io::Error> for LedgerError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::ReadOnly(error.to_string())
             }
+            io::ErrorKind::FileTooLarge => Self::WriteFailed(error.to_string()),
             _ => Self::Other(error.to_string()),
         }
     }
@@ -138,6 +126,9 @@ mod tests {
             LedgerError::Corrupt("x".into()),
             LedgerError::DiskFull,
             LedgerError::ReadOnly("x".into()),
+            LedgerError::Unreadable("x".into()),
+            LedgerError::WriteFailed("x".into()),
+            LedgerError::NotAFolder("x".into()),
             LedgerError::Busy,
             LedgerError::NotALedger,
             LedgerError::UnknownEvent { seq: 1, kind: "x".into() },

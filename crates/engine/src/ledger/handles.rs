@@ -11,8 +11,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Waits until something may have changed. What can no longer be read counts as changed, so that whoever
-    /// reads next learns why.
+    /// Waits until something may have changed. What can no longer be read counts as changed, so that the next
+    /// read says why.
     pub async fn changed(&mut self) {
         // Without a ledger nothing changes any more.
         if self.receiver.changed().await.is_err() {

@@ -42,7 +42,6 @@ use store::{Lines, Rows, Session, Store};
 /// How many matches of a prefix are named.
 pub const MAX_MATCHES: u32 = 16;
 
-/// The ledger of a project.
 #[derive(Clone)]
 pub struct Ledger(Arc<Inner>);
 
@@ -51,7 +50,6 @@ struct Inner {
     changes: tokio::sync::watch::Sender<u64>,
 }
 
-/// A review as it is recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The fold of its events.
@@ -60,20 +58,16 @@ pub struct Stored {
     pub n: u64,
     /// The process that does what is due.
     pub holder: Option<String>,
-    /// When its first event was recorded.
     pub opened_ms: i64,
-    /// When its last event was recorded.
     pub changed_ms: i64,
 }
 
-/// Which reviews to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// Only those that are not over.
     pub open_only: bool,
     /// Only those opened before this one: the [`Row::opened_seq`] of the last row of the page before.
     pub before: Option<u64>,
-    /// The most rows of a page.
     pub limit: u32,
 }
 
@@ -114,7 +108,6 @@ impl Ledger {
         Self(Arc::new(Inner { store, changes: tokio::sync::watch::Sender::new(0) }))
     }
 
-    /// The folder it is in; none for one in memory.
     pub fn dir(&self) -> Option<&Path> {
         self.0.store.dir()
     }
@@ -151,7 +144,6 @@ impl Ledger {
         Ok(row.is_some_and(|row| (row.n, &row.holder) == (known.n, &known.holder)))
     }
 
-    /// The latest review of a subject.
     pub async fn latest_for(&self, subject: &Subject) -> Result<Option<Stored>> {
         transaction::latest_for(&mut self.read().await?, subject).await
     }
@@ -199,7 +191,6 @@ impl Ledger {
         self.read().await?.counts().await
     }
 
-    /// The calls of a review, in the order they were asked.
     pub async fn calls(&self, review: &ReviewId) -> Result<Vec<Call>> {
         self.read().await?.calls(review).await
     }

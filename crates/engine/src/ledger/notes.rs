@@ -9,10 +9,8 @@ use super::{LedgerError, Result};
 pub struct Note {
     /// Its number in the stream, from 1 and without gaps.
     pub n: u64,
-    /// When it was recorded.
     pub at_ms: i64,
     pub kind: String,
-    /// What happened, as JSON.
     pub body: String,
 }
 

@@ -13,29 +13,24 @@ pub struct Row {
     pub id: ReviewId,
     /// The number of its first event in the ledger: reviews are listed in this order, newest first.
     pub opened_seq: u64,
-    /// How many events it has.
     pub n: u64,
     pub subject: Subject,
-    /// Where it stands.
     pub state: State,
     /// The outcome a caller is told now; none while a round is under way.
     pub standing: Option<Outcome>,
     pub round: u32,
     /// Rounds that ended in needs work since it was opened or lifted.
     pub attempts: u32,
-    /// The digest of what was handed in last.
     pub digest: Option<Digest>,
     /// The process that does what is due.
     pub holder: Option<String>,
     pub opened_ms: i64,
-    /// When its last event was recorded.
     pub changed_ms: i64,
 }
 
 /// How many reviews stand alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// Where they stand.
     pub state: State,
     /// The outcome a caller is told now.
     pub standing: Option<Outcome>,

@@ -34,7 +34,6 @@ pub(super) enum Session {
 
 /// Where the ledger and a stream end.
 pub(super) struct End {
-    /// How many events the stream has.
     pub n: u64,
     /// The number of the ledger's last event.
     pub seq: u64,
@@ -47,7 +46,6 @@ pub(super) struct Stream {
     pub lines: Vec<Line>,
     /// How many events the row counts; none where there is no row.
     pub known: Option<u64>,
-    /// The holder the row names.
     pub holder: Option<String>,
 }
 
@@ -55,7 +53,6 @@ pub(super) struct Stream {
 pub(super) enum Lines<'a> {
     /// Of a stream after its n-th, in order.
     Stream(&'a str, u64),
-    /// The last of a stream.
     Last(&'a str),
     /// After a number, in order.
     After(u64),
@@ -70,7 +67,6 @@ pub(super) enum Lines<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
     Of(&'a ReviewId),
-    /// The newest of a subject.
     Latest(&'a Subject),
     /// A page, newest first.
     Page(Filter),
@@ -96,7 +92,6 @@ impl Store {
         }
     }
 
-    /// Writes; waits for other writers.
     pub(super) async fn write(&self) -> Result<Session> {
         match self {
             Self::Sqlite(store) => store.write().await.map(Session::Sqlite),
@@ -191,7 +186,6 @@ macro_rules! methods {
 }
 
 methods! {
-    /// Where the ledger and a stream end.
     fn end(stream: &str) -> End;
     /// The highest number ever given to an event.
     fn highest() -> u64;
@@ -208,7 +202,6 @@ methods! {
     fn ids(prefix: &str, limit: u32) -> Vec<String>;
     /// The subjects of a door that end like this, in order.
     fn subjects(door: &str, ending: &str, limit: u32) -> Vec<String>;
-    /// How many reviews stand how.
     fn counts() -> Vec<Count>;
     /// The events these entries of the index of rulings point to.
     fn rulings(under: &[String]) -> Vec<(String, Line)>;
@@ -226,7 +219,6 @@ methods! {
     fn put_row(row: &Row) -> ();
     /// Says who does what is due for a review; false where there is no such review.
     fn set_holder(id: &ReviewId, holder: Option<&str>) -> bool;
-    /// Lets an entry of the index of rulings point to an event.
     fn put_ruling(under: &str, stream: &str, n: u64) -> ();
     fn begin_calls(calls: &[Begun<'_>]) -> ();
     fn set_call(id: &CallId, state: CallState) -> ();

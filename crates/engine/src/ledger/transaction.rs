@@ -20,7 +20,6 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// The latest review of a subject.
     pub async fn latest_for(&mut self, subject: &Subject) -> Result<Option<Stored>> {
         latest_for(self.session()?, subject).await
     }
@@ -48,7 +47,6 @@ impl Transaction {
         Ok(Draft { end, stored: from, events: vec![], at_ms })
     }
 
-    /// Writes what was drafted.
     pub async fn write(&mut self, draft: Draft) -> Result<Stored> {
         if draft.events.is_empty() {
             return Ok(draft.stored);
@@ -124,7 +122,6 @@ impl Transaction {
         self.or_give_up(done)
     }
 
-    /// The last event of a door's own stream.
     pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>> {
         notes::last(self.session()?, stream).await
     }

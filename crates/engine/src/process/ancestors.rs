@@ -26,7 +26,7 @@ impl Ancestor {
 
     /// Whether it is a guard whose program has this mark of ours.
     fn guards(&self, name: &str, mark: &OsStr) -> bool {
-        // Where variables of others cannot be read at all, that it is a guard has to be enough.
+        // Where variables of other processes cannot be read, it is enough that it is a guard.
         let marked = cfg!(not(target_os = "linux")) || self.variable(name) == Some(mark);
         self.args.get(1).is_some_and(|word| word == GUARD_ARG) && marked
     }

@@ -75,7 +75,7 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     if watcher == NO_WATCHER {
         let _ = rustix::process::setsid();
     }
-    // Without this, whatever loses its parent would escape: better not to begin.
+    // Without this, a process that loses its parent would escape: do not start.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
         return How::NotStarted { reason: format!("its guard cannot adopt what it starts: {error}") };

@@ -42,22 +42,17 @@ pub struct GuardProgram(pub PathBuf);
 /// How long a program has between TERM and KILL.
 const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 
-/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The program: a path, or a name on the PATH.
     pub program: OsString,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Where it runs.
     pub cwd: PathBuf,
     /// Variables beside those we have.
     pub env: Vec<(OsString, OsString)>,
     /// Whether those are all it gets.
     pub only_env: bool,
-    /// What it reads.
     pub stdin: Vec<u8>,
-    /// How long it may take.
     pub timeout: Duration,
     /// The most that is kept of what it writes.
     pub stdout_limit_bytes: usize,
@@ -103,10 +98,8 @@ pub enum Surplus {
     Forgets,
 }
 
-/// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// By itself.
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
@@ -115,11 +108,10 @@ pub enum How {
         /// Why.
         reason: String,
     },
-    /// It took too long and was ended.
     TimedOut,
-    /// It wrote too much and was ended.
-    TooMuchOutput { limit_bytes: usize },
-    /// It was cancelled and ended.
+    TooMuchOutput {
+        limit_bytes: usize,
+    },
     Cancelled,
     /// Its guard ended without a report, or another process cut its lifeline.
     GuardLost,
@@ -131,9 +123,7 @@ pub struct Ended {
     pub how: How,
     /// What it wrote, up to the limit.
     pub stdout: Vec<u8>,
-    /// The end of its error output.
     pub stderr_tail: String,
-    /// How long it took.
     pub elapsed: Duration,
 }
 

@@ -94,7 +94,7 @@ pub(super) fn until_gone(watcher: u64, events: Sender<GuardEvent>) -> io::Result
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
     let parent = || getppid().filter(|pid| u64::try_from(pid.as_raw_nonzero().get()) == Ok(watcher));
     let watcher = pidfd_open(parent().ok_or(io::ErrorKind::NotFound)?, PidfdFlags::empty())?;
-    // It is our parent after we have a hold on it, so it was it and no other of its number.
+    // It is still our parent after we opened it, so the number was not reused.
     parent().ok_or(io::ErrorKind::NotFound)?;
     std::thread::spawn(move || {
         while poll(&mut [PollFd::new(&watcher, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}

@@ -10,20 +10,15 @@ use std::path::{Path, PathBuf};
 /// The API of a service that is asked without a program between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// Anthropic Messages.
     Anthropic,
-    /// OpenAI-compatible chat completions.
     OpenAi,
 }
 
 /// Who makes a model. The best judge is often a model of another vendor than the author's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
-    /// Claude models.
     Anthropic,
-    /// GPT models.
     OpenAi,
-    /// Gemini models.
     Google,
 }
 
@@ -60,7 +55,7 @@ pub struct Facts {
     pub caps_cost: bool,
     /// A model that is enough to read what another one wrote, where one is known.
     pub light_model: Option<&'static str>,
-    /// Variables that choose whom it talks to or what it loads; one that ends in `_` stands for all that begin so.
+    /// Variables that choose its service or what it loads; one that ends in `_` stands for all with this prefix.
     pub steering: &'static [&'static str],
     /// The longest prompt it reads.
     pub prompt_max_bytes: usize,
@@ -74,9 +69,7 @@ pub struct Facts {
     pub families: &'static [(Option<&'static str>, &'static str)],
     /// Variables that are the same in every call.
     pub set: &'static [(&'static str, &'static str)],
-    /// Where its sign-in is found.
     pub credentials: Credentials,
-    /// How it is put to work.
     pub working: Working,
     /// Whether it says what a call cost in money.
     pub reports_cost: bool,
@@ -99,10 +92,8 @@ pub struct Record {
     pub check: fn(&[u8]) -> Result<(), Problem>,
 }
 
-/// Where a sign-in is found.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials {
-    /// Variables that hold a key.
     pub variables: &'static [&'static str],
     /// The variable that names the folder of its files.
     pub folder_variable: Option<&'static str>,
@@ -146,15 +137,12 @@ pub struct Form<'a> {
     pub base_url: Option<&'a str>,
     /// The variable that holds the key of that service.
     pub key_env: Option<&'a str>,
-    /// What the program is told to do.
     pub system_prompt: &'a str,
-    /// What it is to judge.
     pub payload: &'a str,
     /// What its reply must be like.
     pub shape: Shape,
     /// Whether there are files it has to read itself, in the folder it runs in.
     pub reads_files: bool,
-    /// The folder it runs in.
     pub folder: &'a Path,
     /// A folder for its own things, beside the one it runs in. Gone with the question.
     pub private: &'a Path,

@@ -41,12 +41,10 @@ impl fmt::Debug for Program {
 pub struct Programs(pub &'static [&'static Program]);
 
 impl Programs {
-    /// Every row.
     pub fn all(self) -> impl Iterator<Item = &'static Program> {
         self.0.iter().copied()
     }
 
-    /// The row of this name.
     pub fn named(self, name: &str) -> Option<&'static Program> {
         self.all().find(|program| program.name == name)
     }
@@ -135,7 +133,6 @@ pub const HOOK_SECONDS: u64 = 3600;
 /// How a program calls us when its agent stops, and what it understands.
 #[derive(Clone, Copy)]
 pub struct Hook {
-    /// The program that calls.
     pub program: &'static Facts,
     /// What people call the event, for help.
     pub title: &'static str,
@@ -193,9 +190,7 @@ impl Dialect {
 pub struct ServerEntry {
     /// Files it may be in, relative to the root, the one that counts more first; the last is made if none is there.
     pub files: &'static [&'static str],
-    /// How they are written.
     pub format: FileFormat,
-    /// Where in the file.
     pub path: &'static [&'static str],
     /// What a new file has beside the entry.
     pub new_file: Option<&'static str>,

@@ -13,11 +13,9 @@ const QUOTED_BYTES: usize = 400;
 /// What an answer cost, as far as the reply says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The model that answered.
     pub model: Option<String>,
     /// Tokens of the question, with those the service had kept from before.
     pub tokens_in: Option<u64>,
-    /// Tokens of the reply.
     pub tokens_out: Option<u64>,
     /// The price in millionths of a dollar.
     pub cost_microusd: Option<u64>,
@@ -95,7 +93,6 @@ impl Said {
     }
 }
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub kind: Kind,
@@ -106,7 +103,6 @@ pub struct Problem {
 /// Every way not to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// There is no such program.
     NotInstalled,
     /// It is there and cannot be run.
     NotStarted,
@@ -116,13 +112,11 @@ pub enum Kind {
     RateLimited,
     /// The service has too much to do.
     Overloaded,
-    /// The service failed.
     ServerError,
-    /// The service could not be reached, or its reply broke off.
+    /// The service could not be reached, or its reply ended early.
     Connection,
     /// The service does not take the question as it is: an unknown model, an empty account.
     Rejected,
-    /// The model declined.
     Refused,
     /// The question is longer than the program or the model takes.
     QuestionTooLong,
@@ -132,7 +126,6 @@ pub enum Kind {
     TurnsUsedUp,
     /// It has spent what it may spend.
     BudgetUsedUp,
-    /// It took too long.
     TimedOut,
     /// It ended without a word, or by a signal.
     Crashed,
@@ -160,7 +153,6 @@ impl Kind {
 }
 
 impl Problem {
-    /// A problem with the words of the program or service.
     pub fn new(kind: Kind, words: &str) -> Self {
         let line = text::visible_line(words.trim());
         Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
@@ -198,24 +190,22 @@ impl Problem {
             Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
             Kind::NotStarted => "{name} could not be started",
             Kind::NotSignedIn => "{name} is not signed in: {sign_in}",
-            Kind::RateLimited => "the account of {name} is at its rate limit: hand it in again later",
-            Kind::Overloaded => "the service behind {name} is overloaded: hand it in again in a while",
-            Kind::ServerError => "the service behind {name} failed: hand it in again in a while",
-            Kind::Connection => "{name} got no whole reply from its service: look at network and proxy",
-            Kind::Rejected => "the service behind {name} did not take the question",
+            Kind::RateLimited => "the account of {name} reached its rate limit: submit again later",
+            Kind::Overloaded => "the service behind {name} is overloaded: submit again in a few minutes",
+            Kind::ServerError => "the service behind {name} failed: submit again in a few minutes",
+            Kind::Connection => "the reply of the service behind {name} ended early; check network and proxy",
+            Kind::Rejected => "the service behind {name} rejected the question",
             Kind::Refused => "the model declined to judge this: ask another reviewer, or a person",
-            Kind::QuestionTooLong => "the question is too long for {name}: hand in fewer or smaller files",
-            Kind::ReplyTooLong => "the reply of {name} was too long: ask less at once",
-            Kind::TurnsUsedUp => {
-                "{name} did not come to an end within its turns: hand in fewer files at once"
-            }
+            Kind::QuestionTooLong => "the question is too long for {name}: submit fewer or smaller files",
+            Kind::ReplyTooLong => "the reply of {name} was too long: submit fewer files at once",
+            Kind::TurnsUsedUp => "{name} did not finish within its allowed turns: submit fewer files at once",
             Kind::BudgetUsedUp => "{name} has used up its budget",
-            Kind::TimedOut => "{name} took too long: raise `timeout_seconds`, or hand in fewer files",
-            Kind::Crashed => "{name} broke off",
+            Kind::TimedOut => "{name} took too long: raise `timeout_seconds`, or submit fewer files",
+            Kind::Crashed => "{name} ended unexpectedly",
             Kind::Cancelled => "{name} was cancelled",
             Kind::Garbled => "the reply is not in the form that was asked for",
-            Kind::NotWhole => "the reply may be a part of one",
-            Kind::Unread => "{name} answered without having opened what it had to read",
+            Kind::NotWhole => "the reply may be incomplete",
+            Kind::Unread => "{name} answered without opening the files that it had to read",
         };
         let words = words.replace("{install}", asked.install).replace("{sign_in}", asked.sign_in);
         self.with_quote(words.replace("{name}", asked.name))

@@ -16,7 +16,6 @@ pub struct Working {
     pub last: &'static [&'static str],
     /// What existing configurations say on their own and we say ourselves.
     pub own: &'static [&'static str],
-    /// Variables that it needs.
     pub set: &'static [(&'static str, &'static str)],
     /// What it said last, and what it cost.
     pub hear: fn(&Ended) -> ParsedOutput,

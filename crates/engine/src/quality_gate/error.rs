@@ -16,13 +16,11 @@ use std::time::Duration;
 /// Why the gate gives no verdict. None of these is a failed review: that is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum QualityGateError {
-    /// There is no CLI to ask.
     #[error("the quality gate has no reviewer CLI: it can only build review instructions")]
     NoCli,
     /// The CLI gave no structured output.
     #[error("the reviewer CLI failed: {0}")]
     Cli(#[from] CliError),
-    /// The CLI did not answer in time.
     #[error("the reviewer CLI did not answer within {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// Structured output that is no reply.
@@ -31,25 +29,14 @@ pub enum QualityGateError {
     /// The second reply does not answer what was asked either.
     #[error("the reviewer was asked twice, and the reply could not be used: {0}")]
     Unusable(String),
-    /// There is no verdict for another reason.
     #[error("there is no verdict: {0}")]
     NoVerdict(String),
     /// Two criteria that a reply could not tell apart.
     #[error("criteria '{first}' and '{second}' have the same name")]
-    DoubledCriterion {
-        /// One.
-        first: String,
-        /// The other.
-        second: String,
-    },
+    DoubledCriterion { first: String, second: String },
     /// A review of nothing there is.
     #[error("`run_each: {run_each}` is neither `step` nor an output; outputs: {}", known.join(", "))]
-    UnknownRunEach {
-        /// What it names.
-        run_each: String,
-        /// The outputs there are.
-        known: Vec<String>,
-    },
+    UnknownRunEach { run_each: String, known: Vec<String> },
     /// The reviews cannot be planned for another reason.
     #[error(transparent)]
     Plan(PlanError),
@@ -58,25 +45,17 @@ pub enum QualityGateError {
         OutputKind::File => "one file, and was given a list",
         OutputKind::Files => "a list of files, and was given one path",
     })]
-    WrongKind {
-        /// The output.
-        output: String,
-        /// What it is declared as.
-        declared: OutputKind,
-    },
-    /// A path that is not taken.
+    WrongKind { output: String, declared: OutputKind },
     #[error(transparent)]
     Path(#[from] PathProblem),
     /// A file changed while the question was put together.
     #[error(transparent)]
     Changed(#[from] Changed),
-    /// The engine could not do what it should.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The files could not be looked at.
     #[error("could not look at the files: {0}")]
     Files(#[from] io::Error),
-    /// Some evaluations came to no verdict.
     #[error("{0}")]
     Unfinished(Unfinished),
 }
@@ -131,7 +110,6 @@ impl fmt::Display for Unfinished {
     }
 }
 
-/// An evaluation without a verdict.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", text::visible_line(target_file.as_ref().unwrap_or(review_run_each)))]
 pub struct Unanswered {
@@ -139,6 +117,5 @@ pub struct Unanswered {
     pub review_run_each: String,
     /// The file, where files are reviewed one by one.
     pub target_file: Option<String>,
-    /// Why.
     pub error: QualityGateError,
 }

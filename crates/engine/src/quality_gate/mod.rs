@@ -154,7 +154,7 @@ impl QualityGate {
     /// Judges a step by rules: what each target of each rule came to, in order.
     async fn judge(&self, rules: Vec<Rule>, work: &StepWork) -> Result<Vec<Evaluated>, QualityGateError> {
         let asked: Vec<Rule> = rules.iter().filter(|rule| !rule.criteria.is_empty()).cloned().collect();
-        // No reviewer to ask is said before any file is looked at.
+        // A missing reviewer is reported before any file is read.
         if !asked.is_empty() && self.cli.is_none() {
             return Err(QualityGateError::NoCli);
         }

@@ -16,9 +16,7 @@ pub const STEP: &str = "step";
 /// What was handed in for an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputValue {
-    /// One path.
     File(String),
-    /// A list of paths.
     Files(Vec<String>),
 }
 
@@ -38,7 +36,6 @@ impl OutputValue {
     }
 }
 
-/// What a step hands in.
 #[derive(Clone, Debug)]
 pub struct StepWork {
     /// Paths are taken from here, and stay inside.
@@ -113,7 +110,6 @@ pub struct StepReview {
     pub run_each: String,
     /// Names and questions, in order.
     pub quality_criteria: Vec<(String, String)>,
-    /// Context for the reviewer.
     pub additional_review_guidance: Option<String>,
 }
 

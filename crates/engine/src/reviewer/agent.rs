@@ -21,7 +21,6 @@ const READING_BYTES: usize = 16 * 1024 * 1024;
 /// The longest record of a program's own that is read: it has the question in it, several times.
 const RECORD_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// An agent program, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     pub program: &'static Facts,
@@ -58,7 +57,6 @@ impl Agent {
         self.program.vendor.or_else(named)
     }
 
-    /// A variable of its environment.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;
         Some(value.as_os_str()).filter(|value| !value.is_empty())
@@ -77,7 +75,6 @@ impl Agent {
         file.is_file().then_some(file)
     }
 
-    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
@@ -108,7 +105,7 @@ impl Agent {
         let (facts, name) = (self.program, self.program.called.name);
         if brief.folder == brief.root && !facts.may_see_project {
             let words = format!(
-                "{name} would take instructions from files of the project that it judges: leave away `sees: project`, or \
+                "{name} would follow instruction files of the project that it judges: remove `sees: project`, or \
                  ask another reviewer"
             );
             return Err(Failed::new(NoVerdict::Unavailable, words));
@@ -124,7 +121,7 @@ impl Agent {
                 false => "",
             };
             let words = format!(
-                "the question has {} bytes and {name} reads at most {}: hand in less at once{instead}",
+                "the question has {} bytes and {name} reads at most {}: submit less at once{instead}",
                 call.stdin.len(),
                 facts.prompt_max_bytes
             );

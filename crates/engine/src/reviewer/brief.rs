@@ -20,7 +20,6 @@ pub enum Asks {
     Consultation(Shape),
 }
 
-/// One question to one reviewer.
 #[derive(Clone, Debug)]
 pub struct Brief {
     /// The question's own id.
@@ -29,22 +28,17 @@ pub struct Brief {
     pub rule: String,
     /// What a reply must be like.
     pub asks: Asks,
-    /// What is looked at.
     pub target: Target,
-    /// What is asked.
     pub criteria: Vec<Criterion>,
     /// The system prompt, with the defect of the first reply where this is the second try.
     pub system_prompt: String,
     /// The outputs and notes.
     pub payload: String,
-    /// The files, as gathered.
     pub files: Vec<Material>,
     pub shown: Vec<Shown>,
     /// How many files there are whose contents are not in the payload, or not whole, and have to be read.
     pub unshown: usize,
-    /// How long the reviewer may take.
     pub timeout: Duration,
-    /// The longest reply that is read.
     pub reply_bytes: usize,
     /// Take "passed" without rulings as a pass.
     pub accept_bare: bool,
@@ -52,7 +46,6 @@ pub struct Brief {
     pub folder: PathBuf,
     /// A folder for the reviewer's own things, beside the one it runs in. Gone with the question.
     pub private: Option<PathBuf>,
-    /// The project root.
     pub root: PathBuf,
     /// The most the question may cost, for a reviewer that can be told so.
     pub most_microusd: Option<u64>,
@@ -72,7 +65,6 @@ impl Brief {
         self.shown.iter().any(|shown| shown.body.is_beside())
     }
 
-    /// The shape of a reply.
     pub fn shape(&self) -> Shape {
         match self.asks {
             Asks::Rulings => Shape::RULINGS,
@@ -99,7 +91,6 @@ impl Brief {
 /// What is said of a reply with bytes that are no text. Replaced by other characters they could say something else.
 pub(super) const NOT_UTF_8: &str = "the reply is not valid UTF-8";
 
-/// Why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     pub why: NoVerdict,
@@ -109,7 +100,6 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// A failure with its words.
     pub fn new(why: NoVerdict, detail: impl Into<String>) -> Self {
         Self { why, detail: detail.into(), fixed: None }
     }

@@ -21,7 +21,6 @@ const SHOWN_BYTES: usize = 2 * 1024;
 pub trait Files: Send + Sync {
     /// What stands in a file, as it was gathered; an error if it has changed since.
     fn body(&self, file: &Material) -> Result<Body, Failed>;
-    /// Whether a path of the project is there.
     fn exists(&self, path: &str) -> bool;
     /// Holds files to what was gathered while a command reads them by their paths; an error if they are others now.
     fn hold(&self, files: &[Material]) -> Result<Box<dyn Held>, Failed>;
@@ -33,7 +32,6 @@ pub trait Held: Send {
     fn let_go(self: Box<Self>) -> Result<(), Failed>;
 }
 
-/// Rules by checks alone.
 pub async fn rule_by_checks(
     guard: &GuardProgram,
     brief: &Brief,
@@ -75,7 +73,8 @@ async fn on_held_files(
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failed> + Send + 'static,
 ) -> Result<T, Failed> {
-    let lost = |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check broke off: {error}")));
+    let lost =
+        |error| Err(Failed::new(NoVerdict::Unavailable, format!("the check ended unexpectedly: {error}")));
     tokio::task::spawn_blocking(work).await.unwrap_or_else(lost)
 }
 

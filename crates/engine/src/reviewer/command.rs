@@ -19,7 +19,6 @@ const STDERR_TAIL_BYTES: usize = 2 * 1024;
 /// A program and its arguments, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Program and arguments.
     pub argv: Vec<String>,
     /// Passed on in the brief.
     pub model: Option<String>,
@@ -45,7 +44,6 @@ impl Command {
         Self { argv: self.resolved(root), model: self.model.clone() }
     }
 
-    /// Asks the program for rulings.
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
@@ -181,6 +179,6 @@ pub(super) fn end_words(ended: &Ended) -> String {
         How::Exited(code) => format!("ended with exit code {code}{said}"),
         How::Signalled(signal) => format!("was ended by signal {signal}{said}"),
         How::NotStarted { reason } => format!("could not be started: {reason}"),
-        _ => format!("broke off{said}"),
+        _ => format!("ended unexpectedly{said}"),
     }
 }

@@ -37,7 +37,6 @@ pub trait ReviewerCli: Send + Sync {
     fn ask<'a>(&'a self, question: CliQuestion<'a>) -> Asked<'a>;
 }
 
-/// Why the CLI gave no structured output.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CliError(pub(crate) String);

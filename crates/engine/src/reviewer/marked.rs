@@ -63,7 +63,7 @@ impl Marked {
                 let words = format!("`{}` did not answer within {seconds} seconds", self.worker.name());
                 Err(Failed::new(NoVerdict::Timeout, words))
             }
-            // Of more than this only the end is kept, and what was found may be in the part that is gone.
+            // Only the end of a longer output is kept, and findings may be in the dropped part.
             (_, Ok(said)) if said.len() > most => {
                 let words = format!("`{}` wrote more than {most} bytes", self.worker.name());
                 Err(Failed::new(NoVerdict::TooLong, words))

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
-    /// Rulings.
     pub rows: Vec<Row>,
     /// Replies to consultations, by name.
     pub consults: Vec<Consult>,
@@ -22,7 +21,6 @@ pub struct Recording {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Consult {
-    /// The consultation's name.
     consult: String,
     /// What is answered: an object, or a text as it came.
     reply: Value,
@@ -47,7 +45,6 @@ pub fn parse(text: &str) -> Result<Recording, String> {
     Ok(recording)
 }
 
-/// Answers from recorded rulings.
 pub fn answer(recording: &Recording, brief: &Brief) -> Told {
     let asked = brief.asked();
     let wanted: Vec<_> = asked.iter().map(|criterion| fold_name(&criterion.name)).collect();

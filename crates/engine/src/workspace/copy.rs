@@ -17,7 +17,6 @@ const MAX_TEXT_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Clone, Debug, Default)]
 pub struct Copied {
-    /// How many secrets were replaced.
     pub redacted: Counts,
     /// The copies, each with the digest of what was written.
     pub files: Vec<Kept>,

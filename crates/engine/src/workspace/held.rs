@@ -51,7 +51,7 @@ struct Stamp {
 impl HeldFiles {
     /// Begins to hold files, if they are what they should be. Reads all of them: not for the async runtime.
     pub fn begin(root: &Root, files: Vec<Kept>) -> io::Result<Result<Self, Changed>> {
-        // A text that was given has no file anybody could exchange.
+        // A text that was given has no file that could be exchanged.
         let files: Vec<Kept> = files.into_iter().filter(|file| !root.is_given(&file.path)).collect();
         // The watch comes first: what changes after a look must be seen.
         #[cfg(target_os = "linux")]

@@ -21,7 +21,6 @@ pub enum PathProblem {
     /// It leads out of the project: the path as given, and the root.
     #[error("`{0}` is outside the project root `{1}`")]
     Outside(String, String),
-    /// Nothing is there.
     #[error("`{0}` does not exist")]
     Missing(String),
     /// It is something that cannot be judged, such as a directory.
@@ -30,13 +29,11 @@ pub enum PathProblem {
     /// Its name is not text.
     #[error("`{0}` has a name that is not valid UTF-8")]
     NotText(String),
-    /// It could not be looked at.
     #[error("`{0}` could not be read: {1}")]
     Unreadable(String, io::Error),
 }
 
 impl Root {
-    /// Resolves the root.
     pub fn new(path: &Path) -> io::Result<Self> {
         path.canonicalize().map(|path| Self { path, given: Arc::default() })
     }
@@ -129,7 +126,7 @@ pub(super) fn open(root: &Root, path: &str) -> io::Result<(File, Metadata)> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     if !absolute.canonicalize()?.starts_with(root.path()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the project root"));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it points outside the project root"));
     }
     Ok((file, metadata))
 }
@@ -180,7 +177,7 @@ mod tests {
         let root = Root::new(project.path()).unwrap().with_given(texts);
         let read = |name: &str| open(&root, name).map(|(file, _)| std::io::read_to_string(file).unwrap());
         assert_eq!(read(names[0]).unwrap(), "text");
-        assert_eq!(read(names[0]).unwrap(), "text", "as often as somebody looks");
+        assert_eq!(read(names[0]).unwrap(), "text", "every time it is read");
         for name in &names[1..] {
             assert_ne!(read(name).ok().as_deref(), Some("text"), "{name}");
         }

@@ -11,7 +11,6 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` changed while it was being judged")]
 pub struct Changed {
-    /// The file.
     pub path: String,
 }
 

@@ -43,7 +43,7 @@ fn take(root: &Root, path: &Path, found: &mut Found) -> Result<(), PathProblem> 
         Ok(()) => found.files.push(relative),
         // A link to a folder of the project is walked by that folder's own name.
         Err(PathProblem::NotAFile(_, "a directory")) => {}
-        // Work that cannot be read must not pass because nobody read it.
+        // Work that cannot be read must not pass unread.
         Err(problem @ PathProblem::Unreadable { .. }) => return Err(problem),
         Err(problem) => found.left_out.push(problem.to_string()),
     }

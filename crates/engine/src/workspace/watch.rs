@@ -173,7 +173,7 @@ impl<'a> Paths<'a> {
                 Ok(true)
             }
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
-            // Who owns what is above the project decides who may watch it.
+            // The owner of the folders above the project decides who may watch them.
             Err(Errno::ACCESS) if self.root.starts_with(folder) && self.root != folder => Ok(true),
             Err(error) => Err(refused(error)),
         }

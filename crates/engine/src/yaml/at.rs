@@ -13,9 +13,7 @@ pub(super) const AT: &str = "countersign::yaml::At";
 /// A value and its bytes in the file. No value: it could not be read, which is reported already.
 #[derive(Clone, Debug)]
 pub struct At<T> {
-    /// Its bytes.
     pub span: Range<usize>,
-    /// What stands there.
     pub value: Option<T>,
 }
 

@@ -17,7 +17,6 @@ const MAX_KNOWN: usize = 40;
 pub struct Diagnostic {
     /// A short stable word for programs.
     pub code: &'static str,
-    /// What is wrong.
     pub message: String,
     pub place: Place,
     /// Another place that belongs to it, such as the first of two equal names.
@@ -25,7 +24,6 @@ pub struct Diagnostic {
     pub hint: Option<String>,
 }
 
-/// A second place, and what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
     pub place: Place,
@@ -33,26 +31,33 @@ pub struct Related {
 }
 
 impl Diagnostic {
-    /// A problem at a place.
     pub fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), place, related: None, hint: None }
+    }
+
+    /// Whether there is a line to show: a file that cannot be read has none.
+    pub fn has_line(&self) -> bool {
+        self.code != "unreadable" || !self.place.source().is_empty()
     }
 
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same with a second place.
     pub fn with_related(self, place: Place, label: impl Into<String>) -> Self {
         Self { related: Some(Box::new(Related { place, label: label.into() })), ..self }
     }
 }
 
-/// `file:line:column: message`, and the hint on a line of its own.
+/// `file:line:column: message`, and the hint on a line of its own. The message of a file that cannot be read names the
+/// file itself.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place, .. } = self;
-        write!(f, "{}:{}:{}: {message}", place.file().display(), place.line(), place.column())?;
+        match self.has_line() {
+            true => write!(f, "{}:{}:{}: {message}", place.file().display(), place.line(), place.column())?,
+            false => f.write_str(message)?,
+        }
         self.hint.iter().try_for_each(|hint| write!(f, "\n  {hint}"))
     }
 }
@@ -62,7 +67,6 @@ impl fmt::Display for Diagnostic {
 pub struct Problems {
     /// The first [`MAX_PROBLEMS`].
     pub listed: Vec<Diagnostic>,
-    /// How many more there are.
     pub left_out: usize,
 }
 
@@ -81,7 +85,7 @@ impl Problems {
         }
         let order = |one: &Diagnostic| (one.place.file().to_owned(), one.place.span().start);
         all.sort_by_cached_key(order);
-        // What stands once and is used twice, through an alias, is one problem.
+        // A value that is used twice through an alias is one problem.
         all.dedup();
         left_out += all.len().saturating_sub(MAX_PROBLEMS);
         all.truncate(MAX_PROBLEMS);
@@ -127,7 +131,7 @@ pub fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     names.into_iter().map(|name| quoted(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
-/// The known name that is meant, if one is close enough to be a slip of the finger.
+/// The known name that is meant, if one is close enough to be a typo.
 pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     // Comparing is quadratic in the length, and nothing this long is a misspelling of ours.
     if name.len() > 4 * MAX_QUOTED_CHARS {
@@ -140,7 +144,7 @@ pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     distances.filter(near).min_by_key(|&(distance, _)| distance).map(|(_, known)| known)
 }
 
-/// What to do about a name that nobody knows: the one that is meant, or all that are known.
+/// A hint for an unknown name: the closest known one, or all known ones.
 pub fn did_you_mean(name: &str, known: &[&str], are_known: &str) -> String {
     let compared = known.get(..MAX_KNOWN).unwrap_or(known);
     let more = if known.len() > MAX_KNOWN { ", …" } else { "" };

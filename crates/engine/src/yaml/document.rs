@@ -10,7 +10,6 @@ use std::ops::Range;
 
 /// A file that is YAML, with everything that is wrong with it so far.
 pub struct Document<T> {
-    /// What is wrong with it.
     pub sink: ProblemList,
     /// Where it begins, for what is missing.
     pub start: Range<usize>,

@@ -105,7 +105,7 @@ impl Fault {
             Quotes::Missing => {
                 self.hint = Some(format!("to have it as text, write {}", quoted(&format!("\"{raw}\""))))
             }
-            Quotes::TooMany => self.hint = Some("leave the quotes away".into()),
+            Quotes::TooMany => self.hint = Some("remove the quotes".into()),
             Quotes::Fine => {}
         }
         self.placed(span)

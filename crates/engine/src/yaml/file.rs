@@ -1,4 +1,4 @@
-//! Getting at the bytes of a file, which may turn out to be anything.
+//! Reads the bytes of a file, whatever the path turns out to be.
 
 use super::diagnostic::Diagnostic;
 use super::source::{FileBytes, MAX_FILE_BYTES, Place, Source};
@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// Reads a file, as far as it may be large.
 pub fn read_file(path: &Path) -> Result<FileBytes, Diagnostic> {
-    let bytes = read_bounded(path).map_err(|error| unreadable(path, &error.to_string()))?;
+    let bytes = read_bounded(path).map_err(|error| unreadable(path, &reason(&error)))?;
     Ok(FileBytes { path: path.to_owned(), bytes })
 }
 
-/// Opens a file and nothing else: opening a named pipe would wait for somebody to write to it.
+/// Opens a file and nothing else: opening a named pipe would wait for a writer.
 fn open(path: &Path) -> io::Result<File> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options().read(true).custom_flags(nonblock.cast_signed()).open(path)?;
@@ -35,8 +35,14 @@ pub fn read_at_most(path: &Path, max_bytes: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The problem of a file that cannot be read.
+/// The problem of a file that cannot be read. It has no line to point at.
 pub fn unreadable(path: &Path, why: &str) -> Diagnostic {
     let place = Place::start_of(&Source::new(path, ""));
-    Diagnostic::new("unreadable", place, format!("cannot be read: {why}"))
+    Diagnostic::new("unreadable", place, format!("`{}` cannot be read: {why}", path.display()))
+}
+
+/// The words of the system without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -11,7 +11,7 @@ pub(super) const MAX_DEPTH: usize = 32;
 /// Bytes of text, also through aliases.
 pub(super) const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
-pub(super) const TOO_COMPLEX: &str = "the file holds too much, counting what its aliases (`*name`) repeat";
+pub(super) const TOO_COMPLEX: &str = "the file is too large when its aliases (`*name`) are expanded";
 
 struct Left {
     nodes: usize,

@@ -22,6 +22,7 @@ mod whole;
 pub use at::{At, Given, List, OrderedMap};
 pub use diagnostic::{Diagnostic, MAX_PROBLEMS, Problems, Related, closest, did_you_mean, listed, quoted};
 pub use document::{Document, read};
+pub(crate) use file::reason;
 pub use file::{read_at_most, read_bounded, read_file, unreadable};
 pub use sink::{Named, ProblemList};
 pub use source::{FileBytes, MAX_FILE_BYTES, Place, Source};

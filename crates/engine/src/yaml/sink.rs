@@ -15,7 +15,6 @@ const MAX_NAME_CHARS: usize = 200;
 /// The problems of one file.
 pub struct ProblemList {
     source: Arc<Source>,
-    /// What was reported so far.
     pub problems: Vec<Diagnostic>,
 }
 
@@ -29,7 +28,6 @@ impl ProblemList {
         self.source.path().parent().unwrap_or(Path::new(""))
     }
 
-    /// A place in the file.
     pub fn place(&self, span: &Range<usize>) -> Place {
         Place::new(&self.source, span.clone())
     }
@@ -58,7 +56,7 @@ impl ProblemList {
         (known, are_known): (&[&str], &str),
     ) {
         let mut problem = Diagnostic::new(code, self.place(at.1), message);
-        // Comparing takes time, and nobody is shown this many.
+        // Comparing takes time, and so many are never shown.
         if self.problems.len() < 4 * MAX_PROBLEMS {
             problem = problem.with_hint(did_you_mean(at.0, known, are_known));
         }
@@ -132,6 +130,5 @@ impl ProblemList {
 #[derive(Clone, Debug)]
 pub struct Named {
     pub name: String,
-    /// Its bytes.
     pub span: Range<usize>,
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file may be this large.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
 /// A file as it was read, not yet looked at.
@@ -59,12 +58,10 @@ impl Source {
         }
     }
 
-    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The whole text.
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }

@@ -30,7 +30,6 @@ pub(super) enum Value {
 }
 
 impl Node {
-    /// The text of a key.
     pub fn name(&self) -> &str {
         match &self.value {
             Value::Text(name) => name,
@@ -60,9 +59,9 @@ fn options() -> Options {
             enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES },
-        // `yes` is a word; a gate has no business guessing.
+        // `yes` is a text; a gate must not guess.
         strict_booleans: true,
-        // Merged and tagged values are not where they seem to be.
+        // Merged and tagged values have no reliable place.
         merge_keys: serde_saphyr::MergeKeyPolicy::Error,
         reject_unsupported_tags: true,
         non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
@@ -212,7 +211,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         let mut entries = Vec::new();
         while let Some((key, mut value)) = map.next_entry::<Spanned<String>, Node>()? {
             let key = Node { span: span_of(key.defined).unwrap_or_default(), value: Value::Text(key.value) };
-            // Nothing after the colon has no place to point at; the key has.
+            // An empty value has no place of its own, so the key is shown.
             if value.span.is_empty() {
                 value.span = key.span.clone();
             }

@@ -133,7 +133,7 @@ fn what_stands_around_a_change_is_in_the_key_of_questions_and_not_of_checks() {
     let (one, two) = (keys(&small), keys(&other));
     assert_eq!(one[..2], two[..2]);
     assert_ne!(one[2], two[2]);
-    // The base is part of the submission's name, and not of what anybody sees.
+    // The base is part of the submission's name, and not of what a reviewer sees.
     let of = small.change.clone().unwrap();
     let elsewhere = |base: Option<&str>, tree: &[u8], context: &[u8]| {
         let of = ChangeOf { base: base.map(str::to_owned), fingerprint: Digest::of(tree), ..of.clone() };

@@ -35,7 +35,7 @@ fn a_withdrawn_finding_does_not_come_back_on_unchanged_bytes() {
     story.stands(Outcome::NeedsWork);
     assert!(story.review.findings().is_empty());
     assert_eq!((story.review.disputes.len(), story.review.attempts), (1, 1));
-    // Handed in again, also where the first answer reached nobody: nobody is asked.
+    // Submitted again, also where the first answer was not delivered: no reviewer is asked.
     story.submit(&["a@1", "b@1"]).asks(&[]);
     story.confirmed().stands(Outcome::Passed);
     let reused = story.review.round().unwrap().answers[&key("a@1")].by.clone();

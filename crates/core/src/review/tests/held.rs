@@ -193,7 +193,7 @@ fn counts_begin_anew_where_they_should() {
     let mut ruled = Story::new();
     ruled.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
     ruled.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed().delivered();
-    assert_eq!(ruled.review.empty_rounds, 0, "somebody ruled");
+    assert_eq!(ruled.review.empty_rounds, 0, "a reviewer ruled");
     let mut silent = Story::new();
     for _ in 0..3 {
         silent.submit(&["a@1"]).failed("a@1", NoVerdict::Timeout).confirmed();
@@ -219,10 +219,10 @@ fn counts_begin_anew_where_they_should() {
 fn a_budget_ends_the_round_as_itself_and_loses_nothing() {
     let mut story = Story::new();
     story.submit(&["a@1", "b@1"]).answered("a@1", answer(true, true)).failed("b@1", NoVerdict::Budget);
-    assert_eq!(due(&story.review), [Effect::Confirm], "nobody else is asked instead");
+    assert_eq!(due(&story.review), [Effect::Confirm], "no other reviewer is asked instead");
     story.confirmed().stands(Outcome::BudgetReached);
     assert_eq!(story.review.round().unwrap().asked_and_reused(), (1, 0), "the other was not asked");
-    // However often it is handed in, nobody has to be left alone for it, and what was answered stands.
+    // However often it is submitted, there is no cool-off, and the answers stand.
     for _ in 0..MAX_EMPTY_ROUNDS + 1 {
         story.delivered().submit(&["a@1", "b@1"]).asks(&["b@1"]);
         story.failed("b@1", NoVerdict::Budget).confirmed().stands(Outcome::BudgetReached);
@@ -271,7 +271,7 @@ fn work_that_comes_back_unchanged_stops_where_the_policy_says_so() {
     again(true, &["a@1", "a@2"]).stands(Outcome::NeedsWork);
     let mut stopped = again(true, &["a@1", "a@1"]);
     stopped.stands(Outcome::Stopped(Stop::NotConverging));
-    // Whoever lets it go on lets the same work be looked at anew.
+    // After an unblock the same work is judged again.
     stopped.take(lift());
     let policy = Policy { unchanged_stops: true, ..Policy::default() };
     stopped.take(Input::Submit(Box::new(submit(&["a@1"], ReviewerKind::Asked, policy, 0))));

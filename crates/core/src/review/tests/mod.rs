@@ -260,7 +260,7 @@ fn what_is_said_about_one_round_does_not_count_for_another() {
     let mut story = Story::new();
     story.submit(&["a@1"]).answered("a@1", answer(false, true)).confirmed();
     story.submit(&["a@2"]).answered("a@2", answer(true, true));
-    // The files of the first round were looked at; nobody looked at those of the second.
+    // The files of the first round were read; those of the second were not.
     let old = Input::Confirmed { round: 1, found: Confirmation::Same, now_ms: 0 };
     assert!(matches!(story.input(old).err(), Some(Refused::NotNow(_))));
     story.confirmed().take(Input::Delivered { round: 1 });
@@ -430,7 +430,7 @@ fn only_a_reviewer_that_is_not_there_makes_room_for_the_next() {
         submit.assignments[0].candidates.extend([second("a@second"), author()]);
         story.take(Input::Submit(Box::new(submit))).failed("a@1", why).asks(&next);
     }
-    // With nobody left there is no verdict; the author does not stand in for a reviewer.
+    // Without a reviewer there is no verdict; the author does not replace a reviewer.
     let mut story = Story::new();
     let mut submit = submit(&["a@1"], ReviewerKind::Asked, Policy::default(), 0);
     submit.assignments[0].candidates.push(author());

@@ -202,7 +202,7 @@ proptest! {
             // Never more failing rounds than allowed.
             let limit = match attempts { Attempts::Once => 1, Attempts::AtMost(max) => max };
             prop_assert!(story.review.attempts <= limit);
-            // While something is under way, something is due or somebody is waited for: no loop hangs.
+            // While something is under way, something is due or a person has to act: no loop hangs.
             if story.review.state == State::Judging {
                 prop_assert!(!due(&story.review).is_empty() || story.review.waits_for_self_review());
             }

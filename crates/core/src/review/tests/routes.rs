@@ -21,7 +21,7 @@ fn routes_by_state() {
     let mut passed = Story::new();
     passed.submit(&["a@1"]).answered("a@1", answer(true, true)).confirmed();
     check(&passed, (Route::Recorded, Route::Open));
-    // The same bytes before somebody else: that pass is not theirs.
+    // The same bytes for another reviewer: the pass does not count there.
     let elsewhere = [assignment("a@1 by another", ReviewerKind::Asked)];
     assert_eq!(route(Some(&passed.review), &asked.submission.digest, &elsewhere, false), Route::Open);
     let mut silent = Story::new();

@@ -29,7 +29,7 @@ fn rate_limited_for_long() {
         message: "come back at noon",
         retry_after: Some(3600),
     };
-    ends(act, "unavailable", "rate limit: hand it in again later (", 1);
+    ends(act, "unavailable", "rate limit: submit again later (", 1);
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn attack_a_pass_that_is_not_whole() {
 
 #[test]
 fn cut_stream() {
-    ends(Act::Cut, "unavailable", "no whole reply", 10);
+    ends(Act::Cut, "unavailable", "ended early", 10);
 }
 
 #[test]
 fn no_stream_at_all() {
-    ends(Act::Page, "unavailable", "no whole reply", 10);
+    ends(Act::Page, "unavailable", "ended early", 10);
 }
 
 #[test]

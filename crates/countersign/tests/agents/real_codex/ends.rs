@@ -27,13 +27,13 @@ fn not_signed_in() {
 #[test]
 fn the_account_or_the_service_cannot() {
     let table = [
-        (Act::error(429, "rate_limit_exceeded", "slow down"), "rate limit: hand it in again later (", 2),
-        (Act::error(429, "usage_limit_reached", "used up"), "rate limit: hand it in again later (You", 1),
-        (Act::error(429, "insufficient_quota", "pay"), "did not take the question (Quota exceeded", 1),
+        (Act::error(429, "rate_limit_exceeded", "slow down"), "rate limit: submit again later (", 2),
+        (Act::error(429, "usage_limit_reached", "used up"), "rate limit: submit again later (You", 1),
+        (Act::error(429, "insufficient_quota", "pay"), "rejected the question (Quota exceeded", 1),
         (Act::error(503, "server_is_overloaded", "busy"), "is overloaded", 3),
         (Act::error(503, "service_unavailable", "busy"), "is overloaded", 6),
-        (Act::error(500, "server_error", "broken"), "failed: hand it in again in a while", 6),
-        (Act::error(404, "model_not_found", NO_MODEL), "did not take the question (The model", 1),
+        (Act::error(500, "server_error", "broken"), "failed: submit again in a few minutes", 6),
+        (Act::error(404, "model_not_found", NO_MODEL), "rejected the question (The model", 1),
     ];
     for (act, words, asked_at_most) in table {
         ends(act, "unavailable", words, asked_at_most);
@@ -55,8 +55,8 @@ fn the_model_does_not_finish() {
 
 #[test]
 fn the_reply_breaks_off() {
-    ends(Act::Cut, "unavailable", "no whole reply", 2);
-    ends(Act::Page, "unavailable", "no whole reply", 2);
+    ends(Act::Cut, "unavailable", "ended early", 2);
+    ends(Act::Page, "unavailable", "ended early", 2);
 }
 
 #[test]

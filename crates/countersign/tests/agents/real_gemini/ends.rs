@@ -54,7 +54,7 @@ fn a_stored_sign_in_is_not_good() {
 #[test]
 fn rate_limited_for_long() {
     let act = Act::error(429, "RESOURCE_EXHAUSTED", "You exceeded your quota. Please retry in 3600s.");
-    ends(act, "unavailable", "rate limit: hand it in again later (You exceeded your quota.", 1);
+    ends(act, "unavailable", "rate limit: submit again later (You exceeded your quota.", 1);
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn out_of_tokens() {
 
 #[test]
 fn cut_stream() {
-    ends(Act::Cut, "unavailable", "no whole reply", 1);
+    ends(Act::Cut, "unavailable", "ended early", 1);
 }
 
 #[test]
 fn no_stream_at_all() {
-    ends(Act::Page, "unavailable", "no whole reply", 2);
+    ends(Act::Page, "unavailable", "ended early", 2);
 }
 
 /// Whatever is no answer is asked about once more, and then it is none.
@@ -163,7 +163,7 @@ fn killed_from_outside() {
         assert!(!environ.contains(OTHER_KEY), "{environ}");
         assert!(environ.contains("COUNTERSIGN_CALL=ca-"), "{environ}");
         kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-        no_verdict(&bench, running.wait(), "unavailable", "`gemini` broke off");
+        no_verdict(&bench, running.wait(), "unavailable", "`gemini` ended unexpectedly");
         assert_eq!(bench.service.asked().len(), 1);
     }
 }

@@ -74,11 +74,8 @@ fn tried_again_in_silence() {
         retry_after: Some(3600),
     };
     let busy = Act::error(503, "server_error", "The engine is overloaded");
-    let table = [
-        (limited, "rate limit: hand it in again later ("),
-        (busy, "in a while ("),
-        (Act::Cut, "no whole reply"),
-    ];
+    let table =
+        [(limited, "rate limit: submit again later ("), (busy, "in a while ("), (Act::Cut, "ended early")];
     let mut all = vec![];
     for (act, words) in table {
         let bench = bench(Chat::always(act));

@@ -87,7 +87,7 @@ fn a_second_decision_about_the_same_digest_is_refused_and_names_the_first() {
         let (status, json) = decide(&server, &review, second, &review["digest"]);
         assert_eq!((status, &json["error"]["code"]), (409, &json!("refused")), "{json}");
         let words = json["error"]["message"].as_str().unwrap();
-        assert!(words.contains(&format!("it is decided already: {first} by ada (a person)")), "{words}");
+        assert!(words.contains(&format!("this was already decided: {first} by ada (a person)")), "{words}");
         assert_eq!(events_of(&project), before);
     }
 }

@@ -8,11 +8,18 @@ use std::path::Path;
 /// Below this much free space a failed write is put down to a full disk.
 const FULL_BELOW_BYTES: u64 = 256 * 1024;
 
+/// What SQLite reports where a file cannot grow.
+const WRITES: [i32; 3] =
+    [sqlite::SQLITE_IOERR_WRITE, sqlite::SQLITE_IOERR_TRUNCATE, sqlite::SQLITE_IOERR_SHMSIZE];
+
 /// Looks at the disk where SQLite does not say enough: it reports a file it has no room or no handle for
 /// as one that cannot be opened, read or written.
 pub fn explain(error: LedgerError, dir: &Path) -> LedgerError {
     match error {
-        LedgerError::Other(_) if is_full(dir) => LedgerError::DiskFull,
+        LedgerError::Other(_) | LedgerError::WriteFailed(_) if is_full(dir) => LedgerError::DiskFull,
+        LedgerError::ReadOnly(_) if !open::readable(dir) => {
+            LedgerError::Unreadable("permission denied".to_owned())
+        }
         LedgerError::ReadOnly(_) if open::access(dir) == Access::Write && is_full(dir) => {
             LedgerError::DiskFull
         }
@@ -33,7 +40,7 @@ impl From<sqlx::Error> for LedgerError {
             sqlx::Error::Database(database) => database,
             sqlx::Error::Io(error) => return error.into(),
             sqlx::Error::PoolTimedOut => return Self::Busy,
-            // A text where a number belongs: only a hand that edits the file does that.
+            // A text in a column of numbers: the file was edited.
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
                 return Self::Corrupt(error.to_string());
             }
@@ -50,6 +57,7 @@ impl From<sqlx::Error> for LedgerError {
             sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Corrupt(words),
             sqlite::SQLITE_FULL => Self::DiskFull,
             sqlite::SQLITE_READONLY | sqlite::SQLITE_PERM | sqlite::SQLITE_CANTOPEN => Self::ReadOnly(words),
+            _ if WRITES.contains(&code) => Self::WriteFailed(format!("{words}, SQLite code {code}")),
             _ => Self::Other(format!("{words} (SQLite code {code})")),
         }
     }

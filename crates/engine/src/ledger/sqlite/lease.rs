@@ -37,7 +37,7 @@ impl Lease {
             };
             // Between making the file and locking it, another process may have taken it for a dead one's.
             if file.try_lock().is_ok() && path.exists() {
-                // For people who wonder which process that is.
+                // Tells people which process that is.
                 write!(file, "{}", std::process::id())?;
                 return Ok(Self { id, path, _file: file });
             }
@@ -55,7 +55,7 @@ impl Drop for Lease {
 
 /// Whether the process behind this name is still there. The file of one that is not is removed.
 pub fn is_alive(dir: &Path, id: &str) -> bool {
-    // The name comes from a file anybody can edit; it must not lead out of the folder.
+    // The name comes from a file that can be edited; it must not lead out of the folder.
     if id.is_empty() || !id.bytes().all(|byte| ID_ALPHABET.contains(&byte)) {
         return false;
     }

@@ -78,7 +78,7 @@ impl Sqlite {
     }
 
     fn new(dir: &Path, access: Access, writer: Option<SqliteConnection>) -> Self {
-        // Connections to a file do not grow old, and a broken one says so when it is used.
+        // Connections to a file need no refresh, and a broken one fails when it is used.
         let readers = SqlitePoolOptions::new()
             .max_connections(MAX_READERS)
             .acquire_timeout(Duration::from_secs(BUSY_SECONDS))
@@ -179,7 +179,7 @@ impl Session {
                 let Writer { mut connection, mut slot, dir, file } = *writer;
                 let done = sqlx::raw_sql("COMMIT").execute(&mut connection).await;
                 done.map_err(|error| explain(LedgerError::from(error), &dir))?;
-                // After a look at the file, because others read the one that has the name.
+                // After a check of the file, because other processes read the file of this name.
                 let placed = in_place(&dir, file);
                 if placed.is_ok() {
                     *slot = Some(connection);

@@ -19,14 +19,12 @@ const AGAIN_MS: u64 = 5;
 pub(super) enum Access {
     Write,
     Read,
-    /// Reading a file that nobody can write, and that needs no files beside it.
+    /// Reading a file that no process can write, and that needs no files beside it.
     Immutable,
 }
 
-/// The name of the database in its folder.
 pub const LEDGER_FILE: &str = "ledger.db";
 
-/// Where the database is, inside its folder.
 pub fn file(dir: &Path) -> PathBuf {
     dir.join(LEDGER_FILE)
 }
@@ -62,9 +60,13 @@ pub(super) async fn writer(dir: &Path) -> Result<SqliteConnection> {
     Ok(connection)
 }
 
-/// Makes the ledger's folder, out of git's sight.
+/// Makes the ledger's folder, and has git ignore it.
 pub fn make_folder(dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir.join("holders"))?;
+    let made = fs::create_dir_all(dir.join("holders"));
+    made.map_err(|error| match dir.is_file() {
+        true => LedgerError::NotAFolder(dir.display().to_string()),
+        false => error.into(),
+    })?;
     ignore_by_git(dir)
 }
 
@@ -76,8 +78,17 @@ pub(super) fn look(dir: &Path) -> Result<Option<Access>> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(LedgerError::Unreadable("permission denied".to_owned()))
+        }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the permissions allow to read; true where there is no file.
+pub(super) fn readable(dir: &Path) -> bool {
+    use rustix::fs::Access as Mode;
+    rustix::fs::access(file(dir), Mode::READ_OK) != Err(rustix::io::Errno::ACCESS)
 }
 
 /// Even reading a WAL database writes beside it. Where that is not possible and there is no WAL to read, the file is read

@@ -28,7 +28,7 @@ impl Poller {
             loop {
                 tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
                 let now = data_version(&mut connection).await.ok();
-                // A file that lost its name is not written any more, so its version does not change.
+                // A removed or renamed file is not written any more, so its version does not change.
                 if now != Some(seen) || identity(&dir) != file {
                     seen = now.unwrap_or(seen);
                     changes.send_modify(|count| *count += 1);

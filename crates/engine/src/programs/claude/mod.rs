@@ -9,7 +9,6 @@ use super::{
     ServerForm, Vendor,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "claude",
     called: ProgramName {
@@ -55,7 +54,7 @@ pub static FACTS: Facts = Facts {
         ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
         ("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1"),
         ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
-        // It alone sees for how long the service wants to be left alone, so it tries again, and not for long.
+        // Only the program sees the wait that the service asks for, so it retries itself, for a short time.
         ("CLAUDE_CODE_MAX_RETRIES", "3"),
         // A verdict is about what was sent, never about a summary; whether it is too long, only the service knows.
         ("DISABLE_COMPACT", "1"),
@@ -79,7 +78,6 @@ pub static FACTS: Facts = Facts {
     record: None,
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,

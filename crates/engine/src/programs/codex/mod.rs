@@ -10,7 +10,6 @@ use super::{
     ServerForm, Vendor,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "codex",
     called: ProgramName {
@@ -53,7 +52,6 @@ pub static FACTS: Facts = Facts {
     record: None,
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,
@@ -86,7 +84,7 @@ pub static PROGRAM: Program = Program {
         dialect: Dialect::STRICT,
         path: ["hooks", "Stop"],
         timeout: HOOK_SECONDS,
-        next: "start `codex` here once, trust the project, and trust the hook with `/hooks`: until then it is passed over \
-               without a word",
+        next: "start `codex` here once, trust the project, and trust the hook with `/hooks`: until then Codex skips it \
+               silently",
     }),
 };

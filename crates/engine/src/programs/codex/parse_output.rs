@@ -33,7 +33,6 @@ struct Report {
     garbled: bool,
     turns_begun: usize,
     turns_completed: usize,
-    /// Why a turn failed.
     failure: Option<String>,
     /// The last trouble on the way.
     trouble: Option<String>,

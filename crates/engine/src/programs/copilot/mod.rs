@@ -2,6 +2,5 @@
 
 use super::{Mark, Program};
 
-/// Its row.
 pub static PROGRAM: Program =
     Program::marks_only("copilot", &[Mark::new("COPILOT_CLI"), Mark::new("COPILOT_AGENT_SESSION_ID")]);

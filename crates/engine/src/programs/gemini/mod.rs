@@ -10,7 +10,6 @@ use super::{
     Record, ServerEntry, ServerForm, Vendor, Working,
 };
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "gemini",
     called: ProgramName {
@@ -24,7 +23,7 @@ pub static FACTS: Facts = Facts {
     caps_cost: false,
     light_model: None,
     steering: &["GOOGLE_GENAI_USE_"],
-    // Of a longer one it would take the beginning and go on.
+    // It would cut a longer one and go on.
     prompt_max_bytes: 8 * 1024 * 1024,
     reads_files: false,
     model_variable: Some("GEMINI_MODEL"),
@@ -43,9 +42,9 @@ pub static FACTS: Facts = Facts {
         // It loads no settings, hooks, servers, instructions or skills from an untrusted folder, and refuses to work there
         // unless its settings switch trust off.
         ("GEMINI_RESTRICTED_MODE", "true"),
-        // In one process: a second one below it would not hear of signals.
+        // In one process: a second one below it would get no signals.
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
-        // A sign-in that is no longer good is a failure, and no reason to open a window.
+        // An expired sign-in is a failure; the program must not open a window.
         ("NO_BROWSER", "true"),
         ("NO_COLOR", "1"),
     ],
@@ -73,7 +72,6 @@ pub static FACTS: Facts = Facts {
     record: Some(Record { file: record::FILE, check: record::check }),
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,
@@ -86,7 +84,7 @@ pub static PROGRAM: Program = Program {
         path: &["mcpServers", "countersign"],
         new_file: None,
         form: ServerForm::CommandAndArgs,
-        next: "start `gemini` here once and trust the folder: it starts no server before",
+        next: "start `gemini` here once and trust the folder: only then it starts the server",
     }),
     hook: Some(Hook {
         program: &FACTS,
@@ -100,6 +98,6 @@ pub static PROGRAM: Program = Program {
         dialect: Dialect::COMMENTS,
         path: ["hooks", "AfterAgent"],
         timeout: HOOK_SECONDS * 1000,
-        next: "start `gemini` here once and trust the folder: it runs no hook before",
+        next: "start `gemini` here once and trust the folder: only then it runs the hook",
     }),
 };

@@ -46,14 +46,14 @@ pub fn parse_output(ended: &Ended) -> ParsedOutput {
     let report: Option<Value> = serde_json::from_slice(&ended.stdout).ok().filter(Value::is_object);
     let usage = report.as_ref().and_then(usage);
     let said = match &ended.how {
-        // Cut without a word but this one: whatever follows is about something else than was asked.
+        // The question was cut, and only this line says so: the answer is about something else.
         How::Exited(_) if ended.stderr_tail.contains("stdin input truncated") => {
             Err(Problem::new(Kind::QuestionTooLong, "the program did not read it to its end"))
         }
         How::Exited(0) => match report {
             Some(report) => read(&report),
             // So it ends when it is told to go.
-            None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without a word")),
+            None if ended.stdout.is_empty() => Err(Problem::new(Kind::Crashed, "it ended without output")),
             None => Err(Problem::new(Kind::Garbled, "`gemini` ended without a result")),
         },
         How::Exited(code) => Err(failure(*code, &ended.stderr_tail)),
@@ -69,7 +69,7 @@ fn read(report: &Value) -> Result<Said, Problem> {
     if !report["error"].is_null() {
         return of_reply(report["error"]["message"].as_str().unwrap_or_default(), Kind::Garbled);
     }
-    // With any warning the reply may be a part of one.
+    // With any warning the reply may be incomplete.
     if !report["warnings"].is_null() {
         return of_reply(&report["warnings"].to_string(), Kind::Crashed);
     }

@@ -11,7 +11,6 @@ const TURNS_MAX: u32 = 8;
 /// The tools that look at files and do nothing else.
 const READING_TOOLS: &[&str] = &["read_file", "list_directory", "glob", "grep_search"];
 
-/// How the program signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignIn {
     Key,
@@ -69,7 +68,7 @@ pub fn settings(sign_in: SignIn, reads_files: bool) -> Value {
             "maxSessionTurns": TURNS_MAX,
             // A verdict is about what was sent, never about a summary of it.
             "compressionThreshold": 1,
-            // Many rulings look alike, and a reply must not be broken off for it.
+            // Many rulings look alike, and a reply must not be cut for that.
             "disableLoopDetection": true,
         },
         // A list of tools is a list of all there are.

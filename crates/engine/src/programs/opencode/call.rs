@@ -40,7 +40,7 @@ pub fn prepare(form: &Form<'_>) -> Setup {
         ["run", "--format", "json", "--agent", "reviewer", "--title", "review"].map(OsString::from).into();
     // From wherever else it worked, it would load plugins out of every folder above, whatever is turned off.
     args.extend(["--dir".into(), form.private.join(SETTINGS).into_os_string()]);
-    // It tries again in silence; only its log tells why.
+    // It retries without output; only its log says why.
     args.extend(["--print-logs", "--log-level", "ERROR"].map(OsString::from));
     if let Some(model) = form.model {
         let provider = form.base_url.map(|_| format!("{PROVIDER}/")).unwrap_or_default();
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(last(&form(Some("qwen/3"), Some("http://x/v1"))), "--model=countersign/qwen/3");
     }
 
-    /// Nobody's work goes to a public service because nobody chose another.
+    /// Work never goes to a public service that the user did not choose.
     #[test]
     fn the_free_models_are_used_only_by_choice() {
         let is_off = |form: &Form<'_>| given(form)["disabled_providers"] == json!(["opencode"]);

@@ -6,7 +6,6 @@ mod work;
 
 use super::{Credentials, Dialect, Facts, FileFormat, Mark, Program, ProgramName, ServerEntry, ServerForm};
 
-/// What is particular about it.
 pub static FACTS: Facts = Facts {
     name: "opencode",
     called: ProgramName {
@@ -53,7 +52,6 @@ pub static FACTS: Facts = Facts {
     record: None,
 };
 
-/// Its row.
 pub static PROGRAM: Program = Program {
     name: FACTS.name,
     vendor: FACTS.vendor,

@@ -2,5 +2,4 @@
 
 use super::{Mark, Program};
 
-/// Its row.
 pub static PROGRAM: Program = Program::marks_only("qwen", &[Mark::new("QWEN_CODE")]);

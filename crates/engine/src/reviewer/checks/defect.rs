@@ -13,7 +13,6 @@ const MAX_PATH_CHARS: usize = 256;
 pub struct Defect {
     /// The line, from 1; `None` when it is about the file as a whole.
     pub line: Option<usize>,
-    /// What is wrong.
     pub message: String,
 }
 

@@ -18,8 +18,8 @@ pub(super) fn look(from: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec
     for (offset, link) in links(text) {
         let wrong = match target(from, &link) {
             Target::Elsewhere => continue,
-            Target::Outside => "leaves the project".to_owned(),
-            Target::Broken(why) => why.to_owned(),
+            Target::Outside => format!("the link {} leaves the project", quote(&link)),
+            Target::Broken(why) => format!("the link {} {why}", quote(&link)),
             Target::Inside(path) if known.len() == MAX_PATHS && !known.contains_key(&path) => {
                 found.add(None, || format!("links to more than {MAX_PATHS} paths; not all were followed"));
                 found.cut_short();
@@ -30,10 +30,10 @@ pub(super) fn look(from: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec
                 if *known.entry(path.clone()).or_insert_with_key(|path| path.is_empty() || exists(path)) {
                     continue;
                 }
-                format!("leads to nothing: there is no {}", quote(&path))
+                format!("broken link {}: {} does not exist", quote(&link), quote(&path))
             }
         };
-        found.add(Some(lines.line_of(offset)), || format!("the link {} {wrong}", quote(&link)));
+        found.add(Some(lines.line_of(offset)), || wrong);
     }
     found.list()
 }
@@ -48,7 +48,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
         .map(|(_, definition)| (definition.span.start, definition.dest.to_string()))
         .collect();
     links.extend(parser.into_offset_iter().filter_map(|(event, range)| match event {
-        // A use of a definition is wrong where its definition is; an address between `<>` is absolute.
+        // A broken definition is reported at the definition; an address between `<>` is absolute.
         Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. })
         | Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, .. }) => {
             Some((range.start, dest_url.to_string()))
@@ -90,20 +90,16 @@ mod tests {
     #[test]
     fn bad_links_have_line_and_reason() {
         for (text, line, said) in [
-            ("\n[a](gone.md)", 2, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
-            ("![a](x.png)", 1, "the link `x.png` leads to nothing: there is no `docs/x.png`"),
-            ("a\n\n[r]: gone.md\n", 3, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
-            (
-                "[a][r]\n\n[r]: gone.md\n",
-                3,
-                "the link `gone.md` leads to nothing: there is no `docs/gone.md`",
-            ),
-            ("[^1]: [a](gone.md)", 1, "the link `gone.md` leads to nothing: there is no `docs/gone.md`"),
-            ("[![i](https://a.b)](gone)", 1, "the link `gone` leads to nothing: there is no `docs/gone`"),
-            ("| a |\n|---|\n| [x](gone) |", 3, "the link `gone` leads to nothing: there is no `docs/gone`"),
+            ("\n[a](gone.md)", 2, "broken link `gone.md`: `docs/gone.md` does not exist"),
+            ("![a](x.png)", 1, "broken link `x.png`: `docs/x.png` does not exist"),
+            ("a\n\n[r]: gone.md\n", 3, "broken link `gone.md`: `docs/gone.md` does not exist"),
+            ("[a][r]\n\n[r]: gone.md\n", 3, "broken link `gone.md`: `docs/gone.md` does not exist"),
+            ("[^1]: [a](gone.md)", 1, "broken link `gone.md`: `docs/gone.md` does not exist"),
+            ("[![i](https://a.b)](gone)", 1, "broken link `gone`: `docs/gone` does not exist"),
+            ("| a |\n|---|\n| [x](gone) |", 3, "broken link `gone`: `docs/gone` does not exist"),
             ("[a](../../x)", 1, "the link `../../x` leaves the project"),
             ("[a]()", 1, "the link `` has no destination"),
-            ("---\na: '[x](gone)'\n---\n", 2, "the link `gone` leads to nothing: there is no `docs/gone`"),
+            ("---\na: '[x](gone)'\n---\n", 2, "broken link `gone`: `docs/gone` does not exist"),
         ] {
             assert_eq!(broken(text), [(Some(line), said.to_owned())], "{text:?}");
         }

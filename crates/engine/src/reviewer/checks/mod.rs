@@ -37,7 +37,7 @@ pub struct Subject<'a> {
 /// `links` says whether a path exists; it only gets paths inside the project root.
 pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> Vec<Defect> {
     if let Some(problem) = problem(check) {
-        return vec![Defect::of_file(format!("the check cannot be carried out: {problem}"))];
+        return vec![Defect::of_file(format!("the check cannot run: {problem}"))];
     }
     let text = |look: &dyn Fn(&str) -> Vec<Defect>| match text_of(file) {
         Ok(text) => look(text),

@@ -33,7 +33,7 @@ pub(super) fn look_forbidden(pattern: &str, text: &str) -> Vec<Defect> {
 pub(super) fn problem(pattern: &str, consequence: &str) -> Option<String> {
     match compile(pattern) {
         Err(problem) => Some(problem),
-        // Found in nothing and beside a character nobody writes: found everywhere.
+        // It matches the empty text and beside a character that no text has, so it matches everywhere.
         Ok(regex) if regex.is_match("") && regex.is_match("\u{fffc}") => {
             Some(format!("the pattern {} matches every text, {consequence}", quote(pattern)))
         }

@@ -125,7 +125,7 @@ mod tests {
             ("a:\n\tb: 2\n", 2),
             ("ok: 1\n---\na: 'x\n", 4),
             ("a: 1\na: 2\n", 2),
-            ("a: *nobody\n", 1),
+            ("a: *unknown\n", 1),
             ("{a: 1}}\n", 1),
         ] {
             let defects = yaml(text);

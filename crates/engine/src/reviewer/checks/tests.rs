@@ -66,10 +66,7 @@ fn a_check_that_makes_no_sense_never_passes() {
         Check::Run(run("true", 0)),
     ] {
         let problem = problem(&check).unwrap_or_default();
-        assert_eq!(
-            said(&check, Some("x"), 1),
-            format!("docs/a.md: the check cannot be carried out: {problem}"),
-        );
+        assert_eq!(said(&check, Some("x"), 1), format!("docs/a.md: the check cannot run: {problem}"),);
     }
     for check in every_check() {
         assert_eq!(problem(&check), None, "{check:?}");

@@ -17,7 +17,7 @@ pub fn body(question: &Question<'_>, with_schema: bool) -> Value {
             { "role": "user", "content": question.prompt },
         ],
     });
-    // The vendor's newer models refuse the name that everybody else knows.
+    // The vendor's newer models refuse the name that all other services know.
     let limit = if question.own { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = json!(question.reply_tokens);
     if with_schema {

@@ -66,7 +66,7 @@ impl Exchange<'_> {
         let deadline = Instant::now() + self.brief.timeout;
         timeout(self.brief.timeout, self.ask(deadline, &heard_bytes)).await.unwrap_or_else(|_| {
             let words = match heard_bytes.load(Ordering::Relaxed) {
-                0 => "it did not say anything",
+                0 => "it did not begin to answer",
                 _ => "it was still answering",
             };
             failed(Problem::new(Kind::TimedOut, words))
@@ -151,7 +151,7 @@ impl Exchange<'_> {
             };
             let chunk = timeout(silence, response.chunk()).await.map_err(|_| silent(silence))?;
             let chunk = chunk.map_err(|error| {
-                Problem::new(Kind::Connection, &format!("its reply broke off: {}", chain(&error)))
+                Problem::new(Kind::Connection, &format!("its reply ended early: {}", chain(&error)))
             })?;
             let Some(chunk) = chunk else { return Ok(()) };
             let so_far = heard_bytes.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
@@ -180,7 +180,7 @@ impl Exchange<'_> {
         let status = response.status();
         if status.is_redirection() {
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-            let words = format!("it leads elsewhere, to {to}, and that is not followed");
+            let words = format!("it redirects to {to}, and redirects are not followed");
             let problem = Problem::new(Kind::Rejected, &self.hide(&words));
             return Failed::for_good(Refused { problem, about_schema: false });
         }
@@ -231,12 +231,12 @@ fn unreached(error: &reqwest::Error) -> Tried {
 }
 
 fn left_alone(problem: &Problem, wait: Duration) -> Problem {
-    let words = format!("{}; it wants to be left alone for {} s", problem.quoted, wait.as_secs());
+    let words = format!("{}; it asks to wait {} s", problem.quoted, wait.as_secs());
     Problem { quoted: words, ..problem.clone() }
 }
 
 fn silent(silence: Duration) -> Problem {
-    Problem::new(Kind::TimedOut, &format!("it fell silent: not a byte for {} s", silence.as_secs()))
+    Problem::new(Kind::TimedOut, &format!("it sent nothing for {} s", silence.as_secs()))
 }
 
 fn too_long(limit: usize) -> Problem {

@@ -29,14 +29,11 @@ const KEY_MARK: &str = "(the key)";
 /// Shorter keys are no secrets: local servers take `x`, `none` or `test`, which are in many replies.
 const SECRET_BYTES: usize = 8;
 
-/// A service, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// What it speaks.
     pub api: Api,
     /// Where it is, without a slash at the end.
     pub base_url: String,
-    /// The model to ask.
     pub model: String,
     /// Its key, where it needs one; or why that is not there.
     pub key: Result<Option<Key>, String>,
@@ -48,7 +45,6 @@ pub struct Service {
 pub struct Key(String);
 
 impl Key {
-    /// A key, as it was found.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
@@ -89,7 +85,6 @@ impl Api {
 }
 
 impl Service {
-    /// What makes its answers its own.
     pub fn identity(&self) -> String {
         let api = match self.api {
             Api::Anthropic => "anthropic",
@@ -98,7 +93,6 @@ impl Service {
         format!("{api} {} at {}", self.model, self.base_url)
     }
 
-    /// Asks the service for rulings.
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
         self.hear(brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
@@ -136,12 +130,13 @@ impl Service {
 
     /// Where to ask and with which key; or why that cannot be.
     fn place_and_key(&self) -> Result<(Place, Option<&Key>), String> {
-        let place = Place::of(&self.base_url).ok_or_else(|| format!("`{}` is no address", self.base_url))?;
+        let place =
+            Place::of(&self.base_url).ok_or_else(|| format!("`{}` is not an address", self.base_url))?;
         let it = format!("the service at {}", place.host);
         let key = self.key.as_ref().map_err(|why| format!("{it} cannot be asked: {why}"))?.as_ref();
         if key.is_some() && place.is_open() {
             return Err(format!(
-                "{it} is not asked: its key would go over the network in the open; use an `https://` address"
+                "{it} is not asked: its key would be sent unencrypted; use an `https://` address"
             ));
         }
         Ok((place, key))

@@ -9,7 +9,6 @@ use std::time::Duration;
 /// How long it may take to say so.
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probed {
     /// It is there, and lists its models.

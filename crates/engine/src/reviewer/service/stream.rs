@@ -39,5 +39,5 @@ pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> 
 }
 
 pub fn broken_off() -> Problem {
-    Problem::new(Kind::Connection, "its reply broke off")
+    Problem::new(Kind::Connection, "its reply ended early")
 }

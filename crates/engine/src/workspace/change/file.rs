@@ -2,10 +2,8 @@
 
 use countersign_core::digest::Digest;
 
-/// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// It is new.
     Added,
     /// It is gone.
     Deleted,
@@ -35,7 +33,6 @@ impl FileKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     File,
-    /// A symbolic link.
     Link,
     /// A submodule: a pointer to a commit of another repository.
     Submodule,
@@ -52,9 +49,7 @@ pub struct ChangedFile {
     pub is_named_exactly: bool,
     /// What it was called before, where that is something else.
     pub old_path: Option<String>,
-    /// What became of it.
     pub kind: FileKind,
-    /// What stands there now.
     pub shape: Shape,
     /// Its patch as shown; says itself where it is cut, not UTF-8 or binary.
     pub patch: String,
@@ -66,8 +61,6 @@ pub struct ChangedFile {
     pub patch_bytes: u64,
     /// Covers names, modes and all bytes of the patch, shown or not.
     pub digest: Digest,
-    /// How many lines were added.
     pub added: u64,
-    /// How many lines were removed.
     pub removed: u64,
 }

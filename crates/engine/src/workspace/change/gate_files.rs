@@ -1,4 +1,4 @@
-//! Files that steer the gate: whoever may change them unseen chooses the judge of all later work.
+//! Files that configure the gate: an unseen change of them would choose the judge of all later work.
 
 use super::Change;
 use crate::programs::PROGRAMS;

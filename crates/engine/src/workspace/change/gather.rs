@@ -14,14 +14,12 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// What is to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeWanted {
     /// The commit it is against; none for everything, where there is no commit yet.
     pub base: Option<String>,
     /// Patterns of our own state files, relative to the root: no part of the work.
     pub left_out: Vec<String>,
-    /// How much is kept.
     pub limits: ChangeLimits,
     /// Whether the files as they are become a tree of the repository, to be committed as they were judged.
     pub keeps_tree: bool,
@@ -30,16 +28,10 @@ pub struct ChangeWanted {
 /// Why there is no change to judge.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// Nothing differs.
     #[error("nothing has changed since {}", base.as_deref().unwrap_or("the beginning"))]
-    Empty {
-        /// The commit it is against.
-        base: Option<String>,
-    },
-    /// More files than are taken.
+    Empty { base: Option<String> },
     #[error("more than {0} files have changed")]
     TooManyFiles(usize),
-    /// Git did not do it.
     #[error(transparent)]
     Git(#[from] GitError),
     /// A folder of ours could not be used.
@@ -48,7 +40,6 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// The outcome a command ends with.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Empty { .. } => Outcome::NoVerdict(NoVerdict::EmptyChange),
@@ -129,7 +120,7 @@ async fn compare(root: &Root, wanted: &ChangeWanted, patches: bool) -> Result<Co
     let tree = match wanted.keeps_tree && patches {
         true => {
             if !wanted.left_out.is_empty() {
-                // What is left out is shown to nobody, so it is not committed either, whoever put it into the index.
+                // What is left out is not shown, so it is not committed either, even if it is in the index.
                 let left_out = wanted.left_out.iter().map(|pattern| format!(":(glob){pattern}"));
                 let reset = ["reset", "-q", &base, "--"].map(str::to_owned);
                 git.run(reset.into_iter().chain(left_out)).await?;

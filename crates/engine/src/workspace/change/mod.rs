@@ -15,7 +15,6 @@ pub use summary::summary;
 
 use countersign_core::digest::Digest;
 
-/// How much of a change is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeLimits {
     /// The most that is kept of one file's patch; the rest is counted and hashed.

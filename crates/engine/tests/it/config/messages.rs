@@ -77,7 +77,7 @@ fn version_and_rules_are_required() {
     check(&format!("version: 1.0\n{rules}"), "1:10: `version` must be the number 1, not 1.0");
     check(
         &format!("version: \"1\"\n{rules}"),
-        "1:10: `version` must be the number 1, not the text `1`\n  leave the quotes away",
+        "1:10: `version` must be the number 1, not the text `1`\n  remove the quotes",
     );
 }
 
@@ -116,7 +116,7 @@ fn limits_are_whole_numbers_from_one() {
 7:15: `reuse_days` must be a whole number from 1 to 4294967295, not 3.5
 9:21: `max_inline_files` must be a whole number from 0 to 4294967295, not the text `no`
 10:17: `prompt_bytes` must be a whole number from 1 to 4294967295, not the text `9`
-  leave the quotes away
+  remove the quotes
 11:16: `reply_bytes` must be a whole number from 1 to 4294967295, not 99999999999
 12:3: `reviewers_at_once` must be a whole number from 1 to 4294967295, not empty",
     );
@@ -129,10 +129,10 @@ fn policy_is_checked_value_by_value() {
          - {from_round: 1, severity: must}\n  - {from_round: 1, severity: may}\n  - {}\n  - 3\n  - [1, must]",
         "
 5:25: `accept_bare_verdicts` must be true or false, not the text `true`
-  leave the quotes away
+  remove the quotes
 6:14: `overrides` cannot be `people`
   known: `allow`, `people-only`, `forbid`
-9:18: line 8 says already what blocks from round 1
+9:18: line 8 already says what blocks from round 1
 10:5: this line of `blocking` has no `severity`
 10:5: this line of `blocking` has no `from_round`
 11:5: an entry of `blocking` must be a mapping with `from_round` and `severity`, not 3
@@ -160,17 +160,17 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
 6:18: `use` cannot be `comand`
   did you mean `command`?
 7:3: this reviewer has no `name`
-8:10: `auto` means the first reviewer that can answer, so none can be called that
+8:10: `auto` means the first reviewer that can answer, so no reviewer can have this name
 9:10: the reviewer on line 6 is called `b` already
 10:10: the name is empty
-10:31: `file` means nothing for `use: self`
+10:31: `file` has no meaning for `use: self`
   it belongs to `use:` `replay`
 11:3: a reviewer with `use: command` has no `command`
 12:36: `command` names no program
 13:3: a reviewer with `use: replay` has no `file`
-13:33: `model` means nothing for `use: replay`
+13:33: `model` has no meaning for `use: replay`
   it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`
-13:42: `sees` means nothing for `use: replay`
+13:42: `sees` has no meaning for `use: replay`
   it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
 14:18: `use` must be one of `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`, `replay`, `self`, `checks`, not 3
 15:37: an entry of `command` must be text, not 1
@@ -196,28 +196,28 @@ fn services_have_models_addresses_and_keys_elsewhere() {
          - {name: j, use: opencode, sees: project}\n",
         "
 5:3: a reviewer with `use: openai` has no `model`
-6:46: `base_url` is no address
+6:46: `base_url` is not an address
   for example `http://127.0.0.1:8080/v1`
 7:46: `base_url` begins with `http://` or `https://`
   for example `http://127.0.0.1:8080/v1`
-8:46: `base_url` holds a sign-in
+8:46: `base_url` contains a user name or password
   name the variable that holds the key in `key_env`
-9:46: `base_url` ends before any `?` or `#`
-  leave away what follows
+9:46: `base_url` cannot contain `?` or `#`
+  remove that sign and everything after it
 10:48: `key_env` is the name of a variable, with letters, digits and `_`
   write the key into a variable or a file, never here
-11:61: there is a `key_env` and a `key_file`, and one key is enough
-12:36: `base_url` means nothing for `use: claude`
+11:61: `key_env` and `key_file` are both set; use one of them
+12:36: `base_url` has no meaning for `use: claude`
   it belongs to `use:` `codex`, `gemini`, `opencode`, `anthropic`, `openai`
 12:55: this price has no `output_usd_per_million`
 12:79: `input_usd_per_million` must be an amount of dollars from 0 to 1000000, like 0.50, not -1
-13:42: `sees` means nothing for `use: openai`
+13:42: `sees` has no meaning for `use: openai`
   it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
-13:65: `question_usd` means nothing for `use: openai`
+13:65: `question_usd` has no meaning for `use: openai`
   it belongs to `use:` `claude`
 13:75: `price` must be a price, a mapping with `input_usd_per_million` and `output_usd_per_million`, not 3
-14:34: `opencode` cannot be kept from instructions that lie about in a project
-  leave `sees` away, or ask another reviewer",
+14:34: `opencode` would follow instruction files of the project
+  remove `sees`, or use another reviewer",
     );
 }
 

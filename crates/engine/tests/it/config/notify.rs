@@ -87,23 +87,23 @@ fn mistakes_are_told_with_their_places() {
     said(
         "{quiet_hours_start: \"25:00\", quiet_hours_end: soon}",
         &format!(
-            "4:23: `quiet_hours_start` is no time: `25:00`{time}\n4:49: `quiet_hours_end` is no time: `soon`{time}"
+            "4:23: `quiet_hours_start` is not a time: `25:00`{time}\n4:49: `quiet_hours_end` is not a time: `soon`{time}"
         ),
     );
     said(
         "quiet_hours_start: \"22:00\"",
-        "4:22: there is a `quiet_hours_start` and no `quiet_hours_end`\n  say `quiet_hours_end` too",
+        "4:22: `quiet_hours_start` is set, and `quiet_hours_end` is not\n  set `quiet_hours_end` too",
     );
     said(
         "quiet_hours_end: \"22:00\"",
-        "4:20: there is a `quiet_hours_end` and no `quiet_hours_start`\n  say `quiet_hours_start` too",
+        "4:20: `quiet_hours_end` is set, and `quiet_hours_start` is not\n  set `quiet_hours_start` too",
     );
     let example = "\n  for example `https://example.com/hooks/reviews`";
-    said("webhook: {url: nowhere}", &format!("4:18: `url` is no address{example}"));
+    said("webhook: {url: nowhere}", &format!("4:18: `url` is not an address{example}"));
     said("webhook: {url: 'ftp://x/y'}", &format!("4:18: `url` begins with `http://` or `https://`{example}"));
     said(
         "webhook: {url: 'https://me:pw@x/y'}",
-        "4:18: `url` holds a sign-in\n  name the variable that holds the key in `token_env`",
+        "4:18: `url` contains a user name or password\n  name the variable that holds the key in `token_env`",
     );
     said("webhook: {timeout_seconds: 3}", "4:12: `webhook` has no `url`");
     said(

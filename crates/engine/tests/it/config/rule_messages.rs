@@ -40,7 +40,7 @@ fn patterns_that_can_match_nothing_are_refused() {
          - a/../b\n  - '!x'\n  - docs/\n  - ''\n  - 3\n",
         "
 6:5: the pattern `[` cannot be read: unclosed character class; missing ']'
-  `[` and `{` need their closing bracket; `\\` takes away their meaning
+  `[` and `{` need their closing bracket; `\\` before one makes it an ordinary character
 7:5: the pattern `/etc/passwd` can match nothing: it is not relative to the root
   patterns are relative to the project's root, such as `docs/**/*.md`
 8:5: the pattern `./b` can match nothing: it is not relative to the root

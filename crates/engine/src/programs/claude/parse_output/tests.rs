@@ -51,7 +51,7 @@ fn every_recorded_end_has_its_name() {
         ("413", Kind::QuestionTooLong, N::TooLong, "Request too large"),
         ("refusal", Kind::Refused, N::Refused, "another reviewer"),
         ("max tokens", Kind::ReplyTooLong, N::TooLong, "output token maximum"),
-        ("max tokens in the answer", Kind::ReplyTooLong, N::TooLong, "ask less"),
+        ("max tokens in the answer", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("turns", Kind::TurnsUsedUp, N::TooLong, "maximum number of turns"),
         ("wrong shape", Kind::Garbled, N::Garbled, "does not match required schema"),
         ("not json", Kind::Garbled, N::Garbled, "after 5 attempts"),

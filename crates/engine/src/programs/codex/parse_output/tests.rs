@@ -76,7 +76,7 @@ fn an_answer_is_its_last_message_and_comes_with_what_it_cost() {
     assert_eq!(heard("plain text").said, Ok(Said::Text("It all looks fine to me".into())));
 }
 
-/// Where something came before it failed, nobody knows what that cost; where nothing did, nothing was spent.
+/// If output came before the failure, the cost is unknown; if none came, nothing was spent.
 #[test]
 fn what_a_failure_cost_is_unknown_once_there_was_a_reply() {
     for (name, usage) in [("cut stream", Some(Usage::default())), ("max tokens", Some(Usage::default()))] {

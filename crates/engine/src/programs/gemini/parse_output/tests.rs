@@ -41,7 +41,7 @@ fn every_recorded_end_has_its_name() {
         ("too long", Kind::QuestionTooLong, N::TooLong, "exceeds the maximum number of tokens"),
         ("too long for the program", Kind::QuestionTooLong, N::TooLong, "by its own count"),
         ("safety", Kind::Refused, N::Refused, "another reviewer"),
-        ("max tokens and nothing", Kind::ReplyTooLong, N::TooLong, "ask less"),
+        ("max tokens and nothing", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("turns", Kind::TurnsUsedUp, N::TooLong, "Reached max session turns"),
         ("malformed call", Kind::Garbled, N::Garbled, "malformed function call"),
         ("empty", Kind::Garbled, N::Garbled, "empty response"),

@@ -43,7 +43,7 @@ fn every_recorded_end_has_its_name() {
         ("connection refused in silence", Kind::Connection, N::Unavailable, "Unable to connect"),
         ("no stream", Kind::Connection, N::Unavailable, "no reply"),
         ("prompt too long", Kind::QuestionTooLong, N::TooLong, "maximum context length"),
-        ("max tokens", Kind::ReplyTooLong, N::TooLong, "ask less"),
+        ("max tokens", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("content filter", Kind::Refused, N::Refused, "another reviewer"),
         ("empty", Kind::Garbled, N::Garbled, "no text"),
         ("refusal", Kind::Garbled, N::Garbled, "or declined"),
