@@ -318,7 +318,6 @@ fn target_file(review: &Review, assignment: &Assignment) -> Option<String> {
     }
 }
 
-/// The answer to an abort.
 pub fn aborted(before: &Session, session: &Session, event: &Happened) -> Option<Aborted> {
     let Happened::WorkflowAborted { frame, explanation } = event else { return None };
     let frame = before.frame(*frame)?;

@@ -29,7 +29,6 @@ pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The revie
 pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overrides to people: fix the findings and call finished_step \
      without quality_review_override_reason, or tell your user that the review waits for a person";
 
-/// After an override.
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
@@ -40,7 +39,6 @@ pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it
 pub const TOKEN_IS_USED: &str = "no self-review is waited for with this token, because results were taken for it already: call \
      finished_step without self_review, and follow the instructions it then gives, which have a new token";
 
-/// How to start a workflow.
 pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
 }
@@ -142,7 +140,6 @@ pub fn budget_reached(review: &Review, step: &Step) -> String {
     )
 }
 
-/// The step waits for a person.
 pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =
         if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
@@ -155,7 +152,6 @@ pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     )
 }
 
-/// The steps of a self-review.
 pub fn self_review(file: &str) -> String {
     format!(
         "This step is judged by a review of your own. Start a subagent that did not do the work (or, if you cannot, do it \

@@ -44,7 +44,6 @@ pub enum Happened {
 }
 
 impl Happened {
-    /// Its kind in the ledger.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::WorkflowStarted { .. } => "workflow_started",
@@ -71,11 +70,9 @@ pub enum Gate {
     Off,
 }
 
-/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     pub frames: Vec<Frame>,
-    /// The number of events.
     pub n: u64,
     /// The step each agent finished last.
     last: BTreeMap<String, (u32, String)>,
@@ -355,7 +352,6 @@ impl Frame {
         }
     }
 
-    /// Its name in answers.
     pub fn title(&self) -> String {
         format!("{}/{}", self.job.name, self.workflow.name)
     }

@@ -23,10 +23,8 @@ use thiserror::Error;
 /// Why a command failed. The file is unchanged, except after [`QrError::Ledger`].
 #[derive(Debug, Error)]
 pub enum QrError {
-    /// An error of the file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The transition is refused.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The ledger failed after the file was written.
@@ -35,24 +33,20 @@ pub enum QrError {
     /// The ledger failed before the file was written.
     #[error("nothing was changed: {0}")]
     Unread(LedgerError),
-    /// The phase has items already.
     #[error("the phase has been broken into {0} items already")]
     Decomposed(usize),
-    /// Only a person may do it.
     #[error("{0}")]
     PeopleOnly(&'static str),
 }
 
 /// One phase in one state directory.
 pub struct Qr {
-    /// The folder of the state files.
     pub dir: StateDir,
     pub phase: Phase,
     /// Which severities block in which round, and when the loop ends.
     pub policy: GatePolicy,
     /// The project root: scopes and files are relative to it.
     pub root: PathBuf,
-    /// The ledger of the project.
     pub ledger: Ledger,
 }
 

@@ -22,29 +22,18 @@ const LOCK_SECONDS_MAX: u64 = 60;
 /// Why a state file could not be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// There is no such folder.
     #[error("there is no state directory `{0}`")]
     NoFolder(PathBuf),
-    /// The phase has no file yet.
     #[error("there is no `{0}`: the phase has not been broken into items")]
     Missing(PathBuf),
-    /// The content of the file is invalid.
     #[error("{0}")]
     Bad(Box<Diagnostic>),
-    /// The file of a phase exists under both names of the phase.
     #[error("both `{0}` and `{1}` are there, and only one can be the state of the phase")]
     Two(PathBuf, PathBuf),
-    /// Another process held the lock all the time.
     #[error("`{0}` has been locked by another process for {LOCK_SECONDS_MAX} seconds")]
     Locked(PathBuf),
-    /// An error of the file system.
     #[error("`{path}`: {error}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> FileError {
@@ -56,14 +45,12 @@ fn bad(problem: Diagnostic) -> FileError {
     FileError::Bad(Box::new(problem))
 }
 
-/// A state directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 
 /// A state as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// The content of the file.
     pub state: State,
     /// The digest of the file's bytes.
     pub digest: Digest,

@@ -15,14 +15,11 @@ const ID_CHARS_MAX: usize = 200;
 /// The five fields of the document; every other field is an extra.
 const FIELDS: [&str; 5] = ["id", "scope", "check", "status", "finding"];
 
-/// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// It has no ruling in this round.
     Todo,
-    /// It passed.
     Pass,
-    /// It failed, with a finding.
     Fail,
 }
 
@@ -46,20 +43,15 @@ impl Status {
 pub struct Item {
     /// Its id, unique in the file.
     pub id: String,
-    /// The part it is about.
     pub scope: Scope,
-    /// What is to be verified.
     pub check: String,
     pub status: Status,
-    /// Why it failed.
     pub finding: Option<String>,
-    /// How much a failure weighs.
     pub severity: Severity,
     /// In how many rounds it failed.
     pub fail_count: u32,
     /// Whether a person accepted it as it is.
     pub accepted: bool,
-    /// Why the person accepted it.
     pub acceptance_reason: Option<String>,
     pub(super) found: Vec<(String, Json)>,
 }

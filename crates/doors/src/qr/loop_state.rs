@@ -16,7 +16,6 @@ pub enum LoopState {
 }
 
 impl LoopState {
-    /// The state of this phase.
     pub fn of(state: &State, policy: &GatePolicy) -> Self {
         let gated = gate(state, policy);
         match gated.end {
@@ -26,7 +25,6 @@ impl LoopState {
         }
     }
 
-    /// Its name in answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Initial => "INITIAL",

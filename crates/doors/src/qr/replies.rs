@@ -60,14 +60,12 @@ impl MilestoneStatus {
     }
 }
 
-/// One criterion of a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reconciled {
     pub criterion: String,
     pub met: bool,
     /// The evidence: a path and a line.
     pub evidence: Option<(String, u32)>,
-    /// A remark.
     pub note: Option<String>,
 }
 

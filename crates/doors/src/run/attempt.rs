@@ -35,7 +35,6 @@ pub(super) enum Halt {
     Awaits(ReviewId),
     /// The run stops; the checkpoint stays.
     Stopped,
-    /// The whole run ends with an error.
     Broken(RunError),
 }
 
@@ -61,16 +60,13 @@ pub(super) struct Failure {
     pub code: ErrorCode,
     /// For people, and for the prompt of the next attempt.
     pub error: String,
-    /// For the outcome of the run.
     pub outcome: Outcome,
     pub retry: Retry,
     pub review: Option<ReviewRecord>,
 }
 
-/// Whether another attempt follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retry {
-    /// While the task has attempts left.
     WhileLeft,
     /// Also without attempts left: a person asked for it.
     Granted,

@@ -197,7 +197,6 @@ pub fn issues(review: &Review, fixed: bool) -> Vec<Issue> {
     fixes(review, fixed).iter().flat_map(|words| of_text(words)).chain(found).collect()
 }
 
-/// What the reviewer wrote about its own fixes since the work was last sent back.
 fn fixes(review: &Review, fixed: bool) -> Vec<&str> {
     let passed = review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
     let sent_back = review.rounds.iter().filter(|round| round.end == Some(RoundEnd::NeedsWork));

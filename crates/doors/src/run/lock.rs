@@ -13,16 +13,12 @@ const MAX_HOLDER_BYTES: u64 = 4096;
 const RELEASE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(10);
 
-/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process.
     pub pid: u32,
-    /// Its command line.
     pub command: String,
     /// The local time of the lock.
     pub since: String,
-    /// The machine.
     pub host: String,
 }
 
@@ -32,13 +28,10 @@ pub struct RunLock {
     file: File,
 }
 
-/// Why there is no lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another run has the lock.
     #[error("another run is under way: {0}")]
     Held(String),
-    /// The file cannot be used.
     #[error("the lock {0} cannot be taken: {1}")]
     Io(String, io::Error),
 }

@@ -16,24 +16,18 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The selection of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All that can run.
     All,
     Milestone(String),
     /// These, in the order in which they can run.
     These(Vec<String>),
-    /// The first that can run.
     Next,
 }
 
-/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// How each task ended, by its id.
     pub ends: BTreeMap<String, TaskEnd>,
-    /// Selected tasks that did not run.
     pub left: BTreeMap<String, Left>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
@@ -74,7 +68,6 @@ impl Run {
         Ok(order)
     }
 
-    /// Runs tasks until none can run.
     pub async fn run(self: &Arc<Self>, which: &Selection) -> Result<Results, RunError> {
         let mut results = Results::default();
         self.check_named(which)?;

@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 /// States are padded to the length of `success`.
 const STATE_WIDTH: usize = 7;
 
-/// A task of the list with its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'s> {
     pub task: &'s Task,
-    /// Its summary in the database, if it has one.
     pub summary: Option<&'s Summary>,
 }
 
@@ -55,7 +53,6 @@ pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standi
     list.tasks().iter().map(standing).collect()
 }
 
-/// The number of tasks per state.
 pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for standing in standings {

@@ -9,7 +9,6 @@ const TRACED_BYTES: usize = 32 * 1024;
 
 const PREVIOUS: &str = "PREVIOUS_ERRORS";
 
-/// The parts of a prompt.
 pub(super) struct TaskPrompt<'a> {
     pub task: &'a Task,
     /// The passages of requirements and design that the task traces to.

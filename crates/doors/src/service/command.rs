@@ -2,14 +2,11 @@
 
 use countersign_core::text;
 
-/// The name of the built-in command.
 pub const REVIEW_TASK: &str = "review-task";
 /// The folder of the commands of a project.
 pub const COMMANDS_FOLDER: &str = ".claude/commands";
-/// The longest prompt.
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
-/// The prompt of the built-in command.
 pub const REVIEW_TASK_WORDS: &str = "\
 You are an independent reviewer of the work on one task. The message has what is known of the task, the change that \
 was made for it, and what tests and lint say, each under its heading.

@@ -39,10 +39,8 @@ pub struct TaskReview {
     pub error: Option<String>,
 }
 
-/// An event of a task review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceEvent {
-    /// A review began.
     ReviewStarted(Happened),
     /// A review approved the work.
     ReviewCompleted(Happened),
@@ -50,13 +48,10 @@ pub enum ServiceEvent {
     ReviewFailed(Happened),
 }
 
-/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
     pub task_id: String,
-    /// The subject of its reviews.
     pub subject: String,
-    /// The title of the task.
     pub title: String,
     /// The name of the project's folder.
     pub project_id: String,
@@ -102,7 +97,6 @@ impl ServiceEvent {
         }
     }
 
-    /// The content.
     pub fn happened(&self) -> &Happened {
         match self {
             Self::ReviewStarted(happened)

@@ -41,7 +41,6 @@ pub fn free_rule() -> Rule {
     }
 }
 
-/// The parts of a review.
 pub struct Reviewing {
     pub tasks: Tasks,
     pub engine: Engine,
@@ -50,11 +49,8 @@ pub struct Reviewing {
     pub settings: ServiceConfig,
     /// The commit the change is against.
     pub base: Option<String>,
-    /// Files that are no part of the work.
     pub left_out: Vec<String>,
-    /// The guard of all processes.
     pub guard: GuardProgram,
-    /// The environment of the commands.
     pub environment: Vec<(OsString, OsString)>,
     /// The end of the session log.
     pub session_log: Option<String>,
@@ -62,11 +58,9 @@ pub struct Reviewing {
     pub now: fn() -> (i64, String),
 }
 
-/// A review that ended.
 pub struct Finished {
     /// The task with its new status.
     pub task: Task,
-    /// Its event.
     pub happened: Happened,
     pub outcome: Outcome,
     /// The number of the failing review that blocks.

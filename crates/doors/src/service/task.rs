@@ -23,11 +23,9 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// All, in the order of a task's life.
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::InProgress, Self::AwaitingReview, Self::Complete, Self::Skipped, Self::Blocked];
 
-    /// The word in a plan.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -50,7 +48,6 @@ impl TaskStatus {
     }
 }
 
-/// Where a task is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
     Plan {
@@ -66,10 +63,8 @@ pub struct Task {
     pub id: String,
     pub title: String,
     pub scope: Option<String>,
-    /// The acceptance criteria.
     pub acceptance: Option<String>,
     pub status: TaskStatus,
-    /// Where it is defined.
     pub home: Home,
 }
 
@@ -84,7 +79,6 @@ pub struct Notification {
     pub sound: String,
 }
 
-/// The sound of notifications.
 pub const SOUND: &str = "Basso";
 
 impl Notification {
@@ -93,7 +87,6 @@ impl Notification {
     }
 }
 
-/// The notification of a completed task.
 pub fn completed(title: &str) -> Notification {
     Notification::new(format!("Task Complete: {title}"), "Its review approved it")
 }
@@ -106,7 +99,6 @@ pub fn person_needed(name: &str, typed: &str) -> Notification {
     Notification::new(format!("Person Needed: {name}"), message)
 }
 
-/// The notification of a review without a verdict.
 pub fn no_verdict(title: &str, why: &str) -> Notification {
     let message = format!("The review could not be completed: {why}");
     Notification::new(format!("No Verdict: {title}"), message)

@@ -27,13 +27,11 @@ fn stream(id: &str) -> String {
     format!("{STREAMS}{id}")
 }
 
-/// A task that is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
     pub title: String,
     #[serde(default)]
     pub scope: Option<String>,
-    /// The acceptance criteria.
     #[serde(default)]
     pub acceptance: Option<String>,
 }
@@ -43,10 +41,8 @@ struct Moved {
     status: TaskStatus,
 }
 
-/// The tasks of a project.
 #[derive(Clone)]
 pub struct Tasks {
-    /// The ledger of the project.
     pub ledger: Ledger,
     pub root: PathBuf,
     /// Its plan, relative to the root.

@@ -34,7 +34,6 @@ pub struct Job {
     pub workflows: Vec<Workflow>,
 }
 
-/// A way through a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     pub name: String,
@@ -50,7 +49,6 @@ pub struct Step {
     pub id: String,
     pub name: String,
     pub description: String,
-    /// The text of the instructions file.
     pub instructions: String,
     pub outputs: Vec<StepOutput>,
     pub reviews: Vec<StepReview>,
@@ -85,7 +83,6 @@ pub enum RunEach {
 }
 
 impl RunEach {
-    /// Its name in the file.
     pub fn text(&self) -> &str {
         match self {
             Self::Step => "step",

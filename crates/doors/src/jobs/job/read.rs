@@ -22,7 +22,6 @@ const GENERAL_HINT: &str = "docs/jobs.md describes every key of a job.yml";
 const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
     `common_job_info_provided_to_all_steps_at_runtime` and `steps`";
 
-/// A job that could be read.
 #[derive(Debug)]
 pub struct Reading {
     pub job: Arc<Job>,
@@ -107,7 +106,6 @@ fn version(reader: &mut Reader<'_>, field: Option<&At<String>>, owner: Owner<'_>
 /// The object that has a key, for messages: its name and its place.
 type Owner<'o> = (&'o str, &'o Range<usize>);
 
-/// The state while a file is read.
 pub(super) struct Reader<'f> {
     pub sink: ProblemList,
     files: Files<'f>,

@@ -38,18 +38,14 @@ pub struct Listing {
     pub jobs: Vec<Arc<Job>>,
     /// The invalid jobs, by name.
     pub errors: Vec<Unreadable>,
-    /// Warnings about valid jobs.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// An invalid job.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
     /// The name of its folder: the name in the file may be the mistake.
     pub job_name: String,
-    /// Its folder.
     pub job_dir: PathBuf,
-    /// All mistakes.
     pub problems: Problems,
 }
 

@@ -68,7 +68,6 @@ fn name(root: &Root, from: &Path, known: &[Artifact]) -> String {
     names.find(is_free).unwrap_or(file)
 }
 
-/// Remembers the artifacts of a phase.
 pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerError> {
     let stream = stream(qr);
     let mut transaction = qr.ledger.transaction().await?;

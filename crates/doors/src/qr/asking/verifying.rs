@@ -31,18 +31,13 @@ const NO_WORDS: &str = "It failed, and the reviewer did not say why.";
 /// An item without a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unruled {
-    /// The item.
     pub id: String,
-    /// How its review ended.
     pub outcome: Outcome,
-    /// The reason.
     pub detail: String,
 }
 
-/// The result of verifying.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// The state after it.
     pub state: State,
     pub items: usize,
     /// The items without a ruling; they are unchanged.

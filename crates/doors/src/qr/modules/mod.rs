@@ -48,7 +48,6 @@ pub struct Module {
     pub checks: Vec<Template>,
 }
 
-/// All modules of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modules(Vec<Module>);
 

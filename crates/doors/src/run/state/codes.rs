@@ -15,7 +15,6 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// The code in the database.
             pub fn word(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)*

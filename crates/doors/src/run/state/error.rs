@@ -10,7 +10,6 @@ pub enum StateError {
     /// It is no database, or a damaged one; with the message of SQLite.
     #[error("the state database {path} cannot be read: {1}", path = .0.display())]
     Damaged(PathBuf, String),
-    /// Another process kept it locked for too long.
     #[error("another process keeps the state database {path} locked", path = .0.display())]
     Busy(PathBuf),
     /// The disk is full, read-only or failed; with the message of the system.

@@ -50,7 +50,6 @@ pub(super) fn heading(line: &str) -> Option<Heading> {
     })
 }
 
-/// The line with priority and status.
 #[derive(Debug)]
 pub(super) struct Meta {
     pub priority: Range<usize>,

@@ -24,7 +24,6 @@ pub use read::{Reading, parse};
 
 use std::collections::HashMap;
 
-/// The tasks of a file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskList {
     tasks: Vec<Task>,
@@ -41,7 +40,6 @@ impl TaskList {
         Self { tasks, by_id }
     }
 
-    /// All tasks, in the order of the file.
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
@@ -88,28 +86,21 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecklistItem {
     pub text: String,
-    /// Whether it is ticked.
     pub done: bool,
 }
 
 /// The priority of a task, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// Highest.
     P0,
-    /// High.
     P1,
-    /// Medium.
     P2,
-    /// Low.
     P3,
 }
 
 impl Priority {
-    /// All, in order.
     pub const ALL: [Self; 4] = [Self::P0, Self::P1, Self::P2, Self::P3];
 
-    /// The word in the file.
     pub const fn word(self) -> &'static str {
         match self {
             Self::P0 => "P0",
@@ -123,9 +114,7 @@ impl Priority {
 /// The status of a task in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Not begun.
     Todo,
-    /// Begun.
     InProgress,
     /// Waits for its review.
     Review,
@@ -148,7 +137,6 @@ impl Status {
         }
     }
 
-    /// The sign before the word.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Todo => "⬜",

@@ -15,25 +15,21 @@ pub(in crate::run) const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
 const META_HINT: &str =
     "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";
 
-/// The tasks and the mistakes of a file.
 #[derive(Debug)]
 pub struct Reading {
     /// The tasks that could be read; all of them where there are no `problems`.
     pub list: TaskList,
-    /// Everything that is wrong.
     pub problems: Option<Problems>,
     /// What is allowed and probably a mistake.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Reading {
-    /// The tasks and the warnings, if nothing is wrong.
     pub fn valid(self) -> Result<(TaskList, Vec<Diagnostic>), Problems> {
         self.problems.map_or(Ok((self.list, self.warnings)), Err)
     }
 }
 
-/// Reads the text of a `tasks.md`.
 pub fn parse(source: &Arc<Source>) -> Reading {
     let Scan { sections, almost, open_fence } = scan(source.text());
     let prefixes =

@@ -12,14 +12,12 @@ const SESSION_BYTES_MAX: usize = 200;
 /// An agent that is about to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopping {
-    /// The id of its session.
     pub session: String,
     pub folder: PathBuf,
     /// Whether a hook held it before; otherwise a person wrote to it.
     pub was_held: bool,
     /// The digest of its prompt, where the program does not tell reliably whether the agent was held.
     pub prompt: Option<String>,
-    /// The log of its session.
     pub transcript: Option<PathBuf>,
 }
 
@@ -56,7 +54,6 @@ impl From<String> for InputError {
     }
 }
 
-/// Parses the input of a hook.
 pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, InputError> {
     let written: Fields = serde_json::from_slice(bytes)
         .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;

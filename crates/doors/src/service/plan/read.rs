@@ -17,15 +17,12 @@ pub struct PlanTask {
     pub title: String,
     pub status: TaskStatus,
     pub scope: Option<String>,
-    /// The acceptance criteria.
     pub acceptance: Option<String>,
     pub review: Option<ReviewBlock>,
 }
 
-/// A plan without mistakes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The tasks, in order.
     pub tasks: Vec<PlanTask>,
 }
 
@@ -37,12 +34,9 @@ impl Plan {
     }
 }
 
-/// A plan and its mistakes.
 #[derive(Debug)]
 pub struct Reading {
-    /// The tasks that could be read.
     pub plan: Plan,
-    /// The mistakes.
     pub problems: Vec<Diagnostic>,
 }
 
@@ -58,7 +52,6 @@ pub(in crate::service) fn folded(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads a plan.
 pub fn parse(source: &Arc<Source>) -> Reading {
     let scan = scan(source.text());
     let mut reader = Reader { source, problems: vec![] };
