@@ -46,7 +46,7 @@ pub enum Judged {
     ByReviewers,
     /// A reviewer of the author, by an instructions file.
     BySelf,
-    /// Nobody: the gate is off.
+    /// The gate is off.
     ByNobody,
 }
 
@@ -127,7 +127,7 @@ pub enum Refusal {
     NoVerdict(String),
     #[error("{0}")]
     Blocked(String),
-    #[error("cancelled; what was judged is kept")]
+    #[error("cancelled; finished rulings are kept")]
     Cancelled,
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -28,7 +28,7 @@ pub enum FileError {
     Missing(PathBuf),
     #[error("{0}")]
     Bad(Box<Diagnostic>),
-    #[error("both `{0}` and `{1}` are there, and only one can be the state of the phase")]
+    #[error("both `{0}` and `{1}` exist, but a phase has one state file: remove one of them")]
     Two(PathBuf, PathBuf),
     #[error("`{0}` has been locked by another process for {LOCK_SECONDS_MAX} seconds")]
     Locked(PathBuf),

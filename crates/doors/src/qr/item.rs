@@ -117,7 +117,7 @@ pub(super) fn id_problem(id: &str) -> Option<String> {
     }
     if id.starts_with('-') || !id.chars().all(|c| allowed(c) && !hides(c)) {
         return Some(format!(
-            "the id {} has characters that ids cannot have: letters, digits and - _ . : / # can be in one, and the first is not -",
+            "the id {} is invalid: use letters, digits and - _ . : / #, and do not begin with -",
             quoted(id)
         ));
     }

@@ -49,12 +49,12 @@ pub enum Refused {
     NoRuling(String),
     #[error("FAIL needs a finding: --finding TEXT says what is wrong")]
     NoFinding,
-    #[error("PASS has no finding: what is worth saying is a reason to FAIL")]
+    #[error("PASS takes no finding: use FAIL to report a problem")]
     FindingOnPass,
     #[error("the finding is longer than {FINDING_BYTES_MAX} bytes")]
     FindingTooLong,
     /// A passed item is settled until a fix touches it.
-    #[error("{0} has passed already; `countersign qr fixed --files …` opens again what a change touched")]
+    #[error("{0} has already passed; `countersign qr fixed --files …` reopens the items of changed files")]
     AlreadyPassed(String),
     #[error("{0} was accepted by a person")]
     AlreadyAccepted(String),

@@ -161,7 +161,7 @@ pub fn fix_guidance(
 /// The end of an answer to a fixer. Where the loop is over, the next step is not a fix.
 fn fixing_next(failed: &[&Item], state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    let none = if failed.is_empty() { "Nothing that blocks has failed.\n\n" } else { "" };
+    let none = if failed.is_empty() { "No blocking item has failed.\n\n" } else { "" };
     let next = match gated.end {
         GateEnd::Ceiling | GateEnd::ItemCap => here.after_gate(state, &gated, policy),
         _ if failed.is_empty() => here.after_gate(state, &gated, policy),
@@ -225,12 +225,12 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
     let words: Vec<&str> = by_word.iter().map(|(id, _)| *id).collect();
     let who: HashMap<&str, &str> = by_word.iter().map(|(id, who)| (*id, who.as_str())).collect();
     let who = |item: &Item| short(who.get(item.id.as_str()).unwrap_or(&""));
-    out.push_str(&list("Passed on a word, without a review:", state, &words, who));
+    out.push_str(&list("Passed without a review, as reported by:", state, &words, who));
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
 }
 
 pub fn initialised(here: &Here, created: bool) -> String {
-    let was = if created { "created" } else { "was there already" };
+    let was = if created { "created" } else { "already existed" };
     let next = format!("NEXT: Begin with {}. Run: {}", here.phase, here.command("execute"));
     format!("State directory: {} ({was})\n\n{next}\n", text::visible_line(&here.state_dir))
 }

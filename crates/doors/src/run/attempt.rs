@@ -153,7 +153,7 @@ impl TaskRun<'_> {
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
         self.say(ProgressEvent::Warning(format!(
-            "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
+            "{} was edited while the agent worked on {}: Countersign restored it and saved the edited text in {}",
             self.layout.tasks_name(),
             self.task.id,
             kept.display()
@@ -187,7 +187,7 @@ impl TaskRun<'_> {
             }
             End::Cancelled => Err(Halt::Stopped),
             End::Failed(_) if !self.settings.config.lint_blocking => {
-                let lines = format!("`{lint}` is not content:\n{}", result.output.trim());
+                let lines = format!("`{lint}` reported problems:\n{}", result.output.trim());
                 self.checkpoint.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
                 Ok(())
             }
@@ -228,7 +228,7 @@ impl TaskRun<'_> {
         let mut stale = None;
         for _ in 0..FIXES_MAX {
             let Some(change) = self.change(&self.checkpoint).await? else {
-                let words = "the agent said that it is done and changed nothing";
+                let words = "the agent reported the task as done but changed no files";
                 return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
             if !self.settings.config.run_review {
@@ -239,11 +239,11 @@ impl TaskRun<'_> {
             let judged = self.judge(change).await?;
             if judged.outcome() == Outcome::NoVerdict(NoVerdict::Stale) {
                 // The files changed during the review: only the reviewer was at work here.
-                self.log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
+                self.log.write(b"the files changed during the review: tests, lint and review start again\n");
                 let last = judged.stored.review.round().map(|round| round.n);
                 for (_, found) in judged.stored.review.fixes().filter(|(round, _)| Some(round.n) == last) {
                     self.log.write(
-                        format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes(),
+                        format!("the reviewer changed files itself and reported:\n{found}\n").as_bytes(),
                     );
                 }
                 self.checkpoint.fixed = true;
@@ -255,8 +255,8 @@ impl TaskRun<'_> {
             }
             return self.conclude(judged).await;
         }
-        let words = "the files changed again and again while they were judged";
-        Err(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }.into())
+        let words = format!("the files changed during each of {FIXES_MAX} reviews");
+        Err(Failure { review: stale, ..no_verdict(&words, NoVerdict::Stale) }.into())
     }
 
     async fn conclude(&mut self, mut judged: Judged) -> Result<Ready, Halt> {
@@ -342,7 +342,7 @@ impl TaskRun<'_> {
                 (Failure::for_good(ErrorCode::ReviewRejected, words, outcome), ReviewStatus::Rejected)
             }
             outcome => {
-                let words = format!("the review is over: {outcome}");
+                let words = format!("the review ended: {outcome}");
                 (Failure::for_good(review_failed(), words, outcome), ReviewStatus::Failed)
             }
         };
@@ -377,7 +377,7 @@ fn fix_reason(judged: &Judged) -> Option<String> {
 
 fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
     let findings = judging::findings_text(&judged.stored.review, judged.fixed);
-    let findings = findings.unwrap_or_else(|| "nothing was found".to_owned());
+    let findings = findings.unwrap_or_else(|| "no findings".to_owned());
     let (error, retry) = match person {
         Some(reason) => (format!("a person sent it back: {reason}\n{findings}"), Retry::Granted),
         None => (format!("the review found:\n{findings}"), Retry::WhileLeft),

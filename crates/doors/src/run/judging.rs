@@ -125,7 +125,7 @@ impl TaskRun<'_> {
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
             self.say(ProgressEvent::Warning(format!(
-                "{} changes what work is judged by or run with, which a person has to see: {}",
+                "{} changes files that control reviews or runs; a person must check them: {}",
                 self.task.id,
                 gate_files.join(", ")
             )));

@@ -104,7 +104,7 @@ fn words(file: &mut File) -> io::Result<String> {
     let parts: Vec<_> =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(visible_line).collect();
     match parts.is_empty() {
-        true => Ok("a process that does not say who it is".to_owned()),
+        true => Ok("an unknown process".to_owned()),
         false => Ok(parts.join(", ")),
     }
 }
@@ -155,7 +155,7 @@ mod tests {
         let (gone, alive) = (ended.id(), std::process::id());
         let said = |pid: u32, host: &str| format!("pid: {pid}, command: run, since: now, host: {host}");
         assert!(is_gone(&said(gone, "box"), "box") && !is_gone(&said(gone, "box"), "another"));
-        assert!(!is_gone(&said(alive, "box"), "box") && !is_gone("nobody", "box"));
+        assert!(!is_gone(&said(alive, "box"), "box") && !is_gone("unknown", "box"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.lock");
         std::fs::write(&path, said(gone, "box").replace(", ", "\n")).unwrap();
@@ -173,7 +173,7 @@ mod tests {
         let file = File::create(&path).unwrap();
         file.lock().unwrap();
         let said = RunLock::take(&path, &me()).unwrap_err().to_string();
-        assert!(said.ends_with("a process that does not say who it is"), "{said}");
+        assert!(said.ends_with("an unknown process"), "{said}");
         assert!(matches!(RunLock::take(&folder.path().join("no/l"), &me()), Err(LockError::Io { .. })));
     }
 }

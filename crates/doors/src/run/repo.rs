@@ -57,15 +57,17 @@ pub enum RepoError {
     Git(#[from] GitError),
     #[error("the branch `{0}` has no commit: make a first one")]
     NoCommit(String),
-    #[error("there is no branch to merge into: name it as `main_branch`")]
+    #[error("no main branch was found: set `main_branch`")]
     NoMain,
-    #[error("`main_branch` is `{0}`, and there is no such branch")]
+    #[error("`main_branch` is `{0}`, but this branch does not exist")]
     NotABranch(String),
     #[error("the project cannot be read: {0}")]
     Folder(std::io::Error),
     #[error("{0}")]
     Change(String),
-    #[error("`{0}` is checked out, and tasks start from `{1}`: `git switch {1}` first, or use --no-branch")]
+    #[error(
+        "`{0}` is checked out, but tasks start from `{1}`: run `git switch {1}` first, or use --no-branch"
+    )]
     NotOnMain(String, String),
 }
 
@@ -118,7 +120,7 @@ impl Repo {
         let output = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
             Ok(output) => output,
             Err(error) => {
-                // Mostly because there is no such branch, and this error says so.
+                // Mostly the branch does not exist, and this error says so.
                 self.main_tip().await?;
                 return Err(error.into());
             }

@@ -62,7 +62,7 @@ impl std::ops::Deref for Run {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said<T> {
     Decided(T),
-    /// There is no person to ask.
+    /// No person is at the terminal.
     Nobody,
     /// They stop the run.
     Interrupted,
@@ -109,7 +109,7 @@ pub enum RunError {
     Io(String, io::Error),
     #[error(transparent)]
     Person(PersonError),
-    #[error("there are changes that are not committed: {}", listed(.0))]
+    #[error("there are uncommitted changes: {}", listed(.0))]
     Dirty(Vec<String>),
     #[error("there is no task `{0}`")]
     NoTask(String),

@@ -10,6 +10,7 @@ use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::progress::ProgressEvent;
+use countersign_core::text::counted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -87,7 +88,8 @@ impl Run {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
             let Some(ended) = running.join_next().await else { break };
-            let (task, ended) = ended.map_err(io::Error::other).map_err(RunError::io("a task broke off"))?;
+            let (task, ended) =
+                ended.map_err(io::Error::other).map_err(RunError::io("a task ended unexpectedly"))?;
             let end = match ended {
                 Ok(end) => end,
                 Err(error) => {
@@ -206,8 +208,8 @@ impl Run {
         }
         self.shelve(task, checkpoint, "interrupted").await?;
         Err(RunError::Configuration(format!(
-            "{} was interrupted after it had changed {}, which this run would have worked by. The work is on its branch \
-             now and `{}` is checked out: run it again",
+            "{} was interrupted after it changed {}, from which this run reads its settings. Its work is now on its branch \
+             and `{}` is checked out: run the command again",
             task.id,
             gate_files.join(", "),
             self.repo.main
@@ -218,7 +220,7 @@ impl Run {
         if self.stop.is_cancelled() {
             return Some("it was interrupted".to_owned());
         }
-        self.layout.stop().exists().then(|| "somebody asked for it with `countersign stop`".to_owned())
+        self.layout.stop().exists().then(|| "`countersign stop` was called".to_owned())
     }
 
     async fn stops_after(&self, task: &str, end: &TaskEnd, failures: u32) -> Option<String> {
@@ -227,7 +229,7 @@ impl Run {
             return Some(error.clone());
         }
         if failures >= self.settings.config.max_consecutive_failures {
-            return Some(format!("{failures} tasks in a row failed"));
+            return Some(format!("{} in a row failed", counted(failures, "task", "tasks")));
         }
         // Without an agent, the next task fails too.
         if matches!(outcome, Outcome::NoVerdict(_)) && *code == ErrorCode::Infrastructure && failures > 1 {
@@ -256,7 +258,7 @@ impl Run {
             let left = match known.get(&task.id).filter(|known| is_rejected(known)) {
                 Some(_) => Left {
                     why: format!(
-                        "a person rejected it: `countersign retry {}`, by a person, tries it again",
+                        "a person rejected it; a person can run `countersign retry {}` to try it again",
                         task.id
                     ),
                     outcome: Outcome::Stopped(Stop::Rejected),

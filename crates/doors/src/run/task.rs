@@ -224,7 +224,7 @@ impl TaskRun<'_> {
         attempt.output = self.checkpoint.reply.clone();
         (attempt.input_tokens, attempt.output_tokens) =
             (count(self.checkpoint.tokens_in), count(self.checkpoint.tokens_out));
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52 microdollars")]
         let dollars = |micro: u64| micro as f64 / 1e6;
         attempt.cost_usd = self.checkpoint.cost_microusd.map(dollars);
         if let Err(failure) = end {

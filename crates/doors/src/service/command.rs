@@ -56,7 +56,7 @@ impl ReviewCommand {
             && name.split(':').all(|part| !part.is_empty());
         match is_name {
             true => Ok(Self::Words { name: name.to_owned(), arguments: arguments.trim().to_owned() }),
-            false => Err(format!("`/{}` is no name of a command", text::visible_line(name))),
+            false => Err(format!("`/{}` is not a valid command name", text::visible_line(name))),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum ServiceError {
     #[error("there is no task {0}")]
     NoTask(String),
     /// Another task has this id; with its title.
-    #[error("there is a task `{0}` already, called {1}")]
+    #[error("task `{0}` already exists: {1}")]
     Taken(String, String),
     #[error("task {id} is blocked: {why}")]
     Blocked { id: String, why: String, review: String },

@@ -281,7 +281,7 @@ async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, Serv
         () = cancel.cancelled() => return Err(EngineError::Interrupted.into()),
     };
     let locked = locked.map_err(|error| EngineError::Internal(error.to_string()))?;
-    locked.map_err(ServiceError::io("the review under way cannot be waited for"))
+    locked.map_err(ServiceError::io("waiting for the running review failed"))
 }
 
 fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
@@ -296,8 +296,7 @@ fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
             Ok(said.unwrap_or_else(|| by_findings(review)))
         }
         Outcome::AwaitingPerson => {
-            Err("it changes what work is judged by or run with, and a person has the last word on that"
-                .to_owned())
+            Err("it changes files that control reviews or runs, so a person must decide".to_owned())
         }
         other => {
             let round = review.round();

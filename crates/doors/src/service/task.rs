@@ -4,21 +4,21 @@ use countersign_core::answer::{ReviewResult, Reviewed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Nobody works on it.
+    /// The work has not started.
     Pending,
-    /// Somebody does.
+    /// The work has started.
     InProgress,
-    /// It is done, and nobody has said whether it is good.
+    /// The work is done and waits for its review.
     AwaitingReview,
-    /// It passed.
+    /// The work passed its review.
     Complete,
-    /// It is not done, and need not be.
+    /// The task is not needed any more.
     Skipped,
-    /// A person has to look at it.
+    /// A person has to decide.
     Blocked,
 }
 
@@ -68,12 +68,12 @@ pub struct Task {
     pub home: Home,
 }
 
-/// What people are told.
+/// A notification for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
-    /// In a few words.
+    /// The title, a few words.
     pub title: String,
-    /// In a sentence.
+    /// The message, one sentence.
     pub message: String,
     /// The name of the sound.
     pub sound: String,

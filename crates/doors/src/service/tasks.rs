@@ -169,7 +169,7 @@ impl Tasks {
     }
 
     fn lock_file(&self, name: &str) -> Result<File, ServiceError> {
-        let none = || io::Error::other("the ledger is in no folder");
+        let none = || io::Error::other("the ledger has no folder");
         let dir = self.ledger.dir().ok_or_else(none).map_err(ServiceError::io("tasks cannot be locked"))?;
         let failed = || ServiceError::io(format!("{} cannot be used", lock::folder(dir).display()));
         lock::open(dir, name).map_err(failed())
@@ -218,7 +218,7 @@ fn is_id(id: &str) -> bool {
 
 fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     if !is_id(id) {
-        let message = format!("{} is no id of a task", quoted(id));
+        let message = format!("{} is not a valid task id", quoted(id));
         let hint = format!(
             "up to {MAX_ID_BYTES} letters, digits, `-`, `_` and `.`, and not like `1.2`, a place in the plan"
         );
@@ -231,7 +231,7 @@ fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     match texts.into_iter().flatten().any(|text| text.len() > MAX_TEXT_BYTES) {
         true => Err(ServiceError::usage(
             format!("a text of the task has more than {MAX_TEXT_BYTES} bytes"),
-            "say it shorter, or name a file in it",
+            "shorten the text, or refer to a file",
         )),
         false => Ok(()),
     }

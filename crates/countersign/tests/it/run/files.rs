@@ -228,7 +228,7 @@ fn validate_says_what_is_there_and_what_is_doubtful() {
     );
     let stderr = project.run(&["validate"]).exits(2).stderr;
     for said in [
-        "`budget_usd` beside `executor:`",
+        "`budget_usd` at the top level",
         "executor.config.yaml:2:1",
         "unknown key `max_retrys`",
         "countersign.yml:3:7",

@@ -146,5 +146,5 @@ fn report(sink: &mut ProblemList, steps: &[At<WrittenStep>], circle: &Circle) {
         1 => format!("the step {} needs itself", id(first)),
         _ => format!("these steps need each other: {}", names.join(" → ")),
     };
-    sink.report_with_hint("cycle", &circle.span, message, "one of them has to come first");
+    sink.report_with_hint("cycle", &circle.span, message, "remove one of these dependencies");
 }

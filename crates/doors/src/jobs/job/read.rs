@@ -18,7 +18,7 @@ const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024 * 1024;
 const MAX_SUMMARY_CHARS: usize = 200;
 /// Ids become parts of file names.
 const MAX_ID_CHARS: usize = 100;
-const GENERAL_HINT: &str = "docs/jobs.md describes every key of a job.yml";
+const GENERAL_HINT: &str = "`countersign help jobs` describes every key of a job.yml";
 const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
     `common_job_info_provided_to_all_steps_at_runtime` and `steps`";
 
@@ -140,7 +140,7 @@ impl Reader<'_> {
         if chars > MAX_SUMMARY_CHARS {
             let message = format!("`summary` has {chars} characters, more than {MAX_SUMMARY_CHARS}");
             let span = field.map(|at| at.span.clone()).unwrap_or_default();
-            self.sink.report_with_hint("too-long", &span, message, "one line; the rest belongs elsewhere");
+            self.sink.report_with_hint("too-long", &span, message, "write one short line");
             return None;
         }
         Some(text)
@@ -171,10 +171,10 @@ impl Reader<'_> {
         let path = at.value.as_ref()?;
         let read = match stays_inside(Path::new(path)) {
             _ if path.trim().is_empty() => Err("has no name".to_owned()),
-            false => Err("leads out of the job's folder".to_owned()),
-            true if self.read_bytes > MAX_INSTRUCTIONS_BYTES => {
-                Err(format!("is too much: a job may have {MAX_INSTRUCTIONS_BYTES} bytes of such files"))
-            }
+            false => Err("is outside the job's folder".to_owned()),
+            true if self.read_bytes > MAX_INSTRUCTIONS_BYTES => Err(format!(
+                "is too large: all files of a job may have {MAX_INSTRUCTIONS_BYTES} bytes together"
+            )),
             true => (self.files)(Path::new(path)),
         };
         let report = |why: String| {

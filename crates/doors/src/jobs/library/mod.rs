@@ -114,7 +114,7 @@ impl Listing {
                 }
                 Some(first) => {
                     let (dir, name) = (first.dir.display(), quoted(&first.name));
-                    let message = format!("the job in {dir} is called {name} already");
+                    let message = format!("the job in {dir} already has the name {name}");
                     Diagnostic::new("duplicate-name", read.name.clone(), message)
                         .with_hint("give one of the two another name")
                         .into()
@@ -134,12 +134,12 @@ impl Listing {
             (ErrorKind::NotFound, false) => {}
             (ErrorKind::NotFound, true) => {
                 let place = Place::start_of(&Source::new(folder, ""));
-                let message = format!("{FOLDERS_VARIABLE} names no folder");
+                let message = format!("{FOLDERS_VARIABLE} names this folder, which does not exist");
                 self.warnings.push(Diagnostic::new("no-folder", place, message));
             }
             _ => {
                 let name = folder.file_name().unwrap_or(folder.as_os_str());
-                let hint = "jobs are in a folder, each in one of its own";
+                let hint = "this must be a folder with one folder for each job";
                 let problem = unreadable(folder, &error.to_string()).with_hint(hint);
                 self.unreadable(name, folder, problem.into());
             }

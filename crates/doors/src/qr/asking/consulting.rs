@@ -17,7 +17,7 @@ impl Asking<'_> {
         let phase = self.qr.phase;
         let artifacts = &self.materials.artifacts;
         if artifacts.is_empty() {
-            return Err(AskError::material("there is nothing to look at: name it with --artifact FILE"));
+            return Err(AskError::material("there is no artifact: name one with --artifact FILE"));
         }
         Ok(Consultation {
             name: format!("decompose:{phase}"),

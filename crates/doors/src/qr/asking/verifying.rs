@@ -101,8 +101,8 @@ impl Asking<'_> {
                 });
             }
             let Some(joined) = running.join_next().await else { return Ok(()) };
-            let (job, ended) =
-                joined.map_err(|error| EngineError::Internal(format!("a review broke off: {error}")))?;
+            let (job, ended) = joined
+                .map_err(|error| EngineError::Internal(format!("a review ended unexpectedly: {error}")))?;
             self.take(verified, &job, ended).await?;
         }
     }
@@ -120,9 +120,7 @@ impl Asking<'_> {
             detail,
         };
         let unruled = match ended? {
-            Ok(_) if !self.is_still(job) => {
-                stale("what it is about changed while it was verified".to_owned())
-            }
+            Ok(_) if !self.is_still(job) => stale("its content changed while it was verified".to_owned()),
             Ok(Ruled { ruling, by, digest }) => {
                 match self.qr.record(&job.item.id, &ruling, digest, (true, &by)).await {
                     // Another process was faster, or has replaced the items: the file counts.
@@ -269,7 +267,7 @@ async fn judge(
     let bytes: usize = job.given.values().map(String::len).sum();
     let most = engine.planner().bounds.prompt_bytes;
     if bytes as u64 > most {
-        let detail = format!("it is about {bytes} bytes, and a question holds {most}: raise `prompt_bytes`");
+        let detail = format!("it has {bytes} bytes, but a question may have {most}: raise `prompt_bytes`");
         return Ok(Err(unruled(Outcome::NoVerdict(NoVerdict::TooLong), detail)));
     }
     let prepared = engine.planner().prepare(job.request.clone()).await?;

@@ -79,7 +79,7 @@ impl Modules {
                 }
             };
             if let Some((_, other)) = own.iter().find(|(name, _)| *name == module.name) {
-                let words = format!("{} has the module {} already", other.display(), quoted(&module.name));
+                let words = format!("{} already has the module {}", other.display(), quoted(&module.name));
                 problems.push(Diagnostic::new("duplicate-name", place, words).into());
                 continue;
             }

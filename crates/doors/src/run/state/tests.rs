@@ -255,7 +255,7 @@ async fn the_oldest_form_is_taken_over_once_whenever_we_are_killed() {
 }
 
 #[tokio::test]
-async fn a_database_in_use_wins_over_a_file_somebody_left() {
+async fn a_database_in_use_wins_over_an_old_file() {
     let disk = Disk::with(&[TASKS_ONLY]).await;
     disk.json(OLDEST);
     let state = State::open(&disk.layout()).await.unwrap();

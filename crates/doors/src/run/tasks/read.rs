@@ -37,10 +37,10 @@ pub fn parse(source: &Arc<Source>) -> Reading {
     let mut reader = Reader { source, prefixes, problems: vec![], warnings: vec![] };
     for span in almost {
         let hint = "a task begins with `### TASK-001: Name`";
-        reader.warn("almost-a-task", &span, "this heading names a task and begins none", hint);
+        reader.warn("almost-a-task", &span, "this heading has a task id but does not start a task", hint);
     }
     if let Some(span) = open_fence {
-        let hint = "close it with the same signs on a line of their own; until then everything below is code";
+        let hint = "close it with the same characters on their own line; until then everything below is code";
         reader.wrong("open-fence", &span, "this code fence is never closed", hint);
     }
     reader.unique_ids(&sections);
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 first.insert(id, section);
                 continue;
             };
-            let message = format!("{} is the task on line {} already", quoted(&id), other.line);
+            let message = format!("the id {} is already used on line {}", quoted(&id), other.line);
             let other = Place::new(self.source, other.id.clone());
             let problem = self.problem("duplicate-id", &section.id, message);
             let problem = problem.with_related(other, "the first one");
@@ -189,14 +189,14 @@ impl Reader<'_> {
         for section in sections {
             for span in &section.no_ids {
                 let hint = "name tasks as `[TASK-001], [TASK-002]`, or write `—` for none";
-                self.warn("no-ids", span, "this list names nothing that can be followed", hint);
+                self.warn("no-ids", span, "this list has no task ids", hint);
             }
             let lists = [(&section.depends_on, "depends on"), (&section.blocks, "blocks")];
             for (spans, does) in lists {
                 for span in spans.iter().filter(|span| !ids.contains(text(span))) {
                     let other = text(span);
                     if self.is_foreign(other) {
-                        let message = format!("{} is no task, and nothing waits for it", quoted(other));
+                        let message = format!("{} is not a task of this file and is ignored", quoted(other));
                         self.warn("foreign-id", span, message, "requirements belong under `**Traces to:**`");
                         continue;
                     }
@@ -227,7 +227,7 @@ impl Reader<'_> {
             let span = closing.and_then(|section| {
                 section.depends_on.iter().find(|span| self.text(span) == first.id).cloned()
             });
-            self.wrong("circle", &span.unwrap_or_default(), message, "take one of these dependencies away");
+            self.wrong("circle", &span.unwrap_or_default(), message, "remove one of these dependencies");
         }
     }
 }
