@@ -155,7 +155,6 @@ pub struct Answered {
 #[derive(Clone)]
 struct Delivery {
     session_id: String,
-    /// The step that passed.
     passed: Option<(u32, String)>,
     ticket: Option<Ticket>,
 }
@@ -309,7 +308,6 @@ impl Jobs {
     }
 }
 
-/// The prefix of the streams of sessions in the ledger.
 pub(super) const STREAM: &str = "session/";
 
 pub(super) fn stream(session_id: &str) -> String {

@@ -18,14 +18,11 @@ pub const NOTE_WITHOUT_GATE: &str = "Do what step_instructions say, write the ex
      finished_step with their paths. This server was started with --no-quality-gate: steps are not judged, and that is \
      recorded for each of them.";
 
-/// With a step that was not judged.
 pub const NOT_JUDGED: &str = "Not judged: the server was started with --no-quality-gate. This is recorded.";
 
-/// While the review runs.
 pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
      again with the same arguments to wait for them. No attempt is counted and no reviewer is asked twice.";
 
-/// Where the policy forbids overrides by agents.
 pub const OVERRIDES_NOT_ALLOWED: &str = "only people may override reviews in this project: fix the findings and call finished_step \
      without quality_review_override_reason, or tell your user that the review waits for a person";
 
@@ -59,7 +56,6 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// A repeated answer.
 pub fn again(step: &str) -> String {
     format!(
         "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
@@ -130,7 +126,6 @@ pub fn no_verdict(review: &Review, step: &Step) -> String {
     )
 }
 
-/// The budget does not cover the open questions.
 pub fn budget_reached(review: &Review, step: &Step) -> String {
     format!(
         "BUDGET REACHED: {}. The step is unchanged and finished rulings are kept, but calling again does not help: a person \

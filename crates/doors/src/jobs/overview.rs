@@ -16,7 +16,6 @@ pub struct UnderWay {
     pub steps_done: usize,
     pub steps: usize,
     pub open: Vec<OpenStep>,
-    /// The steps that were finished without the gate.
     pub not_judged: Vec<String>,
     /// The time of the last event of its session.
     pub changed_ms: i64,
@@ -29,7 +28,6 @@ pub struct OpenStep {
     /// How often the review failed.
     pub attempts: u32,
     pub standing: Option<Outcome>,
-    /// Whether it waits for a self-review.
     pub self_review: bool,
 }
 

@@ -66,7 +66,6 @@ pub enum Gate {
     NoReviews,
     /// No output that a review looks at was handed in.
     NotApplicable(Vec<String>),
-    /// The server runs without the gate.
     Off,
 }
 
@@ -91,14 +90,12 @@ pub struct Frame {
     pub aborted: Option<String>,
 }
 
-/// A step that is done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
     pub outputs: Outputs,
     /// The digest of the call that handed it in.
     pub arguments: Digest,
     pub gate: Gate,
-    /// Whether the agent got the answer.
     pub delivered: bool,
 }
 
@@ -192,7 +189,6 @@ impl Session {
         self.frames.iter().filter(move |frame| frame.agent == agent && frame.is_active())
     }
 
-    /// The workflow an agent works on.
     pub fn current(&self, agent: &str) -> Result<&Frame, NotTaken> {
         let none = || NotTaken("no workflow is under way here: call start_workflow first".to_owned());
         self.stack(agent).last().ok_or_else(none)
@@ -277,7 +273,6 @@ impl Session {
         Some(Happened::StepFinished { frame, step: step.to_owned(), outputs, arguments, gate })
     }
 
-    /// The event of an agent that goes back to a step.
     pub fn go_to(&self, agent: &str, step: &str) -> Result<Happened, NotTaken> {
         let frame = self.current(agent)?;
         let entries = &frame.workflow.entries;
@@ -303,7 +298,6 @@ impl Session {
         Ok(Happened::WentBack { frame: frame.number, step: step.to_owned(), invalidated })
     }
 
-    /// The event of an agent that aborts its workflow.
     pub fn abort(&self, agent: &str, explanation: &str) -> Result<Happened, NotTaken> {
         let frame = self.current(agent)?;
         Ok(Happened::WorkflowAborted { frame: frame.number, explanation: explanation.to_owned() })

@@ -216,7 +216,6 @@ impl Qr {
         Ok((on, doubts))
     }
 
-    /// Accepts an item as it is, by a person's decision.
     pub async fn accept(&self, id: &str, reason: &str, by: &Actor) -> Result<State, QrError> {
         if !by.may_decide() {
             return Err(QrError::PeopleOnly("only a person may accept an item"));

@@ -1,7 +1,7 @@
 //! The state files of a folder on the disk: read at any time, written under a lock.
 //!
 //! The lock is a file beside the state file. Locking the state file itself would lock what the next writer
-//! replaces, and two writers would each believe to be alone.
+//! replaces, and two writers could both hold a lock.
 
 use super::phase::{Phase, file_name};
 use super::state::{HINT, State};
@@ -19,7 +19,6 @@ use thiserror::Error;
 const STATE_BYTES_MAX: usize = 64 * 1024 * 1024;
 const LOCK_SECONDS_MAX: u64 = 60;
 
-/// Why a state file could not be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
     #[error("there is no state directory `{0}`")]
@@ -48,7 +47,6 @@ fn bad(problem: Diagnostic) -> FileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 
-/// A state as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
     pub state: State,
@@ -75,7 +73,6 @@ impl StateDir {
         Ok(true)
     }
 
-    /// The state files of all phases that exist.
     pub fn files(&self) -> Vec<PathBuf> {
         Phase::ALL.into_iter().flat_map(|phase| self.files_of(phase)).collect()
     }
@@ -177,7 +174,6 @@ impl Locked {
     }
 }
 
-/// Reads one state file.
 pub fn read_state(path: &Path) -> Result<Option<Loaded>, FileError> {
     let bytes = match read_at_most(path, STATE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -12,7 +12,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 const KEYS: [&str; 4] = ["id", "scope", "check", "severity"];
-/// The form that is expected, for messages.
 pub const FORM: &str =
     r#"{"items": [{"scope": "*", "check": "what to verify", "severity": "MUST"}]}, or the list alone"#;
 

@@ -28,7 +28,6 @@ impl Status {
         [Self::Todo, Self::Pass, Self::Fail].into_iter().find(|status| status.name() == name)
     }
 
-    /// Its name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Todo => "TODO",
@@ -50,7 +49,6 @@ pub struct Item {
     pub severity: Severity,
     /// In how many rounds it failed.
     pub fail_count: u32,
-    /// Whether a person accepted it as it is.
     pub accepted: bool,
     pub acceptance_reason: Option<String>,
     pub(super) found: Vec<(String, Json)>,

@@ -11,7 +11,6 @@ pub enum LoopState {
     Initial,
     /// A fix is under way, or was made.
     Retry,
-    /// The gate passed.
     Complete,
 }
 

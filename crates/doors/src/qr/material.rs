@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 pub struct Artifact {
     /// The path in the project, or a name of its own for a file outside.
     pub path: String,
-    /// The path it was read from.
     pub from: PathBuf,
     pub text: String,
 }
@@ -23,7 +22,6 @@ impl Artifact {
     }
 }
 
-/// The artifacts of a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Materials {
     pub(super) artifacts: Vec<Artifact>,
@@ -47,7 +45,6 @@ impl Materials {
         Ok(Self { artifacts, plan })
     }
 
-    /// A digest of all artifacts.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("qr artifacts/1");
         parts.count(self.artifacts.len());

@@ -21,7 +21,6 @@ enum Latest {
     Accepted,
 }
 
-/// The record of a phase in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OnRecord {
     items: HashMap<String, Latest>,

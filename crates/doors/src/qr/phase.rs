@@ -43,7 +43,6 @@ impl Phase {
         Self::ALL.get(at + 1).copied()
     }
 
-    /// The prefix of the ids that this phase gives out.
     pub fn id_prefix(self) -> &'static str {
         match self {
             Self::PlanStructure | Self::PlanCode | Self::PlanDocs => "plan",

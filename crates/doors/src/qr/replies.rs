@@ -64,7 +64,6 @@ impl MilestoneStatus {
 pub struct Reconciled {
     pub criterion: String,
     pub met: bool,
-    /// The evidence: a path and a line.
     pub evidence: Option<(String, u32)>,
     pub note: Option<String>,
 }

@@ -14,7 +14,6 @@ use std::path::Path;
 pub(super) const ITEMS_MAX: usize = 100_000;
 /// The version that is written.
 const SCHEMA_VERSION: &str = "1.0";
-/// What to do about a file that cannot be used.
 pub(super) const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +22,6 @@ pub struct State {
     /// The round, from 1. Only a fix begins another.
     pub iteration: u32,
     pub items: Vec<Item>,
-    /// The name of the phase in the file.
     phase_name: String,
     /// The version as it was found.
     schema_version: Json,

@@ -102,10 +102,8 @@ pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(),
     Ok(())
 }
 
-/// What a fix did to the items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fixed {
-    /// Whether a new round has begun.
     pub next_round: bool,
     /// The items to verify again, in their order.
     pub reopened: Vec<String>,
@@ -158,7 +156,6 @@ pub(super) fn fixed(
     Ok(Fixed { next_round, reopened })
 }
 
-/// Refuses a further round of a loop that has ended.
 fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     let gated = gate(state, policy);
     match (gated.end, gated.capped.first().and_then(|id| state.item(id))) {
@@ -172,7 +169,6 @@ fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     }
 }
 
-/// Accepts an item as it is, for a reason.
 pub(super) fn accept(state: &mut State, id: &str, reason: &str) -> Result<(), Refused> {
     let item = state.find_mut(id)?;
     let reason = reason.trim();

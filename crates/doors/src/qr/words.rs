@@ -60,7 +60,6 @@ fn open_count(state: &State) -> String {
     }
 }
 
-/// `Status: PASS`, or FAIL with the reason.
 fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::Pass => "Status: PASS".to_owned(),
@@ -121,7 +120,6 @@ pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     )
 }
 
-/// The answer of the gate for a phase that has no file.
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     let dir = text::visible_line(&here.state_dir);
     let missing = match is_dir {

@@ -28,7 +28,6 @@ const FIXES_MAX: u32 = 3;
 pub(super) const ERROR_BYTES: usize = 8 * 1024;
 const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// Why an attempt ends before its merge.
 pub(super) enum Halt {
     Failed(Box<Failure>),
     /// A person has to decide first.
@@ -51,7 +50,6 @@ impl<E: Into<RunError>> From<E> for Halt {
 }
 
 pub(super) struct Ready {
-    /// The judged tree.
     pub tree: String,
     pub review: ReviewRecord,
 }
@@ -310,7 +308,6 @@ impl TaskRun<'_> {
         }
     }
 
-    /// Whether the task may be merged after its review.
     async fn apply_verdict(&self, judged: &Judged) -> Result<Ready, Halt> {
         let outcome = judged.outcome();
         let ready = |status| {

@@ -43,7 +43,6 @@ pub struct Merging {
     pub review: ReviewRecord,
 }
 
-/// The result of a review, as it is recorded with the attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRecord {
     pub status: ReviewStatus,

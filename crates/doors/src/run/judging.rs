@@ -29,7 +29,6 @@ use std::pin::Pin;
 /// The run counts attempts, so the number of rounds never stops a review.
 const ROUNDS_MAX: u32 = 100;
 
-/// The configuration a change is judged by.
 #[derive(Clone)]
 pub struct Judging {
     pub rules: Vec<Rule>,
@@ -42,7 +41,6 @@ pub struct Judging {
 
 /// Finds the configuration as of the base of a change, so that no change chooses its judge.
 pub trait ReviewConfigSource: Send + Sync {
-    /// For a change against `base`, in a folder.
     fn at<'a>(
         &'a self,
         base: &'a str,
@@ -229,7 +227,6 @@ fn of_finding(finding: &Finding) -> Vec<Issue> {
     finding.in_brief().map(issue).collect()
 }
 
-/// The verdict of a round in the words of a run.
 pub fn verdict_words(review: &Review, fixed: bool) -> String {
     let Some(round) = review.round() else { return "no review".to_owned() };
     match round.end {

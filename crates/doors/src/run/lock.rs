@@ -82,7 +82,6 @@ fn is_gone(words: &str, host: &str) -> bool {
         && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// The holder of the lock, if it is held.
 pub fn holder(path: &Path) -> io::Result<Option<String>> {
     let mut file = match File::open(path) {
         Ok(file) => file,

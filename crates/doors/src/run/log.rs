@@ -44,7 +44,6 @@ impl Log {
         self.write(format!("\n== {text}\n").as_bytes());
     }
 
-    /// Writes the output of a program while it runs.
     pub fn tap(&self) -> Tap {
         let log = self.clone();
         Tap::new(move |piece| log.write(piece))

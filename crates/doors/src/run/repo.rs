@@ -261,7 +261,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Removes the branch and the worktree of a task.
     pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {

@@ -43,7 +43,6 @@ pub struct Run {
     parts: RunParts,
     pub(super) state: State,
     pub(super) tasks: TaskFile,
-    /// The environment of the agent and of the commands.
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) merging: tokio::sync::Mutex<()>,
     pub(super) spent_microusd: AtomicU64,

@@ -30,7 +30,6 @@ pub enum Selection {
 pub struct Results {
     pub ends: BTreeMap<String, TaskEnd>,
     pub left: BTreeMap<String, Left>,
-    /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
 }
 

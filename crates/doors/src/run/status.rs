@@ -46,7 +46,6 @@ impl Standing<'_> {
     }
 }
 
-/// Every task of the list with its summary, in the order of the list.
 pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standing<'s>> {
     let by_id: HashMap<&str, &Summary> = summaries.iter().map(|one| (one.task_id.as_str(), one)).collect();
     let standing = |task: &'s Task| Standing { task, summary: by_id.get(task.id.as_str()).copied() };

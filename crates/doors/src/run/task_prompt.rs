@@ -91,7 +91,6 @@ fn from_template(template: &str, parts: &TaskPrompt<'_>) -> String {
     out
 }
 
-/// The checklist as it is written in the list of tasks.
 pub(super) fn checklist(task: &Task) -> String {
     let tick = |done: bool| if done { 'x' } else { ' ' };
     task.checklist.iter().map(|item| format!("- [{}] {}\n", tick(item.done), item.text)).collect()

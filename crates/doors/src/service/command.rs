@@ -3,7 +3,6 @@
 use countersign_core::text;
 
 pub const REVIEW_TASK: &str = "review-task";
-/// The folder of the commands of a project.
 pub const COMMANDS_FOLDER: &str = ".claude/commands";
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
@@ -24,7 +23,6 @@ rejected, because a person has to decide before anybody works on.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewCommand {
-    /// A prompt by its name.
     Words {
         /// The name without `/`.
         name: String,

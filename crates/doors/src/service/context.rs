@@ -36,7 +36,6 @@ fn test_command(configured: Option<&str>, is_there: impl Fn(&str) -> bool) -> Op
 pub struct Known {
     pub tests: Option<String>,
     pub lint: Option<String>,
-    /// The end of the session log.
     pub session_log: Option<String>,
 }
 
@@ -69,7 +68,6 @@ impl Known {
         Ok(known)
     }
 
-    /// The sections of the prompt, with or without a task.
     pub fn sections(&self, task: Option<&Task>, settings: &ServiceConfig) -> Sections {
         let context = settings.context;
         let task = task.filter(|_| context.task_definition);

@@ -17,7 +17,6 @@ pub enum ServiceError {
     Usage { message: String, hint: String },
     #[error("there is no task {0}")]
     NoTask(String),
-    /// Another task has this id; with its title.
     #[error("task `{0}` already exists: {1}")]
     Taken(String, String),
     #[error("task {id} is blocked: {why}")]

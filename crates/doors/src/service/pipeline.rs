@@ -52,7 +52,6 @@ pub struct Reviewing {
     pub left_out: Vec<String>,
     pub guard: GuardProgram,
     pub environment: Vec<(OsString, OsString)>,
-    /// The end of the session log.
     pub session_log: Option<String>,
     /// The time, in milliseconds and in words.
     pub now: fn() -> (i64, String),

@@ -42,7 +42,6 @@ impl TaskStatus {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }
 
-    /// Whether the box of the task is ticked.
     pub fn is_ticked(self) -> bool {
         self == Self::Complete
     }

@@ -95,7 +95,6 @@ impl Tasks {
         self.added(typed).await?.ok_or_else(|| ServiceError::no_task(typed))
     }
 
-    /// A task that was added by command.
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
         Ok(if is_id(id) { fold(id, &self.ledger.notes(&stream(id)).await?) } else { None })
     }
@@ -175,7 +174,6 @@ impl Tasks {
         lock::open(dir, name).map_err(failed())
     }
 
-    /// The lock of a task's review.
     pub fn review_lock(&self, task: &Task) -> Result<File, ServiceError> {
         self.lock_file(&lock::name_of(self.subject(task).as_str()))
     }

@@ -59,7 +59,11 @@ fn uncommitted_work_is_refused_and_stays_as_it_is() {
         }
         let before = kit.git("status --porcelain -uall");
         let ran = kit.run(&["run", "--all"]).exits(2);
-        assert!(ran.stderr.contains("uncommitted changes") && ran.stderr.contains("git stash"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("uncommitted changes") && ran.stderr.contains("git stash"),
+            "{}",
+            ran.stderr
+        );
         assert_eq!((kit.project.read(file).as_str(), kit.log().len()), ("mine\n", 0));
         let after = kit.git("status --porcelain -uall");
         let after: Vec<_> =

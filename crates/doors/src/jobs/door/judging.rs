@@ -221,7 +221,6 @@ impl Jobs {
         absent.map(|(_, review)| review.run_each.text().to_owned()).collect()
     }
 
-    /// Writes the instructions of a self-review.
     async fn write_instructions(&self, work: &Work<'_>, stored: &Stored) -> Result<PathBuf, Refusal> {
         let document = self.engine.self_review_document(&stored.review, work.notes.as_deref());
         let (mut document, token) = document.ok_or_else(|| Refusal::not_taken("no self-review is open"))?;

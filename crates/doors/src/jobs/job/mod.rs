@@ -54,7 +54,6 @@ pub struct Step {
     pub reviews: Vec<StepReview>,
 }
 
-/// Something a step hands in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepOutput {
     pub name: String,
@@ -63,7 +62,6 @@ pub struct StepOutput {
     pub required: bool,
 }
 
-/// What is asked about the outputs of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepReview {
     pub run_each: RunEach,

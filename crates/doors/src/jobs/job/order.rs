@@ -58,7 +58,6 @@ pub(super) fn check(sink: &mut ProblemList, steps: &[At<WrittenStep>], known: &K
     }
 }
 
-/// A dependency on a step, and its place.
 struct Need {
     step: usize,
     span: Range<usize>,

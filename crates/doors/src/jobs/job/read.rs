@@ -30,7 +30,6 @@ pub struct Reading {
     pub name: Place,
 }
 
-/// Reads a job, or all mistakes in it.
 pub fn read(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
     let Document { sink, start, is_empty, value } =
         yaml::read::<WrittenJob>(file).map_err(|problem| Problems::from(hinted(problem)))?;
@@ -129,7 +128,6 @@ impl Reader<'_> {
         Some(text.clone())
     }
 
-    /// An optional text that is not empty.
     pub fn optional_text(&mut self, field: Option<&At<String>>, key: &str) -> Option<String> {
         self.text(Some(field?), key, ("", &(0..0)))
     }

@@ -24,14 +24,12 @@ pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// The jobs of a project, for several threads.
 #[derive(Debug)]
 pub struct Library {
     folders: Vec<PathBuf>,
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
-/// All jobs at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The valid jobs, by name.

@@ -213,7 +213,7 @@ fn folders_that_cannot_be_looked_at_are_said() {
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o000)).unwrap();
     let listing = disk.library().look();
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
-    // Who may do everything can read it all the same.
+    // Root can read it anyway.
     assert_eq!(listing.jobs.len() + listing.errors.len(), 1);
 }
 

@@ -144,7 +144,7 @@ fn a_call_whose_answer_was_lost_gets_it_again() {
     assert!(story.about(None, &["y"]).is_err());
 }
 
-/// Steps that are done beside each other are handed in by calls beside each other: each may lose its answer.
+/// Concurrent steps are handed in by concurrent calls: each call may lose its answer.
 #[test]
 fn a_lost_answer_is_given_again_also_to_a_sibling_and_below_a_parent() {
     let mut story = Story::begun();

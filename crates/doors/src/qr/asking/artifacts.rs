@@ -19,7 +19,6 @@ const PLANS: [&str; 2] = ["plan.json", "plan.md"];
 pub(super) const OUTSIDE: &str = "outside/";
 const KIND: &str = "qr_artifacts";
 
-/// The artifacts of a phase, as the ledger keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
     pub paths: Vec<PathBuf>,

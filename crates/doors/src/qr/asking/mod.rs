@@ -21,12 +21,10 @@ use countersign_engine::engine::{Engine, EngineError};
 use countersign_engine::reviewer::Failed;
 use thiserror::Error;
 
-/// Why a question could not be asked, or its reply not be used.
 #[derive(Debug, Error)]
 pub enum AskError {
     #[error("{}", .0.join("\n"))]
     Material(Vec<String>),
-    /// No reviewer gave a usable reply.
     #[error("{detail}", detail = .0.detail)]
     NoAnswer(Failed),
     #[error(transparent)]
@@ -41,7 +39,6 @@ impl AskError {
     }
 }
 
-/// What a question about a phase needs.
 pub struct Asking<'a> {
     pub qr: &'a Qr,
     pub engine: &'a Engine,

@@ -28,7 +28,6 @@ use tokio_util::sync::CancellationToken;
 const PARALLEL_MAX: usize = 64;
 const NO_WORDS: &str = "It failed, and the reviewer did not say why.";
 
-/// An item without a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unruled {
     pub id: String,
@@ -53,7 +52,6 @@ struct Job {
     given: BTreeMap<String, String>,
 }
 
-/// The ruling of a review.
 struct Ruled {
     ruling: Ruling,
     by: Actor,

@@ -10,7 +10,6 @@ use countersign_engine::yaml::{Diagnostic, FileBytes, Problems, quoted, read_fil
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The folder of a project's own modules.
 pub const FOLDER: &str = ".countersign/qr/modules";
 const FILES_MAX: usize = 200;
 

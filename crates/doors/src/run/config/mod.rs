@@ -15,7 +15,6 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {
     pub max_retries: u32,
-    /// The pause between attempts.
     pub retry_delay_seconds: u32,
     pub task_timeout_minutes: u32,
     pub review_timeout_minutes: u32,
@@ -24,10 +23,8 @@ pub struct RunConfig {
     /// So many failed tasks in a row end the run.
     pub max_consecutive_failures: u32,
     pub max_concurrent: u32,
-    /// What a failed task means for the others.
     pub on_task_failure: OnFailure,
     pub hitl_review: bool,
-    /// Whether a task may be merged without a pass.
     pub review_policy: ReviewPolicy,
     pub claude_command: String,
     pub claude_model: Option<String>,
@@ -49,7 +46,6 @@ pub struct RunConfig {
     pub commands: Commands,
     pub create_git_branch: bool,
     pub run_tests: bool,
-    /// Whether lint runs after the agent.
     pub run_lint: bool,
     pub lint_blocking: bool,
     pub run_review: bool,
@@ -68,11 +64,8 @@ pub struct Commands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// They go on.
     Skip,
-    /// The run ends.
     Stop,
-    /// A person is asked.
     Ask,
 }
 
@@ -122,11 +115,9 @@ impl Default for RunConfig {
     }
 }
 
-/// The settings of a project with their warnings.
 #[derive(Debug)]
 pub struct Loaded {
     pub config: RunConfig,
-    /// The file of the project, where it has one.
     pub file: Option<PathBuf>,
     /// Unknown keys, and files that are not read.
     pub warnings: Vec<Diagnostic>,

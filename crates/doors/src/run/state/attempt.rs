@@ -29,7 +29,6 @@ pub struct Attempt {
     pub cost_usd: Option<f64>,
     pub review_status: Option<ReviewStatus>,
     pub review_findings: Option<String>,
-    /// The review in the ledger.
     #[serde(skip)]
     pub review_id: Option<String>,
 }

@@ -19,13 +19,11 @@ pub struct Summary {
     pub cost_usd: Option<f64>,
     pub error_code: Option<ErrorCode>,
     pub review_status: Option<ReviewStatus>,
-    /// The number of recorded issues of that review.
     #[serde(skip)]
     pub issues: usize,
     pub review_id: Option<String>,
 }
 
-/// The extent of summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// What the line of a task shows: with many tasks, formatting costs takes as long as finding them.

@@ -147,7 +147,7 @@ async fn run_4_a_database_of_any_age_opens_and_loses_nothing() {
         let disk = Disk::with(parts).await;
         let before = disk.dump().await;
         assert_eq!(before.is_empty(), age == 0);
-        // To look is not to touch.
+        // Reading changes nothing.
         let bytes = fs::read(disk.layout().state_db()).ok();
         let mut seen = look(&disk.layout(), Of::Whole).await.unwrap();
         assert_eq!(fs::read(disk.layout().state_db()).ok(), bytes, "age {age}");

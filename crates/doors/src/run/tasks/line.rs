@@ -53,7 +53,6 @@ pub(super) fn heading(line: &str) -> Option<Heading> {
 #[derive(Debug)]
 pub(super) struct Meta {
     pub priority: Range<usize>,
-    /// The sign before the status.
     pub sign: Option<Range<usize>>,
     /// Empty where there is none.
     pub status: Range<usize>,

@@ -73,7 +73,6 @@ pub struct Task {
     pub checklist: Vec<ChecklistItem>,
     /// The ids of its requirements and designs.
     pub traces: Vec<String>,
-    /// The tasks that must be done first.
     pub depends_on: Vec<String>,
     /// Its milestone, with the word `Milestone`.
     pub milestone: Option<String>,
@@ -111,7 +110,6 @@ impl Priority {
     }
 }
 
-/// The status of a task in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     Todo,
@@ -119,7 +117,6 @@ pub enum Status {
     /// Waits for its review.
     Review,
     Done,
-    /// Cannot go on.
     Blocked,
 }
 

@@ -59,7 +59,6 @@ fn prefix(id: &str) -> &str {
 
 struct Reader<'s> {
     source: &'s Arc<Source>,
-    /// The prefixes of all task ids.
     prefixes: HashSet<&'s str>,
     problems: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,

@@ -23,7 +23,6 @@ pub enum Say {
 pub struct Stands<'a> {
     pub review: &'a Review,
     pub outcome: Outcome,
-    /// Whether a missing verdict holds the agent.
     pub on_no_verdict: OnNoVerdict,
     /// The file of the instructions, where a self-review is asked for.
     pub self_review: Option<String>,

@@ -39,7 +39,6 @@ struct Fields {
     prompt: Option<String>,
 }
 
-/// Why an input cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputError {
     /// It is of another event: the hook is installed in the wrong place, and no agent stops.

@@ -232,7 +232,7 @@ fn jobs_10_a_review_looks_at_an_output_or_at_the_step() {
         "35:15: `run_each` is `plan.md`, which is no output of this step\n  \
          `step` is all outputs together; known here: `step`, `chapters`, `index`",
     );
-    // An output that is wrong in itself is there all the same.
+    // An invalid output still counts as declared.
     check("chapters: {type: files,", "chapters: {", &format!("32:5: this output has no `type`\n  {DOCS}"));
 }
 
@@ -250,7 +250,7 @@ fn steps_that_are_named_exist() {
     );
     check("[plan, [", "[plam, [", "6:60: no step has the id `plam`\n  did you mean `plan`?");
     check("images]]", "imagse]]", "6:73: no step has the id `imagse`\n  did you mean `images`?");
-    // A step whose id is not known may be the one.
+    // The step without an id may be the missing one.
     check("- id: plan\n", "- id: 7\n", "8:7: `id` must be text, not 7\n  to have it as text, write `\"7\"`");
 }
 
