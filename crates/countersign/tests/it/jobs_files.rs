@@ -70,11 +70,11 @@ fn mistakes_of_all_files_are_shown_together() {
             "did you mean `pages`?",
         ),
         (
-            "the instructions file `../outline.md` leads out of the job's folder",
+            "the instructions file `../outline.md` is outside the job's folder",
             "guide/job.yml:19:24",
             "stay in it",
         ),
-        ("unclosed bracket", "broken/job.yml:1:8", "docs/jobs.md describes every key"),
+        ("unclosed bracket", "broken/job.yml:1:8", "`countersign help jobs` describes every key"),
         ("unknown key `rulez`", "countersign.yml:2:1", "did you mean `rules`?"),
     ] {
         for words in [said, place, hint] {
@@ -119,7 +119,7 @@ fn jobs_12_doubtful_criteria_are_warnings() {
     for (warning, (place, words)) in warnings.iter().zip([
         ("guide/job.yml:32:21: ", "sees the files and not the conversation"),
         ("guide/job.yml:32:21: ", "a question of 2 words"),
-        ("guide/job.yml:52:19: ", "each file is judged alone"),
+        ("guide/job.yml:52:19: ", "each file is reviewed alone"),
     ]) {
         assert!(
             warning.starts_with("warning: ") && warning.contains(place) && warning.contains(words),
@@ -143,7 +143,10 @@ fn more_folders_come_from_the_environment() {
     assert_eq!(problems.len(), 1, "the first folder name wins: {json}");
     assert!(problems[0]["file"].as_str().unwrap().ends_with("library/other/job.yml"));
     let json = run(":nowhere:").exits(0).json();
-    assert!(json["warnings"][0].as_str().unwrap().contains("names no folder"), "{json}");
+    assert!(
+        json["warnings"][0].as_str().unwrap().contains("names this folder, which does not exist"),
+        "{json}"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Workflows {
     /// The jobs that can be read.
     pub jobs: Vec<JobInfo>,
-    /// Those that cannot.
+    /// The jobs that cannot be read.
     pub errors: Vec<JobError>,
 }
 
@@ -25,7 +25,7 @@ pub struct Workflows {
 pub struct JobInfo {
     /// Its name.
     pub name: String,
-    /// In one line.
+    /// A summary in one line.
     pub summary: String,
     /// Its workflows.
     pub workflows: Vec<WorkflowInfo>,
@@ -36,9 +36,9 @@ pub struct JobInfo {
 pub struct WorkflowInfo {
     /// Its name.
     pub name: String,
-    /// In one line.
+    /// A summary in one line.
     pub summary: String,
-    /// What to call.
+    /// How to start it.
     pub how_to_invoke: String,
 }
 
@@ -49,7 +49,7 @@ pub struct JobError {
     pub job_name: String,
     /// The folder.
     pub job_dir: String,
-    /// What is wrong, with places.
+    /// The mistakes, with their places.
     pub error: String,
 }
 
@@ -58,13 +58,13 @@ pub struct JobError {
 pub struct Started {
     /// The first step.
     pub begin_step: BeginStep,
-    /// Everything this agent has under way.
+    /// The active workflows of this agent.
     pub stack: Vec<StackEntry>,
-    /// How to go on.
+    /// What to do next.
     pub important_note: String,
 }
 
-/// A step to be done.
+/// A step to do.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BeginStep {
     /// The session, for later calls.
@@ -73,20 +73,20 @@ pub struct BeginStep {
     pub step_id: String,
     /// Where the job's own files are.
     pub job_dir: String,
-    /// What must be handed in.
+    /// The outputs to hand in.
     pub step_expected_outputs: Vec<ExpectedOutput>,
-    /// What is asked about it.
+    /// The reviews of the step.
     pub step_reviews: Vec<ReviewInfo>,
     /// What to do.
     pub step_instructions: String,
-    /// What every step of the job should know.
+    /// Information for all steps of the job.
     pub common_job_info: String,
-    /// Other steps that may be done at the same time; hand each in by its `step_id`.
+    /// Other steps that can be done at the same time; hand in each with its `step_id`.
     #[schemars(with = "Option<Vec<serde_json::Map<String, serde_json::Value>>>")]
     pub concurrent_steps: Option<Vec<BeginStep>>,
 }
 
-/// Something that must be handed in.
+/// An expected output of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExpectedOutput {
     /// Its name.
@@ -95,20 +95,20 @@ pub struct ExpectedOutput {
     pub r#type: &'static str,
     /// What it is.
     pub description: String,
-    /// Whether the step is not finished without it.
+    /// Whether the step cannot finish without it.
     pub required: bool,
-    /// How it is handed in.
+    /// How to pass it to finished_step.
     pub syntax_for_finished_step_tool: &'static str,
 }
 
-/// What is asked about a step.
+/// A review of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReviewInfo {
-    /// What it looks at.
+    /// `step`, or the output that it looks at.
     pub run_each: String,
-    /// Names and questions.
+    /// The criteria: names and questions.
     pub quality_criteria: serde_json::Map<String, serde_json::Value>,
-    /// What reviewers are told beside.
+    /// More information for reviewers.
     pub additional_review_guidance: Option<String>,
 }
 
@@ -126,17 +126,17 @@ pub struct StackEntry {
 pub struct Finished {
     /// `needs_work`, `next_step` or `workflow_complete`.
     pub status: &'static str,
-    /// What to know, and what to do.
+    /// What happened, and what to do next.
     pub feedback: Option<String>,
     /// The reviews that failed.
     pub failed_reviews: Option<Vec<FailedReview>>,
     /// The next step.
     pub begin_step: Option<BeginStep>,
-    /// What was done, when all is.
+    /// A summary of the workflow, when it is complete.
     pub summary: Option<String>,
-    /// Everything that was handed in, when all is.
+    /// All outputs of the workflow, when it is complete.
     pub all_outputs: Option<BTreeMap<String, Outputs>>,
-    /// Everything this agent has under way.
+    /// The active workflows of this agent.
     pub stack: Vec<StackEntry>,
 }
 
@@ -145,39 +145,39 @@ pub struct Finished {
 pub struct FailedReview {
     /// What it looked at: `step`, or an output.
     pub review_run_each: String,
-    /// The file, where it was about one.
+    /// The file, if the review was about one file.
     pub target_file: Option<String>,
     /// Always false.
     pub passed: bool,
-    /// What the reviewer says about the whole.
+    /// The overall feedback of the reviewer.
     pub feedback: String,
-    /// And about each criterion.
+    /// The result for each criterion.
     pub criteria_results: Vec<CriterionResult>,
 }
 
-/// A ruling on a criterion.
+/// The result for a criterion.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CriterionResult {
     /// Its name.
     pub criterion: String,
     /// Whether it is met.
     pub passed: bool,
-    /// What there is to say.
+    /// The feedback on it.
     pub feedback: Option<String>,
 }
 
 /// What `abort_workflow` answers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Aborted {
-    /// The workflow that was given up.
+    /// The aborted workflow.
     pub aborted_workflow: String,
     /// The step it was at.
     pub aborted_step: String,
-    /// Why.
+    /// The reason.
     pub explanation: String,
-    /// What is still under way.
+    /// The workflows that are still active.
     pub stack: Vec<StackEntry>,
-    /// The workflow that goes on.
+    /// The workflow that continues.
     pub resumed_workflow: Option<String>,
     /// The step it is at.
     pub resumed_step: Option<String>,
@@ -190,7 +190,7 @@ pub struct WentTo {
     pub begin_step: BeginStep,
     /// Steps that must be done again.
     pub invalidated_steps: Vec<String>,
-    /// Everything this agent has under way.
+    /// The active workflows of this agent.
     pub stack: Vec<StackEntry>,
 }
 
@@ -318,7 +318,6 @@ fn target_file(review: &Review, assignment: &Assignment) -> Option<String> {
     }
 }
 
-/// The answer to an abort.
 pub fn aborted(before: &Session, session: &Session, event: &Happened) -> Option<Aborted> {
     let Happened::WorkflowAborted { frame, explanation } = event else { return None };
     let frame = before.frame(*frame)?;

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartCall {
-    /// What the user wants to reach.
+    /// The goal of the user.
     pub goal: String,
     /// The job, as get_workflows names it.
     pub job_name: String,
     /// The workflow, as get_workflows names it.
     pub workflow_name: String,
-    /// A session of yours to go on with; without it a new one begins.
+    /// Your session to continue; without it, a new session begins.
     pub session_id: Option<String>,
-    /// For subagents: a name of your own, the same in every call.
+    /// For subagents: your own name, the same in every call.
     pub agent_id: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct FinishedCall {
     pub outputs: Map<String, Value>,
     /// The session, as start_workflow gave it.
     pub session_id: Option<String>,
-    /// The step, where several are open.
+    /// The step; needed if several are open.
     pub step_id: Option<String>,
     /// What reviewers should know beyond the files.
     pub notes: Option<String>,
@@ -69,15 +69,15 @@ pub struct SelfReview {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelfReviewResult {
-    /// The review it belongs to, as the instructions file names it; may be left out where that is clear.
+    /// The review it belongs to, as the instructions file names it; optional if that is clear.
     pub rule: Option<String>,
-    /// The file it is about, where files are reviewed one by one.
+    /// The file it is about, if files are reviewed one by one.
     pub file: Option<String>,
     /// The criterion.
     pub criterion: String,
     /// Whether it is met.
     pub passed: bool,
-    /// What there is to say about it.
+    /// The feedback on it.
     pub feedback: Option<String>,
 }
 

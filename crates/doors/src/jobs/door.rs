@@ -40,23 +40,19 @@ const MAX_BEGUN: usize = 20;
 /// The actor of overrides by agents.
 const AGENT: &str = "agent";
 
-/// Who judges steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// The reviewers of the panel.
     ByReviewers,
     /// A reviewer of the author, by an instructions file.
     BySelf,
-    /// Nobody: the gate is off.
+    /// The gate is off.
     ByNobody,
 }
 
-/// How the door works.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who judges steps.
     pub judged: Judged,
-    /// The policy of all steps.
     pub policy: Policy,
     /// Whether the process has one client: then calls without a session mean its latest one.
     pub one_client: bool,
@@ -69,7 +65,6 @@ pub fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
     Policy { overrides: config.overrides().unwrap_or(Overrides::Allow), attempts, ..config.policy.clone() }
 }
 
-/// The jobs door, for one call or many.
 #[derive(Clone)]
 pub struct Jobs {
     engine: Engine,
@@ -86,12 +81,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory of a new process.
     pub fn new(library: Library) -> Self {
         Self { library, begun: Mutex::default() }
     }
 
-    /// The answer to `get_workflows`.
     pub fn workflows(&self) -> Workflows {
         let listing = self.library.look();
         let workflow = |job: &Job, workflow: &Workflow| WorkflowInfo {
@@ -128,19 +121,14 @@ pub trait Waiting: Send + Sync {
 /// Why a call has no answer, for the calling agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The call is refused as it is.
     #[error(transparent)]
     NotTaken(#[from] NotTaken),
-    /// There is no verdict.
     #[error("{0}")]
     NoVerdict(String),
-    /// The step waits for a person.
     #[error("{0}")]
     Blocked(String),
-    /// The client cancelled the call.
-    #[error("cancelled; what was judged is kept")]
+    #[error("cancelled; finished rulings are kept")]
     Cancelled,
-    /// An error of the engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -167,7 +155,6 @@ pub struct Answered {
 #[derive(Clone)]
 struct Delivery {
     session_id: String,
-    /// The step that passed.
     passed: Option<(u32, String)>,
     ticket: Option<Ticket>,
 }
@@ -187,7 +174,6 @@ struct Work<'a> {
 }
 
 impl Jobs {
-    /// The door on an engine.
     pub fn new(engine: Engine, root: Root, options: Options, memory: Arc<Memory>) -> Self {
         // The dialect has its own default (JOBS-2).
         let mut planner = engine.planner().clone();
@@ -322,7 +308,6 @@ impl Jobs {
     }
 }
 
-/// The prefix of the streams of sessions in the ledger.
 pub(super) const STREAM: &str = "session/";
 
 pub(super) fn stream(session_id: &str) -> String {

@@ -18,18 +18,14 @@ pub const NOTE_WITHOUT_GATE: &str = "Do what step_instructions say, write the ex
      finished_step with their paths. This server was started with --no-quality-gate: steps are not judged, and that is \
      recorded for each of them.";
 
-/// With a step that was not judged.
 pub const NOT_JUDGED: &str = "Not judged: the server was started with --no-quality-gate. This is recorded.";
 
-/// While the review runs.
 pub const RUNNING: &str = "REVIEW RUNNING: change nothing, call again. The reviewers are still at work; call finished_step \
-     again with the same arguments to wait for them. Nothing is counted and nobody is asked twice.";
+     again with the same arguments to wait for them. No attempt is counted and no reviewer is asked twice.";
 
-/// Where the policy forbids overrides by agents.
-pub const OVERRIDES_NOT_ALLOWED: &str = "the policy of this project leaves overrides to people: fix the findings and call finished_step \
+pub const OVERRIDES_NOT_ALLOWED: &str = "only people may override reviews in this project: fix the findings and call finished_step \
      without quality_review_override_reason, or tell your user that the review waits for a person";
 
-/// After an override.
 pub const OVERRIDDEN: &str = "Passed by quality_review_override_reason: recorded as an override, with its reason, and shown in every \
      report.";
 
@@ -37,10 +33,9 @@ pub const WRONG_TOKEN: &str = "the token does not belong to this self-review: it
      finished_step for this step named";
 
 /// A self-review that comes late or twice.
-pub const TOKEN_IS_USED: &str = "no self-review is waited for with this token, because results were taken for it already: call \
-     finished_step without self_review, and follow the instructions it then gives, which have a new token";
+pub const TOKEN_IS_USED: &str = "this token was already used: call finished_step without self_review, and follow the instructions of its \
+     answer, which have a new token";
 
-/// How to start a workflow.
 pub fn how_to_invoke(job: &str, workflow: &str) -> String {
     format!("call start_workflow with job_name \"{job}\", workflow_name \"{workflow}\" and your goal")
 }
@@ -61,11 +56,10 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// A repeated answer.
 pub fn again(step: &str) -> String {
     format!(
         "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
-         since, nobody has judged that: while the workflow is under way, go_to_step lets you hand them in again."
+         since then, no reviewer has judged the changes: while the workflow is under way, call go_to_step to hand them in again."
     )
 }
 
@@ -91,7 +85,7 @@ pub fn needs_work(review: &Review, step: &Step, not_applicable_names: &[String])
 }
 
 fn findings(review: &Review) -> String {
-    let mut out = String::from("The review found what must be fixed:\n");
+    let mut out = String::from("The review has findings that must be fixed:\n");
     for finding in review.findings() {
         let words = finding.words();
         let place = finding.file.unwrap_or_else(|| match finding.target {
@@ -126,28 +120,26 @@ pub fn no_verdict(review: &Review, step: &Step) -> String {
     let about =
         if open.is_empty() { "the files changed while they were judged".to_owned() } else { open.join("; ") };
     format!(
-        "NO VERDICT: {about}. The step stays as it is, nothing is counted, and what was judged is kept: call finished_step \
-         again to ask only for what is missing. (review {})",
+        "NO VERDICT: {about}. The step is unchanged, no attempt is counted, and finished rulings are kept: call finished_step \
+         again to ask only for the missing ones. (review {})",
         review.id
     )
 }
 
-/// The budget does not cover the open questions.
 pub fn budget_reached(review: &Review, step: &Step) -> String {
     format!(
-        "BUDGET REACHED: {}. The step stays as it is and what was judged is kept, but calling again does not help: a person \
-         raises the budget, or lets this review go on. Review {} waits for a person: tell your user.",
+        "BUDGET REACHED: {}. The step is unchanged and finished rulings are kept, but calling again does not help: a person \
+         must raise the budget or let this review continue. Review {} waits for a person: tell your user.",
         unanswered(review, step).join("; "),
         review.id
     )
 }
 
-/// The step waits for a person.
 pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =
         if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
     format!(
-        "BLOCKED: step '{}': {}. No reviewer is asked any more until a person lets it go on. Review {} waits for a person: \
+        "BLOCKED: step '{}': {}. No reviewer is asked again until a person unblocks it. Review {} waits for a person: \
          tell your user, and stop working on this step.{findings}",
         step.id,
         why.words(),
@@ -155,11 +147,10 @@ pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     )
 }
 
-/// The steps of a self-review.
 pub fn self_review(file: &str) -> String {
     format!(
         "This step is judged by a review of your own. Start a subagent that did not do the work (or, if you cannot, do it \
-         yourself as if somebody else had done it) and have it:\n\
+         yourself as if another person had done it) and have it:\n\
          1. read {file},\n\
          2. evaluate every criterion in it against the files,\n\
          3. report what fails; you then fix these issues,\n\

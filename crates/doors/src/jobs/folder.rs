@@ -13,7 +13,7 @@ pub(super) fn text(folder: &Path, path: &Path) -> Result<String, String> {
     };
     let real = folder.join(path).canonicalize().map_err(unreadable)?;
     if !real.starts_with(folder.canonicalize().map_err(unreadable)?) {
-        return Err("leads out of the job's folder".to_owned());
+        return Err("is outside the job's folder".to_owned());
     }
     let bytes = read_bounded(&real).map_err(unreadable)?;
     if bytes.len() > MAX_FILE_BYTES {

@@ -38,7 +38,7 @@ fn texts<'v>(name: &str, list: &'v [Value]) -> Result<Vec<&'v str>, NotTaken> {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",
@@ -96,7 +96,7 @@ fn files(output: &StepOutput, value: &Value, root: &Root) -> Result<Vec<String>,
     if paths.len() > MAX_FILES {
         let count = paths.len();
         return Err(NotTaken(format!(
-            "output '{name}' has {count} files, and at most {MAX_FILES} are taken"
+            "output '{name}' has {count} files, but at most {MAX_FILES} are allowed"
         )));
     }
     let mut files: Vec<String> = vec![];
@@ -118,7 +118,7 @@ fn file(path: &str, root: &Root) -> Result<String, String> {
     workspace::require_file(root, &relative).map_err(|problem| problem.to_string())?;
     if is_ours(&relative, root) {
         let shown = visible_line(&relative);
-        return Err(format!("`{shown}` is a file of Countersign's own, which changes while it is judged"));
+        return Err(format!("`{shown}` is one of Countersign's own files, which change during a review"));
     }
     Ok(relative)
 }
@@ -160,13 +160,13 @@ pub fn step_id(given: &str) -> Result<String, NotTaken> {
     }
 }
 
-/// A text of bounded length without a zero byte.
+/// A text of bounded length without a NUL byte.
 pub fn text(what: &str, given: &str, most: usize) -> Result<String, NotTaken> {
     if given.len() > most {
-        return Err(NotTaken(format!("{what} has {} bytes, and at most {most} are taken", given.len())));
+        return Err(NotTaken(format!("{what} has {} bytes, but at most {most} are allowed", given.len())));
     }
     if given.contains('\0') {
-        return Err(NotTaken(format!("{what} holds a zero byte")));
+        return Err(NotTaken(format!("{what} contains a NUL byte")));
     }
     Ok(given.to_owned())
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_before_anybody_is_asked() {
+    fn mistakes_are_reported_before_a_reviewer_is_asked() {
         let (dir, root) = project();
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out.md")).unwrap();
         let fifo = rustix::fs::mknodat(

@@ -83,7 +83,7 @@ mod tests {
         let root = Root::new(dir.path()).unwrap();
         let made = folder(&root).unwrap();
         assert_eq!(std::fs::read_to_string(made.join(".gitignore")).unwrap(), "*\n");
-        // A link in the place of any part, also one to nowhere, leads nobody out.
+        // A link in place of any part, also a broken one, does not lead out of the project.
         for (part, to) in [
             (".deepwork/tmp", outside.path().to_owned()),
             (".deepwork/tmp", outside.path().join("none")),

@@ -6,7 +6,6 @@ use countersign_core::ids::ReviewId;
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_engine::ledger::Ledger;
 
-/// An active workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderWay {
     pub session_id: String,
@@ -17,28 +16,22 @@ pub struct UnderWay {
     pub steps_done: usize,
     pub steps: usize,
     pub open: Vec<OpenStep>,
-    /// The steps that were finished without the gate.
     pub not_judged: Vec<String>,
     /// The time of the last event of its session.
     pub changed_ms: i64,
 }
 
-/// A step that can be finished now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenStep {
     pub step_id: String,
-    /// Its latest review.
     pub review: Option<ReviewId>,
     /// How often the review failed.
     pub attempts: u32,
-    /// The outcome of the review.
     pub standing: Option<Outcome>,
-    /// Whether it waits for a self-review.
     pub self_review: bool,
 }
 
 impl OpenStep {
-    /// Whether it waits for a person.
     pub fn is_blocked(&self) -> bool {
         matches!(self.standing, Some(Outcome::Stopped(why)) if why != Stop::Withdrawn)
     }

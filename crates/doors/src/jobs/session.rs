@@ -44,7 +44,6 @@ pub enum Happened {
 }
 
 impl Happened {
-    /// Its kind in the ledger.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::WorkflowStarted { .. } => "workflow_started",
@@ -67,15 +66,12 @@ pub enum Gate {
     NoReviews,
     /// No output that a review looks at was handed in.
     NotApplicable(Vec<String>),
-    /// The server runs without the gate.
     Off,
 }
 
-/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     pub frames: Vec<Frame>,
-    /// The number of events.
     pub n: u64,
     /// The step each agent finished last.
     last: BTreeMap<String, (u32, String)>,
@@ -94,14 +90,12 @@ pub struct Frame {
     pub aborted: Option<String>,
 }
 
-/// A step that is done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
     pub outputs: Outputs,
     /// The digest of the call that handed it in.
     pub arguments: Digest,
     pub gate: Gate,
-    /// Whether the agent got the answer.
     pub delivered: bool,
 }
 
@@ -195,7 +189,6 @@ impl Session {
         self.frames.iter().filter(move |frame| frame.agent == agent && frame.is_active())
     }
 
-    /// The workflow an agent works on.
     pub fn current(&self, agent: &str) -> Result<&Frame, NotTaken> {
         let none = || NotTaken("no workflow is under way here: call start_workflow first".to_owned());
         self.stack(agent).last().ok_or_else(none)
@@ -280,7 +273,6 @@ impl Session {
         Some(Happened::StepFinished { frame, step: step.to_owned(), outputs, arguments, gate })
     }
 
-    /// The event of an agent that goes back to a step.
     pub fn go_to(&self, agent: &str, step: &str) -> Result<Happened, NotTaken> {
         let frame = self.current(agent)?;
         let entries = &frame.workflow.entries;
@@ -306,7 +298,6 @@ impl Session {
         Ok(Happened::WentBack { frame: frame.number, step: step.to_owned(), invalidated })
     }
 
-    /// The event of an agent that aborts its workflow.
     pub fn abort(&self, agent: &str, explanation: &str) -> Result<Happened, NotTaken> {
         let frame = self.current(agent)?;
         Ok(Happened::WorkflowAborted { frame: frame.number, explanation: explanation.to_owned() })
@@ -355,7 +346,6 @@ impl Frame {
         }
     }
 
-    /// Its name in answers.
     pub fn title(&self) -> String {
         format!("{}/{}", self.job.name, self.workflow.name)
     }

@@ -14,6 +14,7 @@ use countersign_core::digest::Digest;
 use countersign_core::ids::Subject;
 use countersign_core::policy::GatePolicy;
 use countersign_core::review::Actor;
+use countersign_core::text::counted;
 use countersign_engine::fresh::now_ms;
 use countersign_engine::ledger::{self, Ledger, LedgerError};
 use std::collections::HashMap;
@@ -23,36 +24,30 @@ use thiserror::Error;
 /// Why a command failed. The file is unchanged, except after [`QrError::Ledger`].
 #[derive(Debug, Error)]
 pub enum QrError {
-    /// An error of the file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The transition is refused.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The ledger failed after the file was written.
-    #[error("the state file is written, and the ledger does not know of it: {0}")]
+    #[error("the state file is written, but the ledger has no record of it: {0}")]
     Ledger(#[from] LedgerError),
     /// The ledger failed before the file was written.
     #[error("nothing was changed: {0}")]
     Unread(LedgerError),
-    /// The phase has items already.
-    #[error("the phase has been broken into {0} items already")]
+    #[error("the phase already has {}", counted(*.0, "item", "items"))]
     Decomposed(usize),
-    /// Only a person may do it.
     #[error("{0}")]
     PeopleOnly(&'static str),
 }
 
 /// One phase in one state directory.
 pub struct Qr {
-    /// The folder of the state files.
     pub dir: StateDir,
     pub phase: Phase,
     /// Which severities block in which round, and when the loop ends.
     pub policy: GatePolicy,
     /// The project root: scopes and files are relative to it.
     pub root: PathBuf,
-    /// The ledger of the project.
     pub ledger: Ledger,
 }
 
@@ -99,9 +94,9 @@ impl Qr {
     pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
         match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
             true => Ok(()),
-            false => Err(QrError::PeopleOnly(
-                "something has failed in this phase: putting other items in its place is for people",
-            )),
+            false => {
+                Err(QrError::PeopleOnly("an item failed in this phase: only a person may replace the items"))
+            }
         }
     }
 
@@ -221,10 +216,9 @@ impl Qr {
         Ok((on, doubts))
     }
 
-    /// Accepts an item as it is, by a person's decision.
     pub async fn accept(&self, id: &str, reason: &str, by: &Actor) -> Result<State, QrError> {
         if !by.may_decide() {
-            return Err(QrError::PeopleOnly("accepting an item is for people"));
+            return Err(QrError::PeopleOnly("only a person may accept an item"));
         }
         self.change(|state| {
             transition::accept(state, id, reason)?;
@@ -251,7 +245,7 @@ impl Qr {
         };
         if !untouched && !by.may_decide() {
             return Err(QrError::PeopleOnly(
-                "something has failed in this phase, or its file cannot be read: beginning again is for people",
+                "an item failed in this phase, or its file cannot be read: only a person may reset the phase",
             ));
         }
         locked.remove()?;

@@ -1,7 +1,7 @@
 //! The state files of a folder on the disk: read at any time, written under a lock.
 //!
 //! The lock is a file beside the state file. Locking the state file itself would lock what the next writer
-//! replaces, and two writers would each believe to be alone.
+//! replaces, and two writers could both hold a lock.
 
 use super::phase::{Phase, file_name};
 use super::state::{HINT, State};
@@ -19,32 +19,20 @@ use thiserror::Error;
 const STATE_BYTES_MAX: usize = 64 * 1024 * 1024;
 const LOCK_SECONDS_MAX: u64 = 60;
 
-/// Why a state file could not be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// There is no such folder.
     #[error("there is no state directory `{0}`")]
     NoFolder(PathBuf),
-    /// The phase has no file yet.
     #[error("there is no `{0}`: the phase has not been broken into items")]
     Missing(PathBuf),
-    /// The content of the file is invalid.
     #[error("{0}")]
     Bad(Box<Diagnostic>),
-    /// The file of a phase exists under both names of the phase.
-    #[error("both `{0}` and `{1}` are there, and only one can be the state of the phase")]
+    #[error("both `{0}` and `{1}` exist, but a phase has one state file: remove one of them")]
     Two(PathBuf, PathBuf),
-    /// Another process held the lock all the time.
     #[error("`{0}` has been locked by another process for {LOCK_SECONDS_MAX} seconds")]
     Locked(PathBuf),
-    /// An error of the file system.
     #[error("`{path}`: {error}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> FileError {
@@ -56,14 +44,11 @@ fn bad(problem: Diagnostic) -> FileError {
     FileError::Bad(Box::new(problem))
 }
 
-/// A state directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 
-/// A state as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// The content of the file.
     pub state: State,
     /// The digest of the file's bytes.
     pub digest: Digest,
@@ -88,7 +73,6 @@ impl StateDir {
         Ok(true)
     }
 
-    /// The state files of all phases that exist.
     pub fn files(&self) -> Vec<PathBuf> {
         Phase::ALL.into_iter().flat_map(|phase| self.files_of(phase)).collect()
     }
@@ -190,7 +174,6 @@ impl Locked {
     }
 }
 
-/// Reads one state file.
 pub fn read_state(path: &Path) -> Result<Option<Loaded>, FileError> {
     let bytes = match read_at_most(path, STATE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

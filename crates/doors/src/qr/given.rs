@@ -12,7 +12,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 const KEYS: [&str; 4] = ["id", "scope", "check", "severity"];
-/// The form that is expected, for messages.
 pub const FORM: &str =
     r#"{"items": [{"scope": "*", "check": "what to verify", "severity": "MUST"}]}, or the list alone"#;
 
@@ -34,7 +33,7 @@ pub(super) fn items(value: &Value, phase: Phase) -> Result<Vec<Item>, String> {
         Value::Object(object) => match object.get("items") {
             Some(Value::Array(list)) => list,
             Some(_) => return Err("`items` is not a list".to_owned()),
-            None => return Err("there is no `items`".to_owned()),
+            None => return Err("`items` is missing".to_owned()),
         },
         _ => return Err("there is neither an object with `items` nor a list".to_owned()),
     };
@@ -138,7 +137,7 @@ mod tests {
         let rows = [
             (json!([]), "at least one"),
             (json!({ "items": {} }), "not a list"),
-            (json!({}), "no `items`"),
+            (json!({}), "`items` is missing"),
             (json!("x"), "neither"),
             (json!([good, { "id": "a", "scope": "*", "check": "y" }]), "item 2: another item has the id `a`"),
             (json!([good, { "check": "y" }]), "item 2: it has no `scope`"),
@@ -148,8 +147,8 @@ mod tests {
             (json!([{ "scope": "*", "check": 1 }]), "`check` is not a text"),
             (json!([{ "scope": "*", "check": "x", "severity": "HIGH" }]), "`HIGH` is no severity"),
             (json!([{ "scope": "*", "check": "x", "severty": "MUST" }]), "did you mean `severity`"),
-            (json!([{ "id": "a; rm -rf", "scope": "*", "check": "x" }]), "characters that ids cannot have"),
-            (json!([{ "id": "a\nb", "scope": "*", "check": "x" }]), "characters that ids cannot have"),
+            (json!([{ "id": "a; rm -rf", "scope": "*", "check": "x" }]), "is invalid: use letters"),
+            (json!([{ "id": "a\nb", "scope": "*", "check": "x" }]), "is invalid: use letters"),
             (json!([{ "scope": "file:a\nb", "check": "x" }]), "control characters"),
             (json!([{ "scope": "*", "check": "x", "status": "PASS" }]), "unknown key `status`"),
             (json!([7]), "item 1: it is not an object"),

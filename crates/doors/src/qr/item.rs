@@ -15,14 +15,11 @@ const ID_CHARS_MAX: usize = 200;
 /// The five fields of the document; every other field is an extra.
 const FIELDS: [&str; 5] = ["id", "scope", "check", "status", "finding"];
 
-/// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// It has no ruling in this round.
     Todo,
-    /// It passed.
     Pass,
-    /// It failed, with a finding.
     Fail,
 }
 
@@ -31,7 +28,6 @@ impl Status {
         [Self::Todo, Self::Pass, Self::Fail].into_iter().find(|status| status.name() == name)
     }
 
-    /// Its name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Todo => "TODO",
@@ -46,20 +42,14 @@ impl Status {
 pub struct Item {
     /// Its id, unique in the file.
     pub id: String,
-    /// The part it is about.
     pub scope: Scope,
-    /// What is to be verified.
     pub check: String,
     pub status: Status,
-    /// Why it failed.
     pub finding: Option<String>,
-    /// How much a failure weighs.
     pub severity: Severity,
     /// In how many rounds it failed.
     pub fail_count: u32,
-    /// Whether a person accepted it as it is.
     pub accepted: bool,
-    /// Why the person accepted it.
     pub acceptance_reason: Option<String>,
     pub(super) found: Vec<(String, Json)>,
 }
@@ -125,7 +115,7 @@ pub(super) fn id_problem(id: &str) -> Option<String> {
     }
     if id.starts_with('-') || !id.chars().all(|c| allowed(c) && !hides(c)) {
         return Some(format!(
-            "the id {} has characters that ids cannot have: letters, digits and - _ . : / # can be in one, and the first is not -",
+            "the id {} is invalid: use letters, digits and - _ . : / #, and do not begin with -",
             quoted(id)
         ));
     }

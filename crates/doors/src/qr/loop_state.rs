@@ -11,12 +11,10 @@ pub enum LoopState {
     Initial,
     /// A fix is under way, or was made.
     Retry,
-    /// The gate passed.
     Complete,
 }
 
 impl LoopState {
-    /// The state of this phase.
     pub fn of(state: &State, policy: &GatePolicy) -> Self {
         let gated = gate(state, policy);
         match gated.end {
@@ -26,7 +24,6 @@ impl LoopState {
         }
     }
 
-    /// Its name in answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Initial => "INITIAL",

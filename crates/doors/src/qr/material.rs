@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 pub struct Artifact {
     /// The path in the project, or a name of its own for a file outside.
     pub path: String,
-    /// The path it was read from.
     pub from: PathBuf,
     pub text: String,
 }
@@ -23,7 +22,6 @@ impl Artifact {
     }
 }
 
-/// The artifacts of a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Materials {
     pub(super) artifacts: Vec<Artifact>,
@@ -47,7 +45,6 @@ impl Materials {
         Ok(Self { artifacts, plan })
     }
 
-    /// A digest of all artifacts.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("qr artifacts/1");
         parts.count(self.artifacts.len());
@@ -77,7 +74,7 @@ impl Materials {
                 Some(kind) => self.plan.find(kind, name).map(Shows::Part),
                 None if is_there(scope.as_str()) => Ok(Shows::File(scope.as_str())),
                 None => Err(format!(
-                    "nothing is known of a {}: scopes are `*`, `milestone:`, `code_intent:`, `code_change:`, `file:`, \
+                    "unknown kind of scope {}: scopes are `*`, `milestone:`, `code_intent:`, `code_change:`, `file:`, \
                      `function:` and `component:`",
                     quoted(kind)
                 )),
@@ -88,7 +85,7 @@ impl Materials {
 
     fn everything(&self) -> Result<Shows<'_>, String> {
         match self.artifacts.as_slice() {
-            [] => Err("there is nothing to look at: name it with --artifact FILE".to_owned()),
+            [] => Err("there is no artifact: name one with --artifact FILE".to_owned()),
             _ => Ok(Shows::Everything),
         }
     }
@@ -97,7 +94,7 @@ impl Materials {
     pub(super) fn nowhere(&self, items: &[&Item], exists: &dyn Fn(&str) -> bool) -> Vec<String> {
         let wrong = |item: &&Item| {
             let words = self.shows(&item.scope, exists).err()?;
-            Some(format!("the scope {} of {} points nowhere: {words}", quoted(item.scope.as_str()), item.id))
+            Some(format!("the scope {} of {} does not exist: {words}", quoted(item.scope.as_str()), item.id))
         };
         items.iter().filter_map(wrong).take(NOWHERE_MAX).collect()
     }
@@ -159,25 +156,25 @@ mod tests {
             ("file:src/a.rs:L7", "This is about line 7 of src/a.rs; the rest of the file is context."),
             ("src/a.rs", "This is about src/a.rs."),
             ("odd:name", "This is about odd:name."),
-            ("milestone:M2", "the plan has no milestone `M2`: there are: `M1`"),
-            ("code_change:CC-1", "the plan has no code_change `CC-1`, nor any other"),
+            ("milestone:M2", "the plan has no milestone `M2`; it has: `M1`"),
+            ("code_change:CC-1", "the plan has no code_change `CC-1` and no other code_change"),
             ("file:src/b.rs", "there is no file `src/b.rs`"),
             ("src/b.rs", "there is no file `src/b.rs`"),
         ] {
             assert_eq!(words(scope), expected, "{scope}");
         }
-        assert!(words("step:1").starts_with("nothing is known of a `step`"));
+        assert!(words("step:1").starts_with("unknown kind of scope `step`"));
         let none = Materials::default();
         assert!(none.shows(&Scope::whole(), &|_| true).is_err(), "nothing is never everything");
     }
 
     #[test]
-    fn a_scope_that_points_nowhere_names_its_item() {
+    fn a_scope_that_does_not_exist_names_its_item() {
         let item = |id: &str, scope: &str| Item::new(id, Scope::parse(scope).unwrap(), "c", Severity::Must);
         let items = [item("plan-001", "*"), item("plan-002", "milestone:M7")];
         let items: Vec<&Item> = items.iter().collect();
         let said = materials().nowhere(&items, &|_| false);
         assert_eq!(said.len(), 1);
-        assert!(said[0].starts_with("the scope `milestone:M7` of plan-002 points nowhere: "), "{said:?}");
+        assert!(said[0].starts_with("the scope `milestone:M7` of plan-002 does not exist: "), "{said:?}");
     }
 }

@@ -57,7 +57,6 @@ impl Here {
         self.next("Do the work of this phase, then review it.", "decompose")
     }
 
-    /// The next step by the result of the gate.
     pub fn after_gate(&self, state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
         match gated.end {
             GateEnd::Pass => self.next_phase(),
@@ -87,7 +86,6 @@ impl Here {
     }
 }
 
-/// Why a loop has ended.
 pub(super) fn why_stopped(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::ItemCap => {

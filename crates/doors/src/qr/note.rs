@@ -57,7 +57,6 @@ impl Note {
         (format!("qr_{}", body["kind"].as_str().unwrap_or_default()), body.to_string())
     }
 
-    /// The digest of the state file after an event.
     pub fn file_after(note: &ledger::Note) -> Option<Digest> {
         let body: Value = serde_json::from_str(&note.body).ok()?;
         serde_json::from_value(body.get("file")?.clone()).ok()

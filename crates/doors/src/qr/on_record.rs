@@ -21,7 +21,6 @@ enum Latest {
     Accepted,
 }
 
-/// The record of a phase in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OnRecord {
     items: HashMap<String, Latest>,
@@ -62,7 +61,7 @@ impl OnRecord {
             _ if item.status != Status::Pass => None,
             Some(Latest::Passed { by_review: true, .. }) => None,
             Some(Latest::Passed { by, .. }) => Some((item.id.as_str(), by.words())),
-            _ => Some((item.id.as_str(), "nobody is on record".to_owned())),
+            _ => Some((item.id.as_str(), "not recorded".to_owned())),
         };
         state.items.iter().filter_map(who).collect()
     }
@@ -86,11 +85,11 @@ impl OnRecord {
             item.accepted && item.status != Status::Pass && latest(item) != Some(&Latest::Accepted)
         };
         let contradicts = |item: &Item| item.status == Status::Pass && item.finding.is_some();
-        doubts.extend(named("no record says who let these pass", ids(&passed)));
-        doubts.extend(named("no record says who accepted these", ids(&accepted)));
-        doubts.extend(named("these are PASS and have a finding all the same", ids(&contradicts)));
+        doubts.extend(named("no record says who passed these items", ids(&passed)));
+        doubts.extend(named("no record says who accepted these items", ids(&accepted)));
+        doubts.extend(named("these items are PASS but have a finding", ids(&contradicts)));
         let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
-        doubts.extend(named("these files changed since something about them passed", changed));
+        doubts.extend(named("these files changed after an item about them passed", changed));
         doubts
     }
 }

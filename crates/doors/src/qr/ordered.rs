@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Json, E> {
-        Number::from_f64(value).map(Json::Number).ok_or_else(|| E::custom("a number that is none"))
+        Number::from_f64(value).map(Json::Number).ok_or_else(|| E::custom("not a number"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Json, E> {
@@ -127,5 +127,5 @@ pub(super) fn add<E: Error>(entries: &mut Vec<(String, Json)>, key: String, valu
 }
 
 pub(super) fn twice<E: Error>(key: &str) -> E {
-    E::custom(format!("the key {} is there twice", quoted(key)))
+    E::custom(format!("the key {} appears twice", quoted(key)))
 }

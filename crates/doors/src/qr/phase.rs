@@ -16,7 +16,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All of them, in order.
     pub const ALL: [Self; 5] =
         [Self::PlanStructure, Self::PlanCode, Self::PlanDocs, Self::ImplCode, Self::ImplDocs];
 
@@ -39,13 +38,11 @@ impl Phase {
         }
     }
 
-    /// The phase after it.
     pub fn next(self) -> Option<Self> {
         let at = Self::ALL.iter().position(|phase| *phase == self)?;
         Self::ALL.get(at + 1).copied()
     }
 
-    /// The prefix of the ids that this phase gives out.
     pub fn id_prefix(self) -> &'static str {
         match self {
             Self::PlanStructure | Self::PlanCode | Self::PlanDocs => "plan",
@@ -53,7 +50,6 @@ impl Phase {
         }
     }
 
-    /// The name of its state file.
     pub fn file_name(self) -> String {
         file_name(self.name())
     }

@@ -68,7 +68,6 @@ const fn optional(name: &'static str, says: &'static str) -> Field {
     Field { name, kind: Kind::MaybeText, required: false, says }
 }
 
-/// The prompt that asks for items.
 pub fn decompose(phase: Phase, modules: &[&Module], plan: &Plan) -> String {
     let mut task = format!(
         "You break a quality review into items that others verify one by one, each without seeing the rest. The \
@@ -132,7 +131,6 @@ pub fn verify(phase: Phase, item: &Item, shows: Shows<'_>, modules: &[&Module]) 
     }
 }
 
-/// The prompt that asks for fixes of failed items.
 pub fn fix(phase: Phase) -> String {
     let task = format!(
         "You write instructions for somebody who mends what a quality review found. The phase is {phase}. The \
@@ -162,7 +160,6 @@ pub fn shown(name: &str, text: &str) -> Shown {
     Shown { path: name.to_owned(), output: OUTPUT.to_owned(), body: Body::Text(text.to_owned()) }
 }
 
-/// The prompt that asks whether a milestone is implemented.
 pub fn reconcile(milestone: &Part, modules: &[&Module]) -> String {
     let mut task = format!(
         "You compare a plan with what was built. This is about the {} {}: its part of the plan is the first file of \

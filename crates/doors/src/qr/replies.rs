@@ -60,14 +60,11 @@ impl MilestoneStatus {
     }
 }
 
-/// One criterion of a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reconciled {
     pub criterion: String,
     pub met: bool,
-    /// The evidence: a path and a line.
     pub evidence: Option<(String, u32)>,
-    /// A remark.
     pub note: Option<String>,
 }
 
@@ -123,7 +120,7 @@ pub(super) fn with_evidence(
         Some((path, line)) if criterion.met => match has_line(path, *line) {
             Ok(()) => criterion,
             Err(words) => {
-                let note = Some(format!("the evidence points nowhere: {words}"));
+                let note = Some(format!("the evidence does not exist: {words}"));
                 Reconciled { met: false, note, ..criterion }
             }
         },
@@ -190,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_that_points_nowhere_is_not_met() {
+    fn evidence_that_does_not_exist_is_not_met() {
         let criteria = milestone(&reply("SATISFIED", &[("MET", Some("a:3")), ("MET", Some("b:1"))])).unwrap();
         let has_line = |path: &str, line: u32| match (path, line) {
             ("a", 1..=3) => Ok(()),
@@ -198,7 +195,7 @@ mod tests {
         };
         let (satisfied, criteria) = with_evidence(criteria, &has_line);
         assert_eq!(satisfied, MilestoneStatus::Partially);
-        assert_eq!(criteria[1].note.as_deref(), Some("the evidence points nowhere: there is no `b`"));
+        assert_eq!(criteria[1].note.as_deref(), Some("the evidence does not exist: there is no `b`"));
         let (satisfied, _) = with_evidence(criteria, &|_, _| Err("gone".into()));
         assert_eq!(satisfied, MilestoneStatus::No);
     }

@@ -30,7 +30,7 @@ impl Scope {
             }
             _ if text.chars().any(hides) => format!("the scope {} has control characters", quoted(text)),
             Some((_, name)) if name.trim().is_empty() => {
-                format!("the scope {} names nothing after its colon", quoted(text))
+                format!("the scope {} has no name after its colon", quoted(text))
             }
             _ => return Ok(Self(text.to_owned())),
         })

@@ -22,7 +22,6 @@ pub(super) fn parse(word: &str) -> Result<Severity, String> {
     named(word).ok_or_else(|| format!("{} is no severity: MUST, SHOULD or MAY", quoted(word)))
 }
 
-/// Its name in files.
 pub fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Must => "MUST",

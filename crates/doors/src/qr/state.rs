@@ -14,18 +14,14 @@ use std::path::Path;
 pub(super) const ITEMS_MAX: usize = 100_000;
 /// The version that is written.
 const SCHEMA_VERSION: &str = "1.0";
-/// What to do about a file that cannot be used.
 pub(super) const HINT: &str = "correct the file, or begin the phase again: countersign qr reset";
 
-/// The content of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub phase: Phase,
     /// The round, from 1. Only a fix begins another.
     pub iteration: u32,
-    /// The items, in their order.
     pub items: Vec<Item>,
-    /// The name of the phase in the file.
     phase_name: String,
     /// The version as it was found.
     schema_version: Json,
@@ -63,7 +59,6 @@ impl State {
         }
     }
 
-    /// The text of the file.
     pub(super) fn text(&self) -> String {
         // Texts, numbers and lists under keys that are texts can always be written.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
@@ -73,7 +68,6 @@ impl State {
         self.items.iter().find(|item| item.id == id)
     }
 
-    /// How many items have this status.
     pub fn count(&self, status: Status) -> usize {
         self.items.iter().filter(|item| item.status == status).count()
     }
@@ -93,7 +87,6 @@ impl State {
         Refused::UnknownItem(format!("no item has the id {}: {meant}", quoted(id)))
     }
 
-    /// Items by their ids.
     pub fn by_id(&self) -> HashMap<&str, &Item> {
         self.items.iter().map(|item| (item.id.as_str(), item)).collect()
     }

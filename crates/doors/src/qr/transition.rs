@@ -10,12 +10,9 @@ use thiserror::Error;
 /// How long a finding or a reason may be.
 pub(super) const FINDING_BYTES_MAX: usize = 64 * 1024;
 
-/// A ruling on an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruling {
-    /// It passes.
     Pass,
-    /// It fails, with the finding.
     Fail(String),
 }
 
@@ -46,46 +43,27 @@ impl Ruling {
 /// Why a transition is refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
-    /// No item has this id.
     #[error("{0}")]
     UnknownItem(String),
-    /// The ruling is another word.
     #[error("a ruling is exactly PASS or FAIL, not `{0}`")]
     NoRuling(String),
-    /// A failure without a reason.
     #[error("FAIL needs a finding: --finding TEXT says what is wrong")]
     NoFinding,
-    /// A pass with a finding.
-    #[error("PASS has no finding: what is worth saying is a reason to FAIL")]
+    #[error("PASS takes no finding: use FAIL to report a problem")]
     FindingOnPass,
-    /// The finding or the reason is too long.
     #[error("the finding is longer than {FINDING_BYTES_MAX} bytes")]
     FindingTooLong,
     /// A passed item is settled until a fix touches it.
-    #[error("{0} has passed already; `countersign qr fixed --files …` opens again what a change touched")]
+    #[error("{0} has already passed; `countersign qr fixed --files …` reopens the items of changed files")]
     AlreadyPassed(String),
-    /// A person has decided about the item.
     #[error("{0} was accepted by a person")]
     AlreadyAccepted(String),
-    /// An acceptance without a reason.
     #[error("an acceptance needs a reason")]
     NoReason,
-    /// No further round.
     #[error("round {round} of {ceiling} was the last one")]
-    Ceiling {
-        /// The round that failed.
-        round: u32,
-        /// The last round there is.
-        ceiling: u32,
-    },
-    /// An item failed too often.
+    Ceiling { round: u32, ceiling: u32 },
     #[error("{item} has failed {failures} times, as often as an item may")]
-    ItemCap {
-        /// The item.
-        item: String,
-        /// How often it failed.
-        failures: u32,
-    },
+    ItemCap { item: String, failures: u32 },
 }
 
 pub fn gate<'s>(state: &'s State, policy: &GatePolicy) -> GateResult<'s> {
@@ -102,7 +80,6 @@ fn gate_item(item: &Item) -> GateItem<'_> {
     GateItem { id: &item.id, severity: item.severity, standing, failures: item.fail_count }
 }
 
-/// Records a ruling.
 pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(), Refused> {
     let item = state.find_mut(id)?;
     if item.accepted && item.status != Status::Pass {
@@ -125,10 +102,8 @@ pub(super) fn record(state: &mut State, id: &str, ruling: &Ruling) -> Result<(),
     Ok(())
 }
 
-/// What a fix did to the items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fixed {
-    /// Whether a new round has begun.
     pub next_round: bool,
     /// The items to verify again, in their order.
     pub reopened: Vec<String>,
@@ -181,7 +156,6 @@ pub(super) fn fixed(
     Ok(Fixed { next_round, reopened })
 }
 
-/// Refuses a further round of a loop that has ended.
 fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     let gated = gate(state, policy);
     match (gated.end, gated.capped.first().and_then(|id| state.item(id))) {
@@ -195,7 +169,6 @@ fn refuse_stopped(state: &State, policy: &GatePolicy) -> Result<(), Refused> {
     }
 }
 
-/// Accepts an item as it is, for a reason.
 pub(super) fn accept(state: &mut State, id: &str, reason: &str) -> Result<(), Refused> {
     let item = state.find_mut(id)?;
     let reason = reason.trim();

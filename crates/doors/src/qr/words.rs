@@ -39,7 +39,6 @@ fn finding(item: &Item) -> &str {
     item.finding.as_deref().filter(|finding| !finding.trim().is_empty()).unwrap_or(NO_FINDING)
 }
 
-/// The answer to new items.
 pub fn decompose_complete(state: &State, here: &Here) -> String {
     let mut out = format!("DECOMPOSE COMPLETE\n\nItems created: {}\n", state.items.len());
     for item in &state.items {
@@ -61,7 +60,6 @@ fn open_count(state: &State) -> String {
     }
 }
 
-/// `Status: PASS`, or FAIL with the reason.
 fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> String {
     match gated.end {
         GateEnd::Pass => "Status: PASS".to_owned(),
@@ -74,7 +72,6 @@ fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> St
     }
 }
 
-/// The answer after items were verified.
 pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
     format!(
@@ -123,7 +120,6 @@ pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     )
 }
 
-/// The answer of the gate for a phase that has no file.
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     let dir = text::visible_line(&here.state_dir);
     let missing = match is_dir {
@@ -163,7 +159,7 @@ pub fn fix_guidance(
 /// The end of an answer to a fixer. Where the loop is over, the next step is not a fix.
 fn fixing_next(failed: &[&Item], state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    let none = if failed.is_empty() { "Nothing that blocks has failed.\n\n" } else { "" };
+    let none = if failed.is_empty() { "No blocking item has failed.\n\n" } else { "" };
     let next = match gated.end {
         GateEnd::Ceiling | GateEnd::ItemCap => here.after_gate(state, &gated, policy),
         _ if failed.is_empty() => here.after_gate(state, &gated, policy),
@@ -187,14 +183,12 @@ pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String
     out + &fixing_next(&failed, state, policy, here)
 }
 
-/// The answer to a recorded ruling.
 pub fn recorded(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let status = state.item(id).map_or(Status::Todo, |item| item.status).name();
     let next = if gate(state, policy).open.is_empty() { here.gate() } else { here.verify() };
     format!("Recorded: {id} {status}\nItems: {}\n\n{next}\n", counts(state))
 }
 
-/// The answer to a fix.
 pub fn fixes_applied(state: &State, fixed: &Fixed, policy: &GatePolicy, here: &Here) -> String {
     let title = match !fixed.next_round && fixed.reopened.is_empty() {
         true => "Nothing to fix: no item has failed since the last fix",
@@ -206,7 +200,6 @@ pub fn fixes_applied(state: &State, fixed: &Fixed, policy: &GatePolicy, here: &H
     format!("{title}\n\nRound: {}\n{reopened}\n{next}\n", state.iteration)
 }
 
-/// The answer to an acceptance.
 pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
     format!("Accepted: {id}\n{}\n{}\n", passed_over(state, &gated), here.after_gate(state, &gated, policy))
@@ -230,24 +223,21 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
     let words: Vec<&str> = by_word.iter().map(|(id, _)| *id).collect();
     let who: HashMap<&str, &str> = by_word.iter().map(|(id, who)| (*id, who.as_str())).collect();
     let who = |item: &Item| short(who.get(item.id.as_str()).unwrap_or(&""));
-    out.push_str(&list("Passed on a word, without a review:", state, &words, who));
+    out.push_str(&list("Passed without a review, as reported by:", state, &words, who));
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
 }
 
-/// The answer to `init`.
 pub fn initialised(here: &Here, created: bool) -> String {
-    let was = if created { "created" } else { "was there already" };
+    let was = if created { "created" } else { "already existed" };
     let next = format!("NEXT: Begin with {}. Run: {}", here.phase, here.command("execute"));
     format!("State directory: {} ({was})\n\n{next}\n", text::visible_line(&here.state_dir))
 }
 
-/// The answer to `reset`.
 pub fn reset(here: &Here, removed: bool) -> String {
     let was = if removed { "its state is removed" } else { "it had no state" };
     format!("Reset: {}, {was}\n\n{}\n", here.phase, here.decompose())
 }
 
-/// The answer to the executor of a phase.
 pub fn execute(here: &Here) -> String {
     format!("Phase: {}\nTask: {}\n\n{}\n", here.phase, task(here.phase), here.execute())
 }

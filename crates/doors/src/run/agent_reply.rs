@@ -81,13 +81,13 @@ fn failure_of(problem: &Problem, worked: &WorkResult) -> Failure {
         Kind::NotInstalled => infrastructure("the agent is not installed, or not on the PATH"),
         Kind::NotStarted => infrastructure("the agent could not be started"),
         Kind::NotSignedIn => infrastructure("the agent is not signed in"),
-        Kind::Rejected => infrastructure("the agent's service did not take the question"),
+        Kind::Rejected => infrastructure("the agent's service rejected the request"),
         Kind::BudgetUsedUp => Failure::for_good(
             ErrorCode::BudgetExceeded,
             "the agent has used up its budget",
             Outcome::BudgetReached,
         ),
-        _ => Failure::of_work(ErrorCode::Unknown, format!("the agent broke off: {quoted}")),
+        _ => Failure::of_work(ErrorCode::Unknown, format!("the agent failed: {quoted}")),
     }
 }
 

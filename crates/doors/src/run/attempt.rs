@@ -28,14 +28,12 @@ const FIXES_MAX: u32 = 3;
 pub(super) const ERROR_BYTES: usize = 8 * 1024;
 const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// Why an attempt ends before its merge.
 pub(super) enum Halt {
     Failed(Box<Failure>),
     /// A person has to decide first.
     Awaits(ReviewId),
     /// The run stops; the checkpoint stays.
     Stopped,
-    /// The whole run ends with an error.
     Broken(RunError),
 }
 
@@ -52,7 +50,6 @@ impl<E: Into<RunError>> From<E> for Halt {
 }
 
 pub(super) struct Ready {
-    /// The judged tree.
     pub tree: String,
     pub review: ReviewRecord,
 }
@@ -61,16 +58,13 @@ pub(super) struct Failure {
     pub code: ErrorCode,
     /// For people, and for the prompt of the next attempt.
     pub error: String,
-    /// For the outcome of the run.
     pub outcome: Outcome,
     pub retry: Retry,
     pub review: Option<ReviewRecord>,
 }
 
-/// Whether another attempt follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retry {
-    /// While the task has attempts left.
     WhileLeft,
     /// Also without attempts left: a person asked for it.
     Granted,
@@ -157,7 +151,7 @@ impl TaskRun<'_> {
         let _ = std::fs::write(&kept, &now);
         self.tasks.put_back(before)?;
         self.say(ProgressEvent::Warning(format!(
-            "{} was edited while the agent worked on {}: it was put back, and what was written is in {}",
+            "{} was edited while the agent worked on {}: Countersign restored it and saved the edited text in {}",
             self.layout.tasks_name(),
             self.task.id,
             kept.display()
@@ -191,7 +185,7 @@ impl TaskRun<'_> {
             }
             End::Cancelled => Err(Halt::Stopped),
             End::Failed(_) if !self.settings.config.lint_blocking => {
-                let lines = format!("`{lint}` is not content:\n{}", result.output.trim());
+                let lines = format!("`{lint}` reported problems:\n{}", result.output.trim());
                 self.checkpoint.lint = Some(cut(&lines, OUTPUT_BYTES).to_owned());
                 Ok(())
             }
@@ -232,7 +226,7 @@ impl TaskRun<'_> {
         let mut stale = None;
         for _ in 0..FIXES_MAX {
             let Some(change) = self.change(&self.checkpoint).await? else {
-                let words = "the agent said that it is done and changed nothing";
+                let words = "the agent reported the task as done but changed no files";
                 return Err(Failure::of_work(ErrorCode::TaskFailed, words).into());
             };
             if !self.settings.config.run_review {
@@ -243,11 +237,11 @@ impl TaskRun<'_> {
             let judged = self.judge(change).await?;
             if judged.outcome() == Outcome::NoVerdict(NoVerdict::Stale) {
                 // The files changed during the review: only the reviewer was at work here.
-                self.log.write(b"the files were changed meanwhile: tests, lint and review begin again\n");
+                self.log.write(b"the files changed during the review: tests, lint and review start again\n");
                 let last = judged.stored.review.round().map(|round| round.n);
                 for (_, found) in judged.stored.review.fixes().filter(|(round, _)| Some(round.n) == last) {
                     self.log.write(
-                        format!("the reviewer found, and changed files itself:\n{found}\n").as_bytes(),
+                        format!("the reviewer changed files itself and reported:\n{found}\n").as_bytes(),
                     );
                 }
                 self.checkpoint.fixed = true;
@@ -259,8 +253,8 @@ impl TaskRun<'_> {
             }
             return self.conclude(judged).await;
         }
-        let words = "the files changed again and again while they were judged";
-        Err(Failure { review: stale, ..no_verdict(words, NoVerdict::Stale) }.into())
+        let words = format!("the files changed during each of {FIXES_MAX} reviews");
+        Err(Failure { review: stale, ..no_verdict(&words, NoVerdict::Stale) }.into())
     }
 
     async fn conclude(&mut self, mut judged: Judged) -> Result<Ready, Halt> {
@@ -314,7 +308,6 @@ impl TaskRun<'_> {
         }
     }
 
-    /// Whether the task may be merged after its review.
     async fn apply_verdict(&self, judged: &Judged) -> Result<Ready, Halt> {
         let outcome = judged.outcome();
         let ready = |status| {
@@ -346,7 +339,7 @@ impl TaskRun<'_> {
                 (Failure::for_good(ErrorCode::ReviewRejected, words, outcome), ReviewStatus::Rejected)
             }
             outcome => {
-                let words = format!("the review is over: {outcome}");
+                let words = format!("the review ended: {outcome}");
                 (Failure::for_good(review_failed(), words, outcome), ReviewStatus::Failed)
             }
         };
@@ -381,7 +374,7 @@ fn fix_reason(judged: &Judged) -> Option<String> {
 
 fn needs_work(judged: &Judged, person: Option<String>) -> Failure {
     let findings = judging::findings_text(&judged.stored.review, judged.fixed);
-    let findings = findings.unwrap_or_else(|| "nothing was found".to_owned());
+    let findings = findings.unwrap_or_else(|| "no findings".to_owned());
     let (error, retry) = match person {
         Some(reason) => (format!("a person sent it back: {reason}\n{findings}"), Retry::Granted),
         None => (format!("the review found:\n{findings}"), Retry::WhileLeft),

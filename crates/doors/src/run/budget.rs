@@ -34,7 +34,7 @@ impl TaskRun<'_> {
         let (of_run, of_task) = (self.settings.budget_microusd, self.settings.task_budget_microusd);
         let spent = self.spent_microusd.load(Ordering::Relaxed);
         let words = if spent == UNKNOWN_COST && of_run.or(of_task).is_some() {
-            "an agent did not say what it cost, so that no budget can be kept to"
+            "an agent did not report its cost, so the budget cannot be checked"
         } else if of_run.is_some_and(|most| spent >= most) {
             "the budget of the run is used up"
         } else if of_task.is_some() && of_task <= Some(self.spent_on_task().await?) {

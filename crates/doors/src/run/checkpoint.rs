@@ -6,39 +6,28 @@ use countersign_core::ids::ReviewId;
 use countersign_core::progress::Stage;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// How far a task is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The next stage.
     #[serde(serialize_with = "write_stage", deserialize_with = "read_stage")]
     pub stage: Stage,
     /// The commit the work is against.
     pub base: String,
-    /// Where the agent works.
     #[serde(flatten)]
     pub place: Place,
     pub attempt: u32,
     /// Attempts that do not count: those before a retry, and those that conflicts with the main branch cost.
     #[serde(default)]
     pub allowance: u32,
-    /// Why the previous attempt failed.
     pub previous_error: Option<String>,
-    /// Output of the tests.
     pub tests: Option<String>,
-    /// Output of lint.
     pub lint: Option<String>,
-    /// Reply of the agent.
     #[serde(rename = "said")]
     pub reply: Option<String>,
-    /// Cost of the agent in this attempt.
     pub cost_microusd: Option<u64>,
-    /// Tokens the agent read.
     pub tokens_in: Option<u64>,
-    /// Tokens the agent wrote.
     pub tokens_out: Option<u64>,
     /// Whether the reviewer changed files itself.
     pub fixed: bool,
-    /// The merge under way.
     #[serde(default, rename = "merge")]
     pub merging: Option<Merging>,
     /// How many conflicts with the main branch cost no attempt.
@@ -46,7 +35,6 @@ pub struct Checkpoint {
     pub conflicts: u32,
 }
 
-/// A merge under way: its commit, and the review it follows from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merging {
     /// The commit that joins the task and the main branch.
@@ -55,7 +43,6 @@ pub struct Merging {
     pub review: ReviewRecord,
 }
 
-/// The result of a review, as it is recorded with the attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRecord {
     pub status: ReviewStatus,
@@ -79,7 +66,6 @@ fn key(task: &str) -> String {
 }
 
 impl Checkpoint {
-    /// A task that begins.
     pub fn new(base: String, place: Place) -> Self {
         Self {
             stage: Stage::Agent,
@@ -100,7 +86,6 @@ impl Checkpoint {
         }
     }
 
-    /// The next attempt, at the same place.
     pub fn next(&self, error: String) -> Self {
         Self {
             attempt: self.attempt + 1,
@@ -125,13 +110,11 @@ impl Checkpoint {
         Ok(serde_json::from_str(&text).ok())
     }
 
-    /// Writes the checkpoint.
     pub async fn keep(&self, state: &State, task: &str) -> Result<(), StateError> {
         let text = serde_json::to_string(self).unwrap_or_default();
         state.set_meta(&key(task), &text).await
     }
 
-    /// Deletes the checkpoint: the task is over.
     pub async fn forget(state: &State, task: &str) -> Result<(), StateError> {
         state.set_meta(&key(task), "").await
     }

@@ -6,13 +6,10 @@ use countersign_core::progress::Issue;
 use countersign_core::review::Verb;
 use countersign_core::text::visible_line;
 
-/// The summary of a change that a person decides about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// The task's id.
     pub task: String,
     pub name: String,
-    /// The issues.
     pub issues: Vec<Issue>,
     /// The verdict, such as `REVIEW_PASSED`, or why there is none.
     pub verdict: String,
@@ -21,12 +18,9 @@ pub struct Shown {
 /// A line of the gate, by kind, so that it can be coloured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The frame around the title.
     Rule(String),
     Title(String),
-    /// A finding.
     Issue(Severity, String),
-    /// Anything else.
     Plain(String),
 }
 
@@ -40,7 +34,6 @@ impl Line {
 }
 
 const WIDTH: usize = 39;
-/// The reply to an invalid choice.
 pub const INVALID: &str = "Invalid choice. Use: a, r, f, or s";
 pub const CHOICES: &str = "  [a]pprove  [r]eject  [f]ix-and-retry  [s]kip";
 pub const PROMPT: &str = "> ";
@@ -65,7 +58,6 @@ pub fn lines(shown: &Shown) -> Vec<Line> {
     lines
 }
 
-/// A finding on a line of its own.
 pub fn issue_line(issue: &Issue) -> String {
     let place = issue.place.as_deref().map(|place| format!(" ({})", visible_line(place))).unwrap_or_default();
     format!("  {}: {}{place}", severity_word(issue.severity), visible_line(&issue.text))
@@ -73,17 +65,12 @@ pub fn issue_line(issue: &Issue) -> String {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// A decision.
     Decide(Verb),
-    /// Show the change.
     Diff,
-    /// Edit the files.
     Edit,
-    /// No valid choice.
     Invalid,
 }
 
-/// Parses a choice.
 pub fn choice(typed: &str) -> Choice {
     match typed.trim().to_lowercase().as_str() {
         "a" | "approve" => Choice::Decide(Verb::Approve),

@@ -29,7 +29,6 @@ use std::pin::Pin;
 /// The run counts attempts, so the number of rounds never stops a review.
 const ROUNDS_MAX: u32 = 100;
 
-/// The configuration a change is judged by.
 #[derive(Clone)]
 pub struct Judging {
     pub rules: Vec<Rule>,
@@ -42,7 +41,6 @@ pub struct Judging {
 
 /// Finds the configuration as of the base of a change, so that no change chooses its judge.
 pub trait ReviewConfigSource: Send + Sync {
-    /// For a change against `base`, in a folder.
     fn at<'a>(
         &'a self,
         base: &'a str,
@@ -125,7 +123,7 @@ impl TaskRun<'_> {
         let gate_files = change.gate_files();
         if !gate_files.is_empty() {
             self.say(ProgressEvent::Warning(format!(
-                "{} changes what work is judged by or run with, which a person has to see: {}",
+                "{} changes files that control reviews or runs; a person must check them: {}",
                 self.task.id,
                 gate_files.join(", ")
             )));
@@ -197,7 +195,6 @@ pub fn issues(review: &Review, fixed: bool) -> Vec<Issue> {
     fixes(review, fixed).iter().flat_map(|words| of_text(words)).chain(found).collect()
 }
 
-/// What the reviewer wrote about its own fixes since the work was last sent back.
 fn fixes(review: &Review, fixed: bool) -> Vec<&str> {
     let passed = review.round().is_some_and(|round| round.end == Some(RoundEnd::Pass));
     let sent_back = review.rounds.iter().filter(|round| round.end == Some(RoundEnd::NeedsWork));
@@ -230,7 +227,6 @@ fn of_finding(finding: &Finding) -> Vec<Issue> {
     finding.in_brief().map(issue).collect()
 }
 
-/// The verdict of a round in the words of a run.
 pub fn verdict_words(review: &Review, fixed: bool) -> String {
     let Some(round) = review.round() else { return "no review".to_owned() };
     match round.end {

@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 
 const MAX_PREFIX_CHARS: usize = 64;
 
-/// The files of one list of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     root: PathBuf,
     prefix: String,
 }
 
-/// An invalid prefix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a prefix is up to 64 letters, digits, `-`, `_` and `.`, and begins with a letter or digit, such as `phase5-`"
@@ -36,7 +34,6 @@ impl Layout {
         &self.root
     }
 
-    /// The folder of most of them.
     pub fn spec(&self) -> PathBuf {
         self.root.join("spec")
     }
@@ -54,7 +51,6 @@ impl Layout {
         format!("spec/{}tasks.md", self.prefix)
     }
 
-    /// The subject of the reviews of a task.
     pub fn subject(&self, task: &str) -> Subject {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
     }
@@ -67,7 +63,6 @@ impl Layout {
         self.named("", "design.md")
     }
 
-    /// The state database.
     pub fn state_db(&self) -> PathBuf {
         self.named(".executor-", "state.db")
     }
@@ -76,7 +71,6 @@ impl Layout {
         self.named(".executor-", "state.json")
     }
 
-    /// The lock of a run.
     pub fn lock(&self) -> PathBuf {
         self.named(".executor-", "state.lock")
     }
@@ -86,12 +80,10 @@ impl Layout {
         self.spec().join(".executor-stop")
     }
 
-    /// The progress of a run.
     pub fn progress(&self) -> PathBuf {
         self.spec().join(".executor-progress.txt")
     }
 
-    /// The logs of attempts.
     pub fn logs(&self) -> PathBuf {
         self.named(".executor-", "logs")
     }

@@ -13,16 +13,12 @@ const MAX_HOLDER_BYTES: u64 = 4096;
 const RELEASE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(10);
 
-/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process.
     pub pid: u32,
-    /// Its command line.
     pub command: String,
     /// The local time of the lock.
     pub since: String,
-    /// The machine.
     pub host: String,
 }
 
@@ -32,13 +28,10 @@ pub struct RunLock {
     file: File,
 }
 
-/// Why there is no lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another run has the lock.
     #[error("another run is under way: {0}")]
     Held(String),
-    /// The file cannot be used.
     #[error("the lock {0} cannot be taken: {1}")]
     Io(String, io::Error),
 }
@@ -89,7 +82,6 @@ fn is_gone(words: &str, host: &str) -> bool {
         && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
 }
 
-/// The holder of the lock, if it is held.
 pub fn holder(path: &Path) -> io::Result<Option<String>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -111,7 +103,7 @@ fn words(file: &mut File) -> io::Result<String> {
     let parts: Vec<_> =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(visible_line).collect();
     match parts.is_empty() {
-        true => Ok("a process that does not say who it is".to_owned()),
+        true => Ok("an unknown process".to_owned()),
         false => Ok(parts.join(", ")),
     }
 }
@@ -162,7 +154,7 @@ mod tests {
         let (gone, alive) = (ended.id(), std::process::id());
         let said = |pid: u32, host: &str| format!("pid: {pid}, command: run, since: now, host: {host}");
         assert!(is_gone(&said(gone, "box"), "box") && !is_gone(&said(gone, "box"), "another"));
-        assert!(!is_gone(&said(alive, "box"), "box") && !is_gone("nobody", "box"));
+        assert!(!is_gone(&said(alive, "box"), "box") && !is_gone("unknown", "box"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.lock");
         std::fs::write(&path, said(gone, "box").replace(", ", "\n")).unwrap();
@@ -180,7 +172,7 @@ mod tests {
         let file = File::create(&path).unwrap();
         file.lock().unwrap();
         let said = RunLock::take(&path, &me()).unwrap_err().to_string();
-        assert!(said.ends_with("a process that does not say who it is"), "{said}");
+        assert!(said.ends_with("an unknown process"), "{said}");
         assert!(matches!(RunLock::take(&folder.path().join("no/l"), &me()), Err(LockError::Io { .. })));
     }
 }

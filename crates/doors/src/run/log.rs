@@ -33,7 +33,6 @@ pub fn all(logs: &Path, task: &str) -> Vec<PathBuf> {
 }
 
 impl Log {
-    /// Opens a log to append to it.
     pub fn open(logs: &Path, task: &str, attempt: u32) -> io::Result<Self> {
         std::fs::create_dir_all(logs)?;
         let file = OpenOptions::new().create(true).append(true).open(path(logs, task, attempt))?;
@@ -41,12 +40,10 @@ impl Log {
         Ok(Self(Arc::new(Mutex::new(Open { file, bytes }))))
     }
 
-    /// Writes a heading.
     pub fn heading(&self, text: &str) {
         self.write(format!("\n== {text}\n").as_bytes());
     }
 
-    /// Writes the output of a program while it runs.
     pub fn tap(&self) -> Tap {
         let log = self.clone();
         Tap::new(move |piece| log.write(piece))

@@ -7,10 +7,12 @@ use countersign_engine::git::GitError;
 const NAMED: usize = 10;
 
 pub(super) enum Merged {
-    /// The tree of both.
     Tree(String),
     /// Both sides stand in these files; with the messages of git.
-    Conflict { files: Vec<String>, words: String },
+    Conflict {
+        files: Vec<String>,
+        words: String,
+    },
     /// Git refused to begin: nothing changed.
     Refused(String),
 }

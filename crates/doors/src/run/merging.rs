@@ -55,7 +55,7 @@ impl TaskRun<'_> {
                 // The merged tree is tested before it is on the main branch.
                 if let Some(test) = &self.settings.config.commands.test {
                     let result = self.command("tests after the main branch moved", test).await?;
-                    let what = format!("together with what is on `{}` now, `{test}`", self.repo.main);
+                    let what = format!("after the merge with `{}`, `{test}`", self.repo.main);
                     check_tests(&result, &what)?;
                 }
                 tips = self.repo.tips(&self.checkpoint.place).await?;
@@ -71,7 +71,7 @@ impl TaskRun<'_> {
                 Advanced::Refused(words) => return Err(in_the_way(&self.repo.main, &words).into()),
             }
         }
-        let words = format!("`{}` was moved by somebody else again and again", self.repo.main);
+        let words = format!("another process kept moving `{}` during the merge", self.repo.main);
         Err(Failure::of_work(ErrorCode::Unknown, words).into())
     }
 
@@ -79,8 +79,7 @@ impl TaskRun<'_> {
     async fn warn_unjudged(&self, from: &str, to: &str) -> Result<(), RunError> {
         let commits = self.repo.unjudged(from, to).await?;
         if !commits.is_empty() {
-            let words =
-                format!("`{}` has commits that nobody judged here: {}", self.repo.main, commits.join("; "));
+            let words = format!("`{}` has commits without a review: {}", self.repo.main, commits.join("; "));
             self.say(ProgressEvent::Warning(words));
         }
         Ok(())
@@ -98,19 +97,17 @@ pub(super) fn refused() -> ErrorCode {
     ErrorCode::Other("MERGE_REFUSED".to_owned())
 }
 
-/// The work passed, and uncommitted files are in the way.
 fn in_the_way(main: &str, words: &str) -> Failure {
-    let words = format!(
-        "it passed and is not on `{main}`, because files there are not committed and would be overwritten: {words}"
-    );
+    let words =
+        format!("the review passed, but the merge into `{main}` would overwrite uncommitted files: {words}");
     Failure { retry: Retry::No, ..Failure::of_work(refused(), words) }
 }
 
 fn conflicting(main: &str, files: &[String], words: &str) -> Failure {
     let files = files.join(", ");
     let words = format!(
-        "the work is in conflict with what is on `{main}` now, in: {files}\nBoth sides stand in these files between \
-         conflict markers: keep what both want, and remove the markers.\n{words}"
+        "the work conflicts with `{main}` in: {files}\nThese files have both sides between conflict markers: \
+         keep the intent of both sides, and remove the markers.\n{words}"
     );
     Failure::of_work(ErrorCode::Other("MERGE_CONFLICT".to_owned()), words)
 }

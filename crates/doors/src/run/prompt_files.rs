@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 const MAX_NAME_BYTES: usize = 80;
 
-/// A prompt, and the variables its template has.
 pub(super) struct Rendered {
     pub text: String,
     pub used: BTreeSet<String>,

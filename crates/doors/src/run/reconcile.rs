@@ -55,7 +55,7 @@ impl Run {
             _ => return Ok(()),
         };
         let words = format!(
-            "{} is {} in {}: it counts as {to} now",
+            "{} is {} in {}, so its state is now {to}",
             task.id,
             task.status.word(),
             self.layout.tasks_name()

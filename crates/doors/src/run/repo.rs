@@ -19,7 +19,6 @@ use tokio::time::Instant;
 const WRITERS_END: Duration = Duration::from_secs(5);
 const REMOVE_AGAIN: Duration = Duration::from_millis(20);
 
-/// The repository of a project.
 #[derive(Clone, Debug)]
 pub struct Repo {
     pub(super) git: Git,
@@ -28,7 +27,6 @@ pub struct Repo {
     pub(super) lacks_symref_update: Arc<AtomicBool>,
     /// Held while worktrees are added, listed or removed: git reads an incomplete one as broken.
     worktrees: Arc<Mutex<()>>,
-    /// The name of the main branch.
     pub main: String,
 }
 
@@ -53,29 +51,23 @@ fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     IgnoredAny::deserialize(deserializer).map(drop)
 }
 
-/// Why a git step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The main branch has no commit.
     #[error("the branch `{0}` has no commit: make a first one")]
     NoCommit(String),
-    /// No main branch was found.
-    #[error("there is no branch to merge into: name it as `main_branch`")]
+    #[error("no main branch was found: set `main_branch`")]
     NoMain,
-    /// The configured main branch does not exist.
-    #[error("`main_branch` is `{0}`, and there is no such branch")]
+    #[error("`main_branch` is `{0}`, but this branch does not exist")]
     NotABranch(String),
-    /// The folder cannot be read.
     #[error("the project cannot be read: {0}")]
     Folder(std::io::Error),
-    /// The files cannot be compared.
     #[error("{0}")]
     Change(String),
-    /// Another branch is checked out than the main one.
-    #[error("`{0}` is checked out, and tasks start from `{1}`: `git switch {1}` first, or use --no-branch")]
+    #[error(
+        "`{0}` is checked out, but tasks start from `{1}`: run `git switch {1}` first, or use --no-branch"
+    )]
     NotOnMain(String, String),
 }
 
@@ -91,7 +83,6 @@ struct Head {
 }
 
 impl Repo {
-    /// The repository around a project.
     pub async fn open(root: &Path, configured: Option<&str>) -> Result<Self, RepoError> {
         let git = Git::at(root);
         let none = || configured.map_or(RepoError::NoMain, |name| RepoError::NotABranch(name.to_owned()));
@@ -129,7 +120,7 @@ impl Repo {
         let output = match self.at(place).text(["rev-parse", &main, "HEAD", "HEAD^{tree}"]).await {
             Ok(output) => output,
             Err(error) => {
-                // Mostly because there is no such branch, and this error says so.
+                // Mostly the branch does not exist, and this error says so.
                 self.main_tip().await?;
                 return Err(error.into());
             }
@@ -270,7 +261,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Removes the branch and the worktree of a task.
     pub(super) async fn discard(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {

@@ -9,7 +9,6 @@ use countersign_core::review::Review;
 use countersign_engine::engine::EngineError;
 
 impl Run {
-    /// Whether a person rejected a task in its last attempt.
     pub async fn was_rejected(&self, task: &str) -> Result<bool, RunError> {
         if self.tasks.read()?.get(task).is_none() {
             return Err(RunError::NoTask(task.to_owned()));

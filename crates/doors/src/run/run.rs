@@ -25,20 +25,13 @@ use std::sync::atomic::AtomicU64;
 use tokio_util::sync::CancellationToken;
 
 pub struct RunParts {
-    /// The engine of the project.
     pub engine: Engine,
-    /// The guard of all processes.
     pub guard: GuardProgram,
-    /// The paths of its files.
     pub layout: Layout,
-    /// The repository.
     pub repo: Repo,
-    /// The agent.
     pub worker: Worker,
     pub settings: Settings,
-    /// Finds the rules and reviewers of a change.
     pub judges: Arc<dyn ReviewConfigSource>,
-    /// The people it asks.
     pub people: Arc<dyn HumanGate>,
     /// Stops the run after the current step.
     pub stop: CancellationToken,
@@ -50,11 +43,8 @@ pub struct Run {
     parts: RunParts,
     pub(super) state: State,
     pub(super) tasks: TaskFile,
-    /// The environment of the agent and of the commands.
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// Held by the task that merges.
     pub(super) merging: tokio::sync::Mutex<()>,
-    /// What the agents of this run cost.
     pub(super) spent_microusd: AtomicU64,
     /// Never cancelled: the current step goes on when the run stops.
     pub(super) never: CancellationToken,
@@ -68,12 +58,10 @@ impl std::ops::Deref for Run {
     }
 }
 
-/// The answer of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said<T> {
-    /// There is a decision.
     Decided(T),
-    /// There is no person to ask.
+    /// No person is at the terminal.
     Nobody,
     /// They stop the run.
     Interrupted,
@@ -82,26 +70,19 @@ pub enum Said<T> {
 /// A judged change that waits for a person's decision.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// The summary they see first.
     pub shown: &'a Shown,
     pub diff: &'a str,
-    /// The files that changed.
     pub files: &'a [PathBuf],
-    /// The engine of the review.
     pub engine: &'a Engine,
-    /// The review.
     pub stored: &'a Stored,
 }
 
-/// Why a person could not be asked, or the decision was not recorded.
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The answer of a person, with the review after the decision.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
-/// People at a terminal.
 pub trait HumanGate: Send + Sync {
-    /// Asks for a decision about a task, and records it.
     fn ask<'a>(&'a self, question: Question<'a>) -> Asked<'a>;
 
     /// Asks whether to go on after a task failed for good.
@@ -111,34 +92,24 @@ pub trait HumanGate: Send + Sync {
 /// Why a run ends with an error. A failed task is not one.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The engine or its ledger.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The state of the run.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The list of tasks.
     #[error(transparent)]
     Tasks(#[from] TaskFileError),
-    /// The repository.
     #[error(transparent)]
     Repo(#[from] RepoError),
-    /// The change of a task.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// The configuration.
     #[error("{0}")]
     Configuration(String),
-    /// A file or a program.
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    /// The person at the terminal.
     #[error(transparent)]
     Person(PersonError),
-    /// Files with uncommitted changes.
-    #[error("there are changes that are not committed: {}", listed(.0))]
+    #[error("there are uncommitted changes: {}", listed(.0))]
     Dirty(Vec<String>),
-    /// There is no such task.
     #[error("there is no task `{0}`")]
     NoTask(String),
 }
@@ -157,7 +128,6 @@ impl RunError {
         Self::Configuration(Problems::from(problem).to_string())
     }
 
-    /// The outcome a command ends with.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Engine(error) => error.outcome(),
@@ -180,7 +150,6 @@ fn listed(files: &[String]) -> String {
 }
 
 impl Run {
-    /// Opens the state and the list of tasks.
     pub async fn open(parts: RunParts) -> Result<Self, RunError> {
         Ok(Self {
             state: State::open(&parts.layout).await?,

@@ -10,32 +10,26 @@ use super::task::TaskEnd;
 use super::tasks::{self, Status, Task, TaskList};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::progress::ProgressEvent;
+use countersign_core::text::counted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The selection of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All that can run.
     All,
     Milestone(String),
     /// These, in the order in which they can run.
     These(Vec<String>),
-    /// The first that can run.
     Next,
 }
 
-/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// How each task ended, by its id.
     pub ends: BTreeMap<String, TaskEnd>,
-    /// Selected tasks that did not run.
     pub left: BTreeMap<String, Left>,
-    /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
 }
 
@@ -74,7 +68,6 @@ impl Run {
         Ok(order)
     }
 
-    /// Runs tasks until none can run.
     pub async fn run(self: &Arc<Self>, which: &Selection) -> Result<Results, RunError> {
         let mut results = Results::default();
         self.check_named(which)?;
@@ -94,7 +87,8 @@ impl Run {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }
             let Some(ended) = running.join_next().await else { break };
-            let (task, ended) = ended.map_err(io::Error::other).map_err(RunError::io("a task broke off"))?;
+            let (task, ended) =
+                ended.map_err(io::Error::other).map_err(RunError::io("a task ended unexpectedly"))?;
             let end = match ended {
                 Ok(end) => end,
                 Err(error) => {
@@ -213,8 +207,8 @@ impl Run {
         }
         self.shelve(task, checkpoint, "interrupted").await?;
         Err(RunError::Configuration(format!(
-            "{} was interrupted after it had changed {}, which this run would have worked by. The work is on its branch \
-             now and `{}` is checked out: run it again",
+            "{} was interrupted after it changed {}, from which this run reads its settings. Its work is now on its branch \
+             and `{}` is checked out: run the command again",
             task.id,
             gate_files.join(", "),
             self.repo.main
@@ -225,7 +219,7 @@ impl Run {
         if self.stop.is_cancelled() {
             return Some("it was interrupted".to_owned());
         }
-        self.layout.stop().exists().then(|| "somebody asked for it with `countersign stop`".to_owned())
+        self.layout.stop().exists().then(|| "`countersign stop` was called".to_owned())
     }
 
     async fn stops_after(&self, task: &str, end: &TaskEnd, failures: u32) -> Option<String> {
@@ -234,7 +228,7 @@ impl Run {
             return Some(error.clone());
         }
         if failures >= self.settings.config.max_consecutive_failures {
-            return Some(format!("{failures} tasks in a row failed"));
+            return Some(format!("{} in a row failed", counted(failures, "task", "tasks")));
         }
         // Without an agent, the next task fails too.
         if matches!(outcome, Outcome::NoVerdict(_)) && *code == ErrorCode::Infrastructure && failures > 1 {
@@ -263,7 +257,7 @@ impl Run {
             let left = match known.get(&task.id).filter(|known| is_rejected(known)) {
                 Some(_) => Left {
                     why: format!(
-                        "a person rejected it: `countersign retry {}`, by a person, tries it again",
+                        "a person rejected it; a person can run `countersign retry {}` to try it again",
                         task.id
                     ),
                     outcome: Outcome::Stopped(Stop::Rejected),

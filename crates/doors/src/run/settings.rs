@@ -7,7 +7,6 @@ use std::time::Duration;
 /// Where a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HumanGate {
-    /// Nowhere.
     Off,
     /// At this terminal; where there is none, later.
     Terminal,
@@ -17,20 +16,15 @@ pub enum HumanGate {
     Later,
 }
 
-/// The settings of one run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The configuration with the flags applied. A command that is not to run is none.
     pub config: RunConfig,
-    /// Where a person decides.
     pub human: HumanGate,
     /// How many tasks run at once, each in its own worktree; none: one after the other, in the project's worktree.
     pub at_once: Option<usize>,
-    /// The most a run may cost.
     pub budget_microusd: Option<u64>,
-    /// The most one task may cost.
     pub task_budget_microusd: Option<u64>,
-    /// The folder of the worktrees.
     pub worktrees: PathBuf,
 }
 

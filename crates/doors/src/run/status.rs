@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 /// States are padded to the length of `success`.
 const STATE_WIDTH: usize = 7;
 
-/// A task of the list with its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'s> {
     pub task: &'s Task,
-    /// Its summary in the database, if it has one.
     pub summary: Option<&'s Summary>,
 }
 
@@ -48,14 +46,12 @@ impl Standing<'_> {
     }
 }
 
-/// Every task of the list with its summary, in the order of the list.
 pub fn standings<'s>(list: &'s TaskList, summaries: &'s [Summary]) -> Vec<Standing<'s>> {
     let by_id: HashMap<&str, &Summary> = summaries.iter().map(|one| (one.task_id.as_str(), one)).collect();
     let standing = |task: &'s Task| Standing { task, summary: by_id.get(task.id.as_str()).copied() };
     list.tasks().iter().map(standing).collect()
 }
 
-/// The number of tasks per state.
 pub fn counts(standings: &[Standing<'_>]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for standing in standings {

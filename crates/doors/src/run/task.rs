@@ -17,27 +17,21 @@ use countersign_core::text::visible_line;
 use std::ops::Deref;
 use std::time::Instant;
 
-/// How a task ended, for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskEnd {
     /// It is merged, or left uncommitted in the files.
     Done {
         /// The commit on the main branch.
         commit: Option<String>,
-        /// The status of its review.
         review: String,
         review_id: Option<ReviewId>,
     },
-    /// It failed for good.
     Failed {
         code: ErrorCode,
         error: String,
-        /// The outcome for the run.
         outcome: Outcome,
     },
-    /// It waits for a person.
     Awaits {
-        /// The review to decide about.
         review: ReviewId,
     },
     /// The run stopped; the next run goes on with the task.
@@ -45,7 +39,6 @@ pub enum TaskEnd {
 }
 
 impl TaskEnd {
-    /// The outcome for the run.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Done { .. } => Outcome::Passed,
@@ -74,7 +67,6 @@ impl Deref for TaskRun<'_> {
 }
 
 impl Run {
-    /// Makes attempts at a task until it ends.
     pub(super) async fn task(&self, task: &Task) -> Result<TaskEnd, RunError> {
         let mut checkpoint = self.checkpoint(task).await?;
         self.repo.begin(&checkpoint.place, &checkpoint.base).await?;
@@ -133,7 +125,6 @@ impl Run {
         Ok(Checkpoint::new(base, place))
     }
 
-    /// Marks a task that is merged and recorded as done.
     pub(super) async fn done(&self, id: &str, commit: Option<String>, review: &str) -> Result<(), RunError> {
         self.tasks.set(id, Status::Done, &(self.now)())?;
         Checkpoint::forget(&self.state, id).await?;
@@ -233,7 +224,7 @@ impl TaskRun<'_> {
         attempt.output = self.checkpoint.reply.clone();
         (attempt.input_tokens, attempt.output_tokens) =
             (count(self.checkpoint.tokens_in), count(self.checkpoint.tokens_out));
-        #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
+        #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52 microdollars")]
         let dollars = |micro: u64| micro as f64 / 1e6;
         attempt.cost_usd = self.checkpoint.cost_microusd.map(dollars);
         if let Err(failure) = end {

@@ -26,10 +26,8 @@ pub enum TaskFileError {
     /// It cannot be read while it is to be changed.
     #[error("{0}")]
     Unreadable(Problems),
-    /// The task is not there, or not as it should be.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// It cannot be written.
     #[error("{0} cannot be written: {1}")]
     Io(String, io::Error),
 }
@@ -46,13 +44,11 @@ impl TaskFile {
         Self { layout: layout.clone(), writing: Mutex::new(()) }
     }
 
-    /// All tasks as they are now.
     pub fn read(&self) -> Result<TaskList, TaskFileError> {
         let reading = read(&self.layout.tasks()).and_then(|reading| reading.valid());
         reading.map(|(list, _)| list).map_err(TaskFileError::Mistakes)
     }
 
-    /// The text as it is now.
     pub fn text(&self) -> Result<String, TaskFileError> {
         let path = self.layout.tasks();
         std::fs::read_to_string(&path).map_err(TaskFileError::io(&path))

@@ -9,7 +9,6 @@ const TRACED_BYTES: usize = 32 * 1024;
 
 const PREVIOUS: &str = "PREVIOUS_ERRORS";
 
-/// The parts of a prompt.
 pub(super) struct TaskPrompt<'a> {
     pub task: &'a Task,
     /// The passages of requirements and design that the task traces to.
@@ -92,7 +91,6 @@ fn from_template(template: &str, parts: &TaskPrompt<'_>) -> String {
     out
 }
 
-/// The checklist as it is written in the list of tasks.
 pub(super) fn checklist(task: &Task) -> String {
     let tick = |done: bool| if done { 'x' } else { ' ' };
     task.checklist.iter().map(|item| format!("- [{}] {}\n", tick(item.done), item.text)).collect()

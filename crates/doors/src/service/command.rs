@@ -2,14 +2,10 @@
 
 use countersign_core::text;
 
-/// The name of the built-in command.
 pub const REVIEW_TASK: &str = "review-task";
-/// The folder of the commands of a project.
 pub const COMMANDS_FOLDER: &str = ".claude/commands";
-/// The longest prompt.
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
-/// The prompt of the built-in command.
 pub const REVIEW_TASK_WORDS: &str = "\
 You are an independent reviewer of the work on one task. The message has what is known of the task, the change that \
 was made for it, and what tests and lint say, each under its heading.
@@ -27,7 +23,6 @@ rejected, because a person has to decide before anybody works on.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewCommand {
-    /// A prompt by its name.
     Words {
         /// The name without `/`.
         name: String,
@@ -59,7 +54,7 @@ impl ReviewCommand {
             && name.split(':').all(|part| !part.is_empty());
         match is_name {
             true => Ok(Self::Words { name: name.to_owned(), arguments: arguments.trim().to_owned() }),
-            false => Err(format!("`/{}` is no name of a command", text::visible_line(name))),
+            false => Err(format!("`/{}` is not a valid command name", text::visible_line(name))),
         }
     }
 }

@@ -32,24 +32,16 @@ fn test_command(configured: Option<&str>, is_there: impl Fn(&str) -> bool) -> Op
     configured.or_else(found).map(str::to_owned)
 }
 
-/// The context of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// Output of the tests.
     pub tests: Option<String>,
-    /// Output of lint.
     pub lint: Option<String>,
-    /// The end of the session log.
     pub session_log: Option<String>,
 }
 
-/// Where commands are run.
 pub struct CommandEnv<'a> {
-    /// The guard of all processes.
     pub guard: &'a GuardProgram,
-    /// The project.
     pub root: &'a Path,
-    /// The environment of the commands.
     pub environment: &'a [(OsString, OsString)],
 }
 
@@ -76,7 +68,6 @@ impl Known {
         Ok(known)
     }
 
-    /// The sections of the prompt, with or without a task.
     pub fn sections(&self, task: Option<&Task>, settings: &ServiceConfig) -> Sections {
         let context = settings.context;
         let task = task.filter(|_| context.task_definition);

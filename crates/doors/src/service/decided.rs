@@ -11,7 +11,6 @@ use countersign_core::review::{Review, State};
 
 const PERSON: &str = "a person";
 
-/// The task of a subject, if it exists.
 pub async fn task_of(tasks: &Tasks, subject: &Subject) -> Result<Option<Task>, ServiceError> {
     Ok(tasks.list().await?.into_iter().find(|task| tasks.subject(task) == *subject))
 }

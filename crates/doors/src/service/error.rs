@@ -7,43 +7,22 @@ use countersign_engine::workspace::ChangeError;
 use countersign_engine::yaml::{Problems, quoted};
 use std::io;
 
-/// Why a step about a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The plan cannot be read, or has mistakes.
     #[error("{0}")]
     Plan(Problems),
-    /// The plan changed meanwhile.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// Invalid input.
     #[error("{message}")]
-    Usage {
-        /// What is wrong.
-        message: String,
-        /// What to do.
-        hint: String,
-    },
-    /// There is no such task.
+    Usage { message: String, hint: String },
     #[error("there is no task {0}")]
     NoTask(String),
-    /// Another task has this id; with its title.
-    #[error("there is a task `{0}` already, called {1}")]
+    #[error("task `{0}` already exists: {1}")]
     Taken(String, String),
-    /// A person has to decide first.
     #[error("task {id} is blocked: {why}")]
-    Blocked {
-        /// The task.
-        id: String,
-        /// Why.
-        why: String,
-        /// The review that stopped.
-        review: String,
-    },
-    /// A file or a program.
+    Blocked { id: String, why: String, review: String },
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }

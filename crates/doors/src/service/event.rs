@@ -13,25 +13,25 @@ pub const STREAM: &str = "service/events";
 /// The record of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskReview {
-    /// The review in the ledger; none where it did not come to one.
+    /// The review in the ledger; null if there is none.
     pub id: Option<String>,
     /// The task.
     pub task_id: String,
-    /// The failing review this is or would be, from 1.
+    /// The number of this review among the failing ones, from 1.
     pub attempt: u32,
     /// Its result.
     pub result: ReviewResult,
-    /// What it found.
+    /// The issues it found.
     pub issues: Vec<String>,
-    /// In a sentence or two.
+    /// A summary of one or two sentences.
     pub summary: String,
-    /// Whether a person is needed, whatever the attempt.
+    /// Whether a person is needed, independent of the attempt.
     pub blocking: bool,
-    /// When it ended, or began while it is pending; UTC, RFC 3339.
+    /// When it ended; while it is pending, when it began. UTC, RFC 3339.
     pub reviewed_at: String,
-    /// What reviewed.
+    /// The review command.
     pub reviewer_command: String,
-    /// What the reviewers said, as it came, without secrets; cut where it is long.
+    /// The output of the reviewers, without secrets; long output is cut.
     #[serde(default)]
     pub raw_output: Option<String>,
     /// Why there is no verdict.
@@ -39,10 +39,8 @@ pub struct TaskReview {
     pub error: Option<String>,
 }
 
-/// An event of a task review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceEvent {
-    /// A review began.
     ReviewStarted(Happened),
     /// A review approved the work.
     ReviewCompleted(Happened),
@@ -50,13 +48,10 @@ pub enum ServiceEvent {
     ReviewFailed(Happened),
 }
 
-/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
     pub task_id: String,
-    /// The subject of its reviews.
     pub subject: String,
-    /// The title of the task.
     pub title: String,
     /// The name of the project's folder.
     pub project_id: String,
@@ -102,7 +97,6 @@ impl ServiceEvent {
         }
     }
 
-    /// The content.
     pub fn happened(&self) -> &Happened {
         match self {
             Self::ReviewStarted(happened)

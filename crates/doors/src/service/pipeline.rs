@@ -41,7 +41,6 @@ pub fn free_rule() -> Rule {
     }
 }
 
-/// The parts of a review.
 pub struct Reviewing {
     pub tasks: Tasks,
     pub engine: Engine,
@@ -50,23 +49,17 @@ pub struct Reviewing {
     pub settings: ServiceConfig,
     /// The commit the change is against.
     pub base: Option<String>,
-    /// Files that are no part of the work.
     pub left_out: Vec<String>,
-    /// The guard of all processes.
     pub guard: GuardProgram,
-    /// The environment of the commands.
     pub environment: Vec<(OsString, OsString)>,
-    /// The end of the session log.
     pub session_log: Option<String>,
     /// The time, in milliseconds and in words.
     pub now: fn() -> (i64, String),
 }
 
-/// A review that ended.
 pub struct Finished {
     /// The task with its new status.
     pub task: Task,
-    /// Its event.
     pub happened: Happened,
     pub outcome: Outcome,
     /// The number of the failing review that blocks.
@@ -287,7 +280,7 @@ async fn until_free(lock: File, cancel: &CancellationToken) -> Result<File, Serv
         () = cancel.cancelled() => return Err(EngineError::Interrupted.into()),
     };
     let locked = locked.map_err(|error| EngineError::Internal(error.to_string()))?;
-    locked.map_err(ServiceError::io("the review under way cannot be waited for"))
+    locked.map_err(ServiceError::io("waiting for the running review failed"))
 }
 
 fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
@@ -302,8 +295,7 @@ fn concluded(review: &Review, outcome: Outcome) -> Result<Reviewed, String> {
             Ok(said.unwrap_or_else(|| by_findings(review)))
         }
         Outcome::AwaitingPerson => {
-            Err("it changes what work is judged by or run with, and a person has the last word on that"
-                .to_owned())
+            Err("it changes files that control reviews or runs, so a person must decide".to_owned())
         }
         other => {
             let round = review.round();

@@ -4,30 +4,28 @@ use countersign_core::answer::{ReviewResult, Reviewed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Nobody works on it.
+    /// The work has not started.
     Pending,
-    /// Somebody does.
+    /// The work has started.
     InProgress,
-    /// It is done, and nobody has said whether it is good.
+    /// The work is done and waits for its review.
     AwaitingReview,
-    /// It passed.
+    /// The work passed its review.
     Complete,
-    /// It is not done, and need not be.
+    /// The task is not needed any more.
     Skipped,
-    /// A person has to look at it.
+    /// A person has to decide.
     Blocked,
 }
 
 impl TaskStatus {
-    /// All, in the order of a task's life.
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::InProgress, Self::AwaitingReview, Self::Complete, Self::Skipped, Self::Blocked];
 
-    /// The word in a plan.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -44,13 +42,11 @@ impl TaskStatus {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }
 
-    /// Whether the box of the task is ticked.
     pub fn is_ticked(self) -> bool {
         self == Self::Complete
     }
 }
 
-/// Where a task is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
     Plan {
@@ -66,25 +62,22 @@ pub struct Task {
     pub id: String,
     pub title: String,
     pub scope: Option<String>,
-    /// The acceptance criteria.
     pub acceptance: Option<String>,
     pub status: TaskStatus,
-    /// Where it is defined.
     pub home: Home,
 }
 
-/// What people are told.
+/// A notification for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
-    /// In a few words.
+    /// The title, a few words.
     pub title: String,
-    /// In a sentence.
+    /// The message, one sentence.
     pub message: String,
     /// The name of the sound.
     pub sound: String,
 }
 
-/// The sound of notifications.
 pub const SOUND: &str = "Basso";
 
 impl Notification {
@@ -93,7 +86,6 @@ impl Notification {
     }
 }
 
-/// The notification of a completed task.
 pub fn completed(title: &str) -> Notification {
     Notification::new(format!("Task Complete: {title}"), "Its review approved it")
 }
@@ -106,7 +98,6 @@ pub fn person_needed(name: &str, typed: &str) -> Notification {
     Notification::new(format!("Person Needed: {name}"), message)
 }
 
-/// The notification of a review without a verdict.
 pub fn no_verdict(title: &str, why: &str) -> Notification {
     let message = format!("The review could not be completed: {why}");
     Notification::new(format!("No Verdict: {title}"), message)

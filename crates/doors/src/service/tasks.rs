@@ -27,13 +27,11 @@ fn stream(id: &str) -> String {
     format!("{STREAMS}{id}")
 }
 
-/// A task that is added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
     pub title: String,
     #[serde(default)]
     pub scope: Option<String>,
-    /// The acceptance criteria.
     #[serde(default)]
     pub acceptance: Option<String>,
 }
@@ -43,10 +41,8 @@ struct Moved {
     status: TaskStatus,
 }
 
-/// The tasks of a project.
 #[derive(Clone)]
 pub struct Tasks {
-    /// The ledger of the project.
     pub ledger: Ledger,
     pub root: PathBuf,
     /// Its plan, relative to the root.
@@ -99,7 +95,6 @@ impl Tasks {
         self.added(typed).await?.ok_or_else(|| ServiceError::no_task(typed))
     }
 
-    /// A task that was added by command.
     pub async fn added(&self, id: &str) -> Result<Option<Task>, ServiceError> {
         Ok(if is_id(id) { fold(id, &self.ledger.notes(&stream(id)).await?) } else { None })
     }
@@ -173,13 +168,12 @@ impl Tasks {
     }
 
     fn lock_file(&self, name: &str) -> Result<File, ServiceError> {
-        let none = || io::Error::other("the ledger is in no folder");
+        let none = || io::Error::other("the ledger has no folder");
         let dir = self.ledger.dir().ok_or_else(none).map_err(ServiceError::io("tasks cannot be locked"))?;
         let failed = || ServiceError::io(format!("{} cannot be used", lock::folder(dir).display()));
         lock::open(dir, name).map_err(failed())
     }
 
-    /// The lock of a task's review.
     pub fn review_lock(&self, task: &Task) -> Result<File, ServiceError> {
         self.lock_file(&lock::name_of(self.subject(task).as_str()))
     }
@@ -222,7 +216,7 @@ fn is_id(id: &str) -> bool {
 
 fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     if !is_id(id) {
-        let message = format!("{} is no id of a task", quoted(id));
+        let message = format!("{} is not a valid task id", quoted(id));
         let hint = format!(
             "up to {MAX_ID_BYTES} letters, digits, `-`, `_` and `.`, and not like `1.2`, a place in the plan"
         );
@@ -235,7 +229,7 @@ fn check(id: &str, new: &NewTask) -> Result<(), ServiceError> {
     match texts.into_iter().flatten().any(|text| text.len() > MAX_TEXT_BYTES) {
         true => Err(ServiceError::usage(
             format!("a text of the task has more than {MAX_TEXT_BYTES} bytes"),
-            "say it shorter, or name a file in it",
+            "shorten the text, or refer to a file",
         )),
         false => Ok(()),
     }

@@ -80,7 +80,7 @@ fn qr_13_the_round_goes_up_by_one_for_a_fix_and_by_nothing_else() {
     project.write("more.json", plain_items(1).to_string());
     qr(&project, &["decompose", "--items", "more.json"]).exits(2);
     let refused = qr(&project, &["decompose", "--items", "more.json", "--again"]).exits(2);
-    assert!(refused.stderr.contains("for people"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("only a person may replace the items"), "{}", refused.stderr);
     assert_eq!((&state(&project)["iteration"], statuses(&project).len()), (&json!(2), 2));
 }
 

@@ -15,9 +15,9 @@ fn qr_3_a_bad_ruling_changes_nothing() {
         (&["record", "plan-001", "PASS because it is good"], "exactly PASS or FAIL"),
         (&["record", "plan-001", "TODO"], "exactly PASS or FAIL"),
         (&["record", "plan-001", "FAIL"], "needs a finding"),
-        (&["record", "plan-001", "PASS", "--finding", "but"], "PASS has no finding"),
+        (&["record", "plan-001", "PASS", "--finding", "but"], "PASS takes no finding"),
         (&["record", "plan-010", "PASS"], "did you mean `plan-001`"),
-        (&["record", "plan-002", "FAIL", "--finding", "late"], "has passed already"),
+        (&["record", "plan-002", "FAIL", "--finding", "late"], "has already passed"),
         (&["record", "plan-001"], "RULING"),
         (&["record", "plan-001", "PASS", "--severity", "MAY"], "--severity"),
     ];
@@ -42,7 +42,7 @@ fn qr_2_bad_items_make_no_file() {
         (r#"[{"scope": "*", "check": "a", "check": "b"}]"#, "there twice"),
         (r#"[{"scope": "*", "check": "a", "severity": "HIGH"}]"#, "item 1: `HIGH` is no severity"),
         (r#"[{"scope": "*", "check": "a"}, {"scope": "", "check": "a"}]"#, "item 2: a scope is empty"),
-        (r#"[{"id": "a; rm -rf /", "scope": "*", "check": "a"}]"#, "ids cannot have"),
+        (r#"[{"id": "a; rm -rf /", "scope": "*", "check": "a"}]"#, "is invalid: use letters"),
         (
             r#"[{"id": "x", "scope": "*", "check": "a"}, {"id": "x", "scope": "*", "check": "b"}]"#,
             "item 2: another item",

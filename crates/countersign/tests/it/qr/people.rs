@@ -22,8 +22,8 @@ fn an_acceptance_is_a_persons_recorded_and_listed_in_every_report() {
     let before = project.read(FILE);
     let accept = ["accept", "plan-001", "--reason", "agreed with ops"];
     let ran = qr(&project, &accept).exits(2);
-    assert!(ran.stderr.contains("for people"), "{}", ran.stderr);
-    assert!(typed(&project, &accept, Some("CLAUDECODE")).contains("for people"));
+    assert!(ran.stderr.contains("only a person may accept an item"), "{}", ran.stderr);
+    assert!(typed(&project, &accept, Some("CLAUDECODE")).contains("only a person may accept an item"));
     assert!(typed(&project, &["accept", "plan-001", "--reason", " "], None).contains("needs a reason"));
     assert_eq!(project.read(FILE), before);
     assert!(typed(&project, &accept, None).contains("Accepted: plan-001"));

@@ -15,7 +15,11 @@ fn qr_8_what_is_on_record_is_said_beside_the_gate_and_stored_nowhere_else() {
     assert_eq!(qr(&project, &["gate"]).exits(0).stderr, "");
     let before = project.read(FILE);
     let status = qr(&project, &["status"]).exits(0);
-    assert!(status.stdout.contains("Passed on a word, without a review:\n- plan-001: "), "{}", status.stdout);
+    assert!(
+        status.stdout.contains("Passed without a review, as reported by:\n- plan-001: "),
+        "{}",
+        status.stdout
+    );
     assert!(status.stdout.contains("(a caller without a terminal)\n"), "{}", status.stdout);
     let json = qr(&project, &["status", "--json"]).exits(0).json();
     assert_eq!(json["by_word"][1]["id"], "plan-002");
@@ -33,14 +37,14 @@ fn a_pass_written_by_hand_is_no_secret() {
     let ran = qr(&project, &["gate"]).exits(0);
     for words in [
         UNRECORDED,
-        "no record says who let these pass: plan-002, plan-003",
-        "these are PASS and have a finding all the same: plan-002",
+        "no record says who passed these items: plan-002, plan-003",
+        "these items are PASS but have a finding: plan-002",
     ] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
     assert_eq!(qr(&project, &["gate", "--json"]).exits(0).json()["warnings"].as_array().unwrap().len(), 3);
     let status = qr(&project, &["status"]).exits(0).stdout;
-    assert!(status.contains("- plan-003: nobody is on record\n"), "{status}");
+    assert!(status.contains("- plan-003: not recorded\n"), "{status}");
     // It is still said after the next command has taken the file as it is.
     qr(&project, &["record", "plan-001", "PASS"]).exits(0);
     assert!(qr(&project, &["gate"]).exits(0).stderr.contains(UNRECORDED));
@@ -53,7 +57,7 @@ fn an_acceptance_written_by_hand_is_no_persons() {
         json!({ "id": "a", "scope": "*", "check": "c", "status": "FAIL", "finding": "f", "accepted": true });
     project.write(FILE, json!({ "phase": "plan-code", "items": [item] }).to_string());
     let ran = qr(&project, &["gate"]).exits(0);
-    assert!(ran.stderr.contains("no record says who accepted these: a"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no record says who accepted these items: a"), "{}", ran.stderr);
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn a_file_that_changed_since_it_passed_is_named() {
     project.write("a.md", "something else");
     let ran = qr(&project, &["gate"]).exits(0);
     assert!(
-        ran.stderr.contains("these files changed since something about them passed: a.md"),
+        ran.stderr.contains("these files changed after an item about them passed: a.md"),
         "{}",
         ran.stderr
     );

@@ -111,7 +111,7 @@ fn a_change_of_the_gate_itself_waits_for_a_person() {
         let kit = Kit::new(ONE, "");
         kit.agent(&format!("mkdir -p spec/prompts .claude; echo '# more' >>{file}; echo TASK_COMPLETE"));
         let ran = kit.run(&["run", "--all"]).exits(3);
-        assert!(ran.stderr.contains("a person has to see") && ran.stderr.contains(file), "{ran:?}");
+        assert!(ran.stderr.contains("a person must check them") && ran.stderr.contains(file), "{ran:?}");
         kit.nothing_merged();
         kit.said(&["approve", "TASK-001", "--reason", "only a remark"]);
         kit.run(&["run", "--all"]).exits(0);

@@ -215,7 +215,7 @@ fn validate_says_what_is_there_and_what_is_doubtful() {
     let ran = project.run(&["validate"]).exits(0);
     assert!(ran.stdout.contains("/spec/tasks.md: 4 tasks: valid\n"), "{ran:?}");
     assert!(ran.stdout.ends_with("/spec/executor.config.yaml: valid\n"), "{ran:?}");
-    assert!(ran.stderr.contains("tasks.md:18:18: `REQ-001` is no task"), "{ran:?}");
+    assert!(ran.stderr.contains("tasks.md:18:18: `REQ-001` is not a task of this file"), "{ran:?}");
     assert!(ran.stderr.contains("executor.config.yaml:1:28: unknown key `personas`"), "{ran:?}");
     let json = project.run(&["validate", "--json"]).exits(0).json();
     assert_eq!((&json["tasks"], &json["jobs"], &json["rules"]), (&json!(4), &json!(0), &json!(0)));
@@ -228,7 +228,7 @@ fn validate_says_what_is_there_and_what_is_doubtful() {
     );
     let stderr = project.run(&["validate"]).exits(2).stderr;
     for said in [
-        "`budget_usd` beside `executor:`",
+        "`budget_usd` at the top level",
         "executor.config.yaml:2:1",
         "unknown key `max_retrys`",
         "countersign.yml:3:7",

@@ -177,7 +177,7 @@ fn eight_tasks_on_the_same_line_are_all_merged_once_and_main_is_whole_at_every_c
     assert!(again.len() >= 3, "{again:?}");
     for call in again {
         let prompt = at.prompt(&call).unwrap();
-        assert!(prompt.contains("in conflict with what is on `main` now, in: shared.txt"), "{prompt}");
+        assert!(prompt.contains("the work conflicts with `main` in: shared.txt"), "{prompt}");
         assert!(prompt.contains("CONFLICT (content): Merge conflict in shared.txt"), "{prompt}");
         let shared = at.prompt(&format!(".shared-{call}")).unwrap();
         let (id, _) = call.rsplit_once('-').unwrap();
@@ -225,7 +225,7 @@ fn a_commit_that_somebody_made_meanwhile_is_tested_together_with_the_task() {
     assert_eq!(at.repository.git(["rev-parse", "main^1"]), theirs);
     // What passed alone did not pass together, and the agent was told.
     let prompt = at.prompt("TASK-001-2").unwrap();
-    assert!(prompt.contains("together with what is on `main` now, `sh test.sh`"), "{prompt}");
+    assert!(prompt.contains("after the merge with `main`, `sh test.sh`"), "{prompt}");
     assert_eq!(at.project.read("files/TASK-001"), "strict\n");
     assert!(at.project.path("strict").exists());
     at.nothing_is_left();
@@ -250,7 +250,7 @@ fn a_conflict_that_was_settled_does_not_come_back_with_the_next_commit() {
     }
     // A conflict is no attempt: one was allowed.
     let ran = running.wait().exits(0);
-    assert!(ran.stderr.contains("`main` has commits that nobody judged here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`main` has commits without a review"), "{}", ran.stderr);
     assert!(ran.stderr.contains("a person's"), "{}", ran.stderr);
     at.is_whole(&["TASK-001"]);
     assert_eq!(at.project.read("shared.txt"), "start\nTASK-001\nperson-1\nperson-2\n");

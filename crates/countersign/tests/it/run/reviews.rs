@@ -186,7 +186,7 @@ fn run_9_the_issues_of_a_fix_are_kept_and_shown() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["fixed"][0]["round"], json["fixed"].as_array().unwrap().len()), (&1.into(), 1));
     let log = kit.run(&["output", "TASK-001"]).exits(0).stdout;
-    assert!(log.contains("the reviewer found, and changed files itself:\nMAJOR: No error"), "{log}");
+    assert!(log.contains("the reviewer changed files itself and reported:\nMAJOR: No error"), "{log}");
 }
 
 #[test]

@@ -59,7 +59,11 @@ fn uncommitted_work_is_refused_and_stays_as_it_is() {
         }
         let before = kit.git("status --porcelain -uall");
         let ran = kit.run(&["run", "--all"]).exits(2);
-        assert!(ran.stderr.contains("not committed") && ran.stderr.contains("git stash"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("uncommitted changes") && ran.stderr.contains("git stash"),
+            "{}",
+            ran.stderr
+        );
         assert_eq!((kit.project.read(file).as_str(), kit.log().len()), ("mine\n", 0));
         let after = kit.git("status --porcelain -uall");
         let after: Vec<_> =
@@ -350,7 +354,7 @@ fn the_list_is_not_the_agents() {
     let kit = Kit::new(THREE, "");
     kit.agent(&format!("sed -i 's/TODO/DONE/' spec/tasks.md\n{WORKS}"));
     let ran = kit.run(&["run", "TASK-001"]).exits(0);
-    assert!(ran.stderr.contains("was put back"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("restored it"), "{}", ran.stderr);
     let expected = THREE.replacen("⬜ TODO", "✅ DONE", 1).replace("- [ ]", "- [x]");
     assert_eq!(kit.tasks(), expected);
 }
@@ -384,7 +388,10 @@ fn an_interrupted_task_does_not_choose_how_it_goes_on() {
     go(&kit);
     run.wait().exits(130);
     let stderr = kit.run(&["run", "--all"]).exits(2).stderr;
-    assert!(stderr.contains("spec-runner.config.yaml") && stderr.contains("run it again"), "{stderr}");
+    assert!(
+        stderr.contains("spec-runner.config.yaml") && stderr.contains("run the command again"),
+        "{stderr}"
+    );
     kit.nothing_merged();
     // By the settings of the main branch it is judged, and waits for a person.
     kit.run(&["run", "--all"]).exits(3);

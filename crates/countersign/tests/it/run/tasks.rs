@@ -223,6 +223,6 @@ fn a_budget_stops_agents_that_say_what_they_cost() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(format!("{home}/claude"), mode).unwrap();
     let ran = kit.run(&["run", "--all", "--budget-usd", "99"]).exits(5);
-    assert!(ran.stdout.contains("did not say what it cost"), "{ran:?}");
+    assert!(ran.stdout.contains("did not report its cost"), "{ran:?}");
     assert_eq!(kit.log(), ["agent"]);
 }

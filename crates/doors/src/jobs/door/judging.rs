@@ -144,9 +144,11 @@ impl Jobs {
                 Ok(session.finish(number, step, outputs, arguments, gate.clone()).into_iter().collect())
             })
             .await?;
-        let frame = session.frame(number).ok_or_else(|| Refusal::not_taken("the workflow is gone"))?;
+        let frame = session
+            .frame(number)
+            .ok_or_else(|| Refusal::not_taken("the workflow does not exist any more: call start_workflow"))?;
         if frame.aborted.is_some() || !frame.done.contains_key(step) {
-            let words = "the workflow was changed meanwhile: look where it is with go_to_step";
+            let words = "the workflow changed meanwhile: call go_to_step to see its current step";
             return Err(Refusal::not_taken(words));
         }
         let answer = answer::after(work.session_id, &session, frame, feedback);
@@ -162,7 +164,9 @@ impl Jobs {
         session: &Session,
         About { frame, step, .. }: About,
     ) -> Result<Answered, Refusal> {
-        let found = session.frame(frame).ok_or_else(|| Refusal::not_taken("the workflow is gone"))?;
+        let found = session
+            .frame(frame)
+            .ok_or_else(|| Refusal::not_taken("the workflow does not exist any more: call start_workflow"))?;
         let answer = answer::after(&session_id, session, found, Some(feedback::again(&step)));
         let delivery = Delivery { session_id, passed: Some((frame, step)), ticket: None };
         Ok(Answered { answer, delivery: Some(delivery) })
@@ -217,11 +221,9 @@ impl Jobs {
         absent.map(|(_, review)| review.run_each.text().to_owned()).collect()
     }
 
-    /// Writes the instructions of a self-review.
     async fn write_instructions(&self, work: &Work<'_>, stored: &Stored) -> Result<PathBuf, Refusal> {
         let document = self.engine.self_review_document(&stored.review, work.notes.as_deref());
-        let (mut document, token) =
-            document.ok_or_else(|| Refusal::not_taken("no self-review is waited for"))?;
+        let (mut document, token) = document.ok_or_else(|| Refusal::not_taken("no self-review is open"))?;
         document.submit = Some(feedback::submit(&stored.review, &token));
         let text = self_review_instructions(&document);
         let failed = |error| EngineError::Io {

@@ -23,7 +23,8 @@ impl Jobs {
             (None, several) => {
                 let known: Vec<_> = several.iter().map(|workflow| workflow.name.as_str()).collect();
                 return Err(Refusal::not_taken(format!(
-                    "job '{job_name}' has no such workflow; its workflows: {}",
+                    "job '{job_name}' has no workflow '{}'; its workflows: {}",
+                    hand_in::shown(workflow_name),
                     listed(&known)
                 )));
             }

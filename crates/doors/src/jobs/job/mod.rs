@@ -34,7 +34,6 @@ pub struct Job {
     pub workflows: Vec<Workflow>,
 }
 
-/// A way through a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workflow {
     pub name: String,
@@ -50,13 +49,11 @@ pub struct Step {
     pub id: String,
     pub name: String,
     pub description: String,
-    /// The text of the instructions file.
     pub instructions: String,
     pub outputs: Vec<StepOutput>,
     pub reviews: Vec<StepReview>,
 }
 
-/// Something a step hands in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepOutput {
     pub name: String,
@@ -65,7 +62,6 @@ pub struct StepOutput {
     pub required: bool,
 }
 
-/// What is asked about the outputs of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepReview {
     pub run_each: RunEach,
@@ -85,7 +81,6 @@ pub enum RunEach {
 }
 
 impl RunEach {
-    /// Its name in the file.
     pub fn text(&self) -> &str {
         match self {
             Self::Step => "step",

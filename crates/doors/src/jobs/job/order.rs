@@ -58,7 +58,6 @@ pub(super) fn check(sink: &mut ProblemList, steps: &[At<WrittenStep>], known: &K
     }
 }
 
-/// A dependency on a step, and its place.
 struct Need {
     step: usize,
     span: Range<usize>,
@@ -146,5 +145,5 @@ fn report(sink: &mut ProblemList, steps: &[At<WrittenStep>], circle: &Circle) {
         1 => format!("the step {} needs itself", id(first)),
         _ => format!("these steps need each other: {}", names.join(" → ")),
     };
-    sink.report_with_hint("cycle", &circle.span, message, "one of them has to come first");
+    sink.report_with_hint("cycle", &circle.span, message, "remove one of these dependencies");
 }

@@ -18,11 +18,10 @@ const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024 * 1024;
 const MAX_SUMMARY_CHARS: usize = 200;
 /// Ids become parts of file names.
 const MAX_ID_CHARS: usize = 100;
-const GENERAL_HINT: &str = "docs/jobs.md describes every key of a job.yml";
+const GENERAL_HINT: &str = "`countersign help jobs` describes every key of a job.yml";
 const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
     `common_job_info_provided_to_all_steps_at_runtime` and `steps`";
 
-/// A job that could be read.
 #[derive(Debug)]
 pub struct Reading {
     pub job: Arc<Job>,
@@ -31,7 +30,6 @@ pub struct Reading {
     pub name: Place,
 }
 
-/// Reads a job, or all mistakes in it.
 pub fn read(file: &FileBytes, files: Files<'_>) -> Result<Reading, Problems> {
     let Document { sink, start, is_empty, value } =
         yaml::read::<WrittenJob>(file).map_err(|problem| Problems::from(hinted(problem)))?;
@@ -107,7 +105,6 @@ fn version(reader: &mut Reader<'_>, field: Option<&At<String>>, owner: Owner<'_>
 /// The object that has a key, for messages: its name and its place.
 type Owner<'o> = (&'o str, &'o Range<usize>);
 
-/// The state while a file is read.
 pub(super) struct Reader<'f> {
     pub sink: ProblemList,
     files: Files<'f>,
@@ -131,7 +128,6 @@ impl Reader<'_> {
         Some(text.clone())
     }
 
-    /// An optional text that is not empty.
     pub fn optional_text(&mut self, field: Option<&At<String>>, key: &str) -> Option<String> {
         self.text(Some(field?), key, ("", &(0..0)))
     }
@@ -142,7 +138,7 @@ impl Reader<'_> {
         if chars > MAX_SUMMARY_CHARS {
             let message = format!("`summary` has {chars} characters, more than {MAX_SUMMARY_CHARS}");
             let span = field.map(|at| at.span.clone()).unwrap_or_default();
-            self.sink.report_with_hint("too-long", &span, message, "one line; the rest belongs elsewhere");
+            self.sink.report_with_hint("too-long", &span, message, "write one short line");
             return None;
         }
         Some(text)
@@ -173,10 +169,10 @@ impl Reader<'_> {
         let path = at.value.as_ref()?;
         let read = match stays_inside(Path::new(path)) {
             _ if path.trim().is_empty() => Err("has no name".to_owned()),
-            false => Err("leads out of the job's folder".to_owned()),
-            true if self.read_bytes > MAX_INSTRUCTIONS_BYTES => {
-                Err(format!("is too much: a job may have {MAX_INSTRUCTIONS_BYTES} bytes of such files"))
-            }
+            false => Err("is outside the job's folder".to_owned()),
+            true if self.read_bytes > MAX_INSTRUCTIONS_BYTES => Err(format!(
+                "is too large: all files of a job may have {MAX_INSTRUCTIONS_BYTES} bytes together"
+            )),
             true => (self.files)(Path::new(path)),
         };
         let report = |why: String| {

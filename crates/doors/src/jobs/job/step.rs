@@ -66,8 +66,13 @@ fn reviews(
     step: &Range<usize>,
 ) -> Option<Vec<StepReview>> {
     if written.reviews.is_none() {
-        let message = "this step has no `reviews`, so nobody judges it";
-        reader.sink.report_with_hint("missing-key", step, message, "if that is meant, write `reviews: []`");
+        let message = "this step has no `reviews`, so it is not reviewed";
+        reader.sink.report_with_hint(
+            "missing-key",
+            step,
+            message,
+            "if this is intended, write `reviews: []`",
+        );
     }
     let read: Vec<_> = written
         .reviews
@@ -145,7 +150,7 @@ fn criteria(
         names.extend(name.clone());
         let (Some(name), Some(asked)) = (name, &question.value) else { continue };
         if asked.trim().is_empty() {
-            let message = format!("the criterion {} asks nothing", quoted(&name.name));
+            let message = format!("the criterion {} has no question", quoted(&name.name));
             let hint = "say after the colon what must be true";
             reader.sink.report_with_hint("empty", &question.span, message, hint);
         }
@@ -164,7 +169,7 @@ fn check_input(reader: &mut Reader<'_>, at: &At<WrittenInput>) {
     let from_a_step = file.0.is_some() || from_step.0.is_some();
     let keys = match (asked, from_a_step) {
         (true, true) => {
-            let message = "this input is two things at once";
+            let message = "this input mixes two kinds of inputs";
             let hint = "either `name` and `description`, asked of the user, or `file` and `from_step`";
             return reader.sink.report_with_hint("wrong-shape", &at.span, message, hint);
         }

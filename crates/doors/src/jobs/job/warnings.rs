@@ -63,7 +63,7 @@ pub(super) fn criterion(name: &str, question: &str) -> Vec<Warning> {
     if words < MIN_WORDS {
         found.push(Warning {
             code: "short-question",
-            message: format!("a question of {} can mean many things", counted(words, "word", "words")),
+            message: format!("a question of {} is too vague", counted(words, "word", "words")),
             hint: "say what must be true of the files for it to pass",
         });
     }
@@ -75,8 +75,8 @@ pub(super) fn review(kind: Option<OutputKind>, guidance: Option<&str>) -> Option
     let one_by_one = kind == Some(OutputKind::Files);
     (one_by_one && guidance.is_none()).then(|| Warning {
         code: "no-guidance",
-        message: "each file is judged alone, by somebody who knows nothing about the others".into(),
-        hint: "say in `additional_review_guidance` what the files are for and what to read beside them",
+        message: "each file is reviewed alone, by a reviewer who does not see the other files".into(),
+        hint: "say in `additional_review_guidance` what the files are for and which other files to read",
     })
 }
 

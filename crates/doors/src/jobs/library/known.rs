@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 /// same stamp.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 
-const NOT_READ: &str = "a job is a text file of this name, in a folder of its own";
+const NOT_READ: &str = "a job is a text file with this name, in its own folder";
 
 #[derive(Debug)]
 pub(super) struct Known {

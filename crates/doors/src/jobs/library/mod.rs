@@ -24,32 +24,26 @@ pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// The jobs of a project, for several threads.
 #[derive(Debug)]
 pub struct Library {
     folders: Vec<PathBuf>,
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
-/// All jobs at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The valid jobs, by name.
     pub jobs: Vec<Arc<Job>>,
     /// The invalid jobs, by name.
     pub errors: Vec<Unreadable>,
-    /// Warnings about valid jobs.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// An invalid job.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
     /// The name of its folder: the name in the file may be the mistake.
     pub job_name: String,
-    /// Its folder.
     pub job_dir: PathBuf,
-    /// All mistakes.
     pub problems: Problems,
 }
 
@@ -118,7 +112,7 @@ impl Listing {
                 }
                 Some(first) => {
                     let (dir, name) = (first.dir.display(), quoted(&first.name));
-                    let message = format!("the job in {dir} is called {name} already");
+                    let message = format!("the job in {dir} already has the name {name}");
                     Diagnostic::new("duplicate-name", read.name.clone(), message)
                         .with_hint("give one of the two another name")
                         .into()
@@ -138,12 +132,12 @@ impl Listing {
             (ErrorKind::NotFound, false) => {}
             (ErrorKind::NotFound, true) => {
                 let place = Place::start_of(&Source::new(folder, ""));
-                let message = format!("{FOLDERS_VARIABLE} names no folder");
+                let message = format!("{FOLDERS_VARIABLE} names this folder, which does not exist");
                 self.warnings.push(Diagnostic::new("no-folder", place, message));
             }
             _ => {
                 let name = folder.file_name().unwrap_or(folder.as_os_str());
-                let hint = "jobs are in a folder, each in one of its own";
+                let hint = "this must be a folder with one folder for each job";
                 let problem = unreadable(folder, &error.to_string()).with_hint(hint);
                 self.unreadable(name, folder, problem.into());
             }

@@ -96,7 +96,7 @@ fn two_jobs_of_one_name_are_a_mistake_of_the_second() {
     assert_eq!(listing.jobs[0].dir, disk.path(&format!("{JOBS}/a")));
     let (name, said) = error(&listing);
     assert_eq!(name, "b");
-    assert!(said.ends_with("/a is called `same` already"), "{said}");
+    assert!(said.ends_with("/a already has the name `same`"), "{said}");
     let place = &listing.errors[0].problems.listed[0].place;
     assert_eq!((place.line(), place.column()), (1, 7));
 }
@@ -172,7 +172,7 @@ fn instructions_are_text_of_the_jobs_own_folder() {
     let cases: [(Put, &str); 6] = [
         (|path| create_dir_all(path).unwrap(), "cannot be read: it is not a file"),
         (|path| pipe(path), "cannot be read: it is not a file"),
-        (|path| symlink("../b/a.md", path).unwrap(), "leads out of the job's folder"),
+        (|path| symlink("../b/a.md", path).unwrap(), "is outside the job's folder"),
         (|path| symlink("/nowhere/at/all", path).unwrap(), "does not exist"),
         (|path| write(path, b"\xff\xfe").unwrap(), "is not UTF-8 text"),
         (|path| write(path, vec![b' '; 1024 * 1024 + 1]).unwrap(), "is larger than 1048576 bytes"),
@@ -205,12 +205,15 @@ fn folders_that_cannot_be_looked_at_are_said() {
     disk.job(&format!("{JOBS}/a"), "a");
     let listing = Library::new(disk.0.path(), vec![disk.path("nowhere")]).look();
     assert_eq!((names(&listing), listing.errors.len()), (vec!["a"], 0));
-    assert_eq!(listing.warnings[0].message, "DEEPWORK_ADDITIONAL_JOBS_FOLDERS names no folder");
+    assert_eq!(
+        listing.warnings[0].message,
+        "DEEPWORK_ADDITIONAL_JOBS_FOLDERS names this folder, which does not exist"
+    );
     let folder = disk.path(&format!("{JOBS}/a"));
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o000)).unwrap();
     let listing = disk.library().look();
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
-    // Who may do everything can read it all the same.
+    // Root can read it anyway.
     assert_eq!(listing.jobs.len() + listing.errors.len(), 1);
 }
 
@@ -229,7 +232,7 @@ fn several_threads_may_look_at_once() {
     });
 }
 
-/// A named pipe that nobody writes to.
+/// A named pipe without a writer.
 fn pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }

@@ -144,7 +144,7 @@ fn a_call_whose_answer_was_lost_gets_it_again() {
     assert!(story.about(None, &["y"]).is_err());
 }
 
-/// Steps that are done beside each other are handed in by calls beside each other: each may lose its answer.
+/// Concurrent steps are handed in by concurrent calls: each call may lose its answer.
 #[test]
 fn a_lost_answer_is_given_again_also_to_a_sibling_and_below_a_parent() {
     let mut story = Story::begun();
@@ -194,7 +194,7 @@ fn workflows_nest_and_agents_have_stacks_of_their_own() {
     story.start("helper");
     assert_eq!(story.open(), ["a"], "the innermost");
     let titles = |agent: &str| story.0.stack(agent).map(|frame| frame.number).collect::<Vec<_>>();
-    assert_eq!((titles("main"), titles("helper"), titles("nobody")), (vec![1, 2], vec![3], vec![]));
+    assert_eq!((titles("main"), titles("helper"), titles("stranger")), (vec![1, 2], vec![3], vec![]));
     story.0.apply(&story.0.abort("main", "no").unwrap());
     assert_eq!(story.open(), ["b", "c"], "the parent goes on");
     assert_eq!(story.0.frame(2).unwrap().aborted.as_deref(), Some("no"));

@@ -19,7 +19,6 @@ const PLANS: [&str; 2] = ["plan.json", "plan.md"];
 pub(super) const OUTSIDE: &str = "outside/";
 const KIND: &str = "qr_artifacts";
 
-/// The artifacts of a phase, as the ledger keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
     pub paths: Vec<PathBuf>,
@@ -68,7 +67,6 @@ fn name(root: &Root, from: &Path, known: &[Artifact]) -> String {
     names.find(is_free).unwrap_or(file)
 }
 
-/// Remembers the artifacts of a phase.
 pub async fn remember(qr: &Qr, remembered: &Remembered) -> Result<(), LedgerError> {
     let stream = stream(qr);
     let mut transaction = qr.ledger.transaction().await?;

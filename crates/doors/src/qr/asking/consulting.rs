@@ -12,12 +12,11 @@ use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
 
 impl Asking<'_> {
-    /// The question for items.
     pub fn decomposition(&self) -> Result<Consultation, AskError> {
         let phase = self.qr.phase;
         let artifacts = &self.materials.artifacts;
         if artifacts.is_empty() {
-            return Err(AskError::material("there is nothing to look at: name it with --artifact FILE"));
+            return Err(AskError::material("there is no artifact: name one with --artifact FILE"));
         }
         Ok(Consultation {
             name: format!("decompose:{phase}"),
@@ -42,7 +41,6 @@ impl Asking<'_> {
         Ok((items, consulted.reviewer.unwrap_or_default()))
     }
 
-    /// The question for fixes.
     pub fn fixing(&self, state: &State) -> Consultation {
         let failed = blocking_failures(state, &self.qr.policy);
         let mut files = vec![prompts::failed_items(&failed)];
@@ -79,7 +77,6 @@ impl Asking<'_> {
         texts
     }
 
-    /// The fixes of all blocking failures, by item.
     pub async fn fixes(
         &self,
         state: &State,

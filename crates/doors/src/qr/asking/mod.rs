@@ -21,19 +21,14 @@ use countersign_engine::engine::{Engine, EngineError};
 use countersign_engine::reviewer::Failed;
 use thiserror::Error;
 
-/// Why a question could not be asked, or its reply not be used.
 #[derive(Debug, Error)]
 pub enum AskError {
-    /// The material cannot be used; all problems.
     #[error("{}", .0.join("\n"))]
     Material(Vec<String>),
-    /// No reviewer gave a usable reply.
     #[error("{detail}", detail = .0.detail)]
     NoAnswer(Failed),
-    /// An error of the state.
     #[error(transparent)]
     Qr(#[from] QrError),
-    /// An error of the engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -44,9 +39,7 @@ impl AskError {
     }
 }
 
-/// What a question about a phase needs.
 pub struct Asking<'a> {
-    /// The phase.
     pub qr: &'a Qr,
     pub engine: &'a Engine,
     pub materials: &'a Materials,

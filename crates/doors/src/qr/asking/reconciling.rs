@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 /// More files that a milestone names are not read.
 const NAMED_FILES_MAX: usize = 50;
 
-/// The result for a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Milestone {
     pub id: String,
@@ -25,7 +24,6 @@ pub struct Milestone {
 }
 
 impl Milestone {
-    /// The outcome of a command about this milestone alone.
     pub fn outcome(&self) -> Outcome {
         match &self.found {
             Ok((MilestoneStatus::Yes, _)) => Outcome::Passed,
@@ -36,7 +34,6 @@ impl Milestone {
 }
 
 impl Asking<'_> {
-    /// The questions about all milestones of the plan.
     pub fn reconciliation(&self, plan: &Materials) -> Result<Vec<(String, Consultation)>, AskError> {
         let milestones: Vec<&Part> =
             plan.plan.parts.iter().filter(|part| part.kind == Kind::Milestone).collect();

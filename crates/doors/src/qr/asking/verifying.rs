@@ -28,21 +28,15 @@ use tokio_util::sync::CancellationToken;
 const PARALLEL_MAX: usize = 64;
 const NO_WORDS: &str = "It failed, and the reviewer did not say why.";
 
-/// An item without a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unruled {
-    /// The item.
     pub id: String,
-    /// How its review ended.
     pub outcome: Outcome,
-    /// The reason.
     pub detail: String,
 }
 
-/// The result of verifying.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// The state after it.
     pub state: State,
     pub items: usize,
     /// The items without a ruling; they are unchanged.
@@ -58,7 +52,6 @@ struct Job {
     given: BTreeMap<String, String>,
 }
 
-/// The ruling of a review.
 struct Ruled {
     ruling: Ruling,
     by: Actor,
@@ -106,8 +99,8 @@ impl Asking<'_> {
                 });
             }
             let Some(joined) = running.join_next().await else { return Ok(()) };
-            let (job, ended) =
-                joined.map_err(|error| EngineError::Internal(format!("a review broke off: {error}")))?;
+            let (job, ended) = joined
+                .map_err(|error| EngineError::Internal(format!("a review ended unexpectedly: {error}")))?;
             self.take(verified, &job, ended).await?;
         }
     }
@@ -125,9 +118,7 @@ impl Asking<'_> {
             detail,
         };
         let unruled = match ended? {
-            Ok(_) if !self.is_still(job) => {
-                stale("what it is about changed while it was verified".to_owned())
-            }
+            Ok(_) if !self.is_still(job) => stale("its content changed while it was verified".to_owned()),
             Ok(Ruled { ruling, by, digest }) => {
                 match self.qr.record(&job.item.id, &ruling, digest, (true, &by)).await {
                     // Another process was faster, or has replaced the items: the file counts.
@@ -274,7 +265,7 @@ async fn judge(
     let bytes: usize = job.given.values().map(String::len).sum();
     let most = engine.planner().bounds.prompt_bytes;
     if bytes as u64 > most {
-        let detail = format!("it is about {bytes} bytes, and a question holds {most}: raise `prompt_bytes`");
+        let detail = format!("it has {bytes} bytes, but a question may have {most}: raise `prompt_bytes`");
         return Ok(Err(unruled(Outcome::NoVerdict(NoVerdict::TooLong), detail)));
     }
     let prepared = engine.planner().prepare(job.request.clone()).await?;

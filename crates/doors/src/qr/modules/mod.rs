@@ -10,7 +10,6 @@ use countersign_engine::yaml::{Diagnostic, FileBytes, Problems, quoted, read_fil
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The folder of a project's own modules.
 pub const FOLDER: &str = ".countersign/qr/modules";
 const FILES_MAX: usize = 200;
 
@@ -48,7 +47,6 @@ pub struct Module {
     pub checks: Vec<Template>,
 }
 
-/// All modules of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modules(Vec<Module>);
 
@@ -80,7 +78,7 @@ impl Modules {
                 }
             };
             if let Some((_, other)) = own.iter().find(|(name, _)| *name == module.name) {
-                let words = format!("{} has the module {} already", other.display(), quoted(&module.name));
+                let words = format!("{} already has the module {}", other.display(), quoted(&module.name));
                 problems.push(Diagnostic::new("duplicate-name", place, words).into());
                 continue;
             }

@@ -76,7 +76,7 @@ fn everything_wrong_is_said_with_its_line() {
     }
     let twice = "name: x\nphase: plan-code\nlooks_at: y\nchecks: [{check: z}]\n";
     let problems = Modules::over(&[file("a.yml", twice), file("b.yml", twice)]).unwrap_err().listed;
-    assert_eq!(problems[0].message, "a.yml has the module `x` already");
+    assert_eq!(problems[0].message, "a.yml already has the module `x`");
 }
 
 #[test]

@@ -15,7 +15,7 @@ const LOOKS_AT_CHARS_MAX: usize = 20_000;
 const CHECKS_MAX: usize = 200;
 /// The `phase` of modules that are used after all phases.
 const RECONCILIATION: &str = "reconciliation";
-const HINT: &str = "docs/qr.md describes every key of a module";
+const HINT: &str = "`countersign help qr` describes every key of a module";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `name`, `phase`, `looks_at` and `checks`")]

@@ -34,7 +34,7 @@ fn reset(person: bool) -> Note {
 }
 
 #[test]
-fn what_nobody_is_on_record_for_is_said() {
+fn items_without_a_record_are_reported() {
     let digest = Digest::of(b"file");
     let accepted =
         Note::Accepted { item: "a".into(), reason: "r".into(), round: 1, scope_digest: None, by: ann(true) };
@@ -43,7 +43,7 @@ fn what_nobody_is_on_record_for_is_said() {
     let pass = item("a", r#""status": "PASS""#);
     let taken = item("a", r#""status": "FAIL", "finding": "f", "accepted": true"#);
     let odd = item("a", r#""status": "PASS", "finding": "f""#);
-    let who = "no record says who let these pass: a";
+    let who = "no record says who passed these items: a";
     let once = "the state file was changed or removed without a record, once";
     let rows: Vec<(Vec<Note>, &str, Vec<&str>)> = vec![
         (vec![recorded("a", "PASS", true)], &pass, vec![]),
@@ -53,8 +53,8 @@ fn what_nobody_is_on_record_for_is_said() {
         (vec![recorded("a", "PASS", true), reset(true)], &pass, vec![who]),
         (vec![accepted.clone()], &taken, vec![]),
         (vec![accepted], &pass, vec![who]),
-        (vec![recorded("a", "FAIL", true)], &taken, vec!["no record says who accepted these: a"]),
-        (vec![recorded("a", "PASS", true)], &odd, vec!["these are PASS and have a finding all the same: a"]),
+        (vec![recorded("a", "FAIL", true)], &taken, vec!["no record says who accepted these items: a"]),
+        (vec![recorded("a", "PASS", true)], &odd, vec!["these items are PASS but have a finding: a"]),
         (vec![changed(), recorded("a", "PASS", true)], &pass, vec![once]),
         (vec![changed(), reset(false), recorded("a", "PASS", true)], &pass, vec![once]),
         (vec![changed(), reset(true), recorded("a", "PASS", true)], &pass, vec![]),
@@ -75,6 +75,6 @@ fn a_word_is_told_from_a_review() {
     let items = ["a", "b", "c", "d"].map(|id| item(id, r#""status": "PASS""#)).join(",");
     let state = state(&items);
     let by_word = OnRecord::of(&notes).by_word(&state);
-    let nobody = "nobody is on record".to_owned();
-    assert_eq!(by_word, [("b", "ann (an agent)".to_owned()), ("c", nobody.clone()), ("d", nobody)]);
+    let none = "not recorded".to_owned();
+    assert_eq!(by_word, [("b", "ann (an agent)".to_owned()), ("c", none.clone()), ("d", none)]);
 }

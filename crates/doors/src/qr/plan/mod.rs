@@ -102,12 +102,12 @@ impl Plan {
         let words = match meant.as_slice() {
             [only] => return Ok(only),
             [] if self.of(kind).next().is_none() => {
-                format!("the plan has no {kind} {}, nor any other", quoted(name))
+                format!("the plan has no {kind} {} and no other {kind}", quoted(name))
             }
             // Ids are all alike, so none of them is suggested.
             [] => {
                 let known = listed(self.of(kind).map(|part| part.id.as_str()));
-                format!("the plan has no {kind} {}: there are: {known}", quoted(name))
+                format!("the plan has no {kind} {}; it has: {known}", quoted(name))
             }
             [first, second, ..] => format!(
                 "the plan has {kind} {} twice, in {} and in {}",

@@ -95,9 +95,9 @@ fn a_name_means_one_part_or_says_what_there_is() {
         assert_eq!(plan.find(Kind::Milestone, name).map(|part| part.id.as_str()), Ok(id));
     }
     for (kind, name, words) in [
-        (Kind::Milestone, "M4", "the plan has no milestone `M4`: "),
-        (Kind::Milestone, "CI-M1-1", "the plan has no milestone `CI-M1-1`: "),
-        (Kind::CodeChange, "CC-7", "the plan has no code_change `CC-7`: "),
+        (Kind::Milestone, "M4", "the plan has no milestone `M4`; it has: "),
+        (Kind::Milestone, "CI-M1-1", "the plan has no milestone `CI-M1-1`; it has: "),
+        (Kind::CodeChange, "CC-7", "the plan has no code_change `CC-7`; it has: "),
     ] {
         let error = plan.find(kind, name).unwrap_err();
         assert!(error.starts_with(words), "{error}");
@@ -107,7 +107,7 @@ fn a_name_means_one_part_or_says_what_there_is() {
     let error = twice.find(Kind::Milestone, "M1").unwrap_err();
     assert_eq!(error, "the plan has milestone `M1` twice, in plan.md:5 and in other.md:1");
     let none = Plan::default().find(Kind::Milestone, "M1").unwrap_err();
-    assert_eq!(none, "the plan has no milestone `M1`, nor any other");
+    assert_eq!(none, "the plan has no milestone `M1` and no other milestone");
 }
 
 proptest! {

@@ -6,7 +6,6 @@ use crate::qr::replies::{MilestoneStatus, Reconciled};
 use countersign_core::outcome::Outcome;
 use countersign_core::text::visible_line;
 
-/// The next step after a reconciliation.
 pub fn next(here: &Here, outcome: Outcome, again: &str) -> String {
     match outcome {
         Outcome::Passed => "NEXT: Nothing is left to do. Every milestone is satisfied.".to_owned(),
@@ -17,7 +16,6 @@ pub fn next(here: &Here, outcome: Outcome, again: &str) -> String {
     }
 }
 
-/// The status of each milestone, with its criteria.
 pub fn complete(milestones: &[Milestone], outcome: Outcome, next: &str) -> String {
     let status = if outcome == Outcome::Passed { "PASS" } else { "FAIL" };
     let count = |wanted: MilestoneStatus| {

@@ -12,30 +12,20 @@ use countersign_engine::yaml::Diagnostic;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The settings, complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {
-    /// Attempts per task.
     pub max_retries: u32,
-    /// The pause between attempts.
     pub retry_delay_seconds: u32,
-    /// The time limit of an agent.
     pub task_timeout_minutes: u32,
-    /// The time limit of a review.
     pub review_timeout_minutes: u32,
     /// The time limit of tests and of lint, each.
     pub check_timeout_seconds: u32,
     /// So many failed tasks in a row end the run.
     pub max_consecutive_failures: u32,
-    /// How many tasks run at once.
     pub max_concurrent: u32,
-    /// What a failed task means for the others.
     pub on_task_failure: OnFailure,
-    /// Whether a person decides on every task.
     pub hitl_review: bool,
-    /// Whether a task may be merged without a pass.
     pub review_policy: ReviewPolicy,
-    /// The agent.
     pub claude_command: String,
     pub claude_model: Option<String>,
     /// How it is called: `{cmd}`, `{model}`, `{prompt}`, `{prompt_file}`.
@@ -45,9 +35,7 @@ pub struct RunConfig {
     pub review_command_template: Option<String>,
     /// Whether the agent works without asking for permission.
     pub skip_permissions: bool,
-    /// The most one task may cost.
     pub task_budget_usd: Option<f64>,
-    /// The most a run may cost.
     pub budget_usd: Option<f64>,
     /// The branch tasks are merged into; none: the default branch.
     pub main_branch: Option<String>,
@@ -55,30 +43,20 @@ pub struct RunConfig {
     pub callback_url: Option<String>,
     /// What the names of the files begin with, such as `phase5-`.
     pub spec_prefix: String,
-    /// The programs around a task.
     pub commands: Commands,
-    /// Whether a task has its own branch.
     pub create_git_branch: bool,
-    /// Whether tests run after the agent.
     pub run_tests: bool,
-    /// Whether lint runs after the agent.
     pub run_lint: bool,
-    /// Whether failed lint fails the attempt.
     pub lint_blocking: bool,
-    /// Whether a task is reviewed.
     pub run_review: bool,
-    /// Whether a task is committed.
     pub auto_commit: bool,
 }
 
 /// The shell commands around a task. None is run where none is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
-    /// Runs the tests.
     pub test: Option<String>,
-    /// Runs lint.
     pub lint: Option<String>,
-    /// Fixes what lint finds.
     pub lint_fix: Option<String>,
 }
 
@@ -86,11 +64,8 @@ pub struct Commands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// They go on.
     Skip,
-    /// The run ends.
     Stop,
-    /// A person is asked.
     Ask,
 }
 
@@ -140,12 +115,9 @@ impl Default for RunConfig {
     }
 }
 
-/// The settings of a project with their warnings.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The settings.
     pub config: RunConfig,
-    /// The file of the project, where it has one.
     pub file: Option<PathBuf>,
     /// Unknown keys, and files that are not read.
     pub warnings: Vec<Diagnostic>,

@@ -87,5 +87,4 @@ pub(super) struct RawSection {
     pub run: Option<At<RawRun>>,
 }
 
-/// The top keys of a file.
 pub(super) type Keys = countersign_engine::yaml::OrderedMap<IgnoredAny>;

@@ -9,7 +9,7 @@ use countersign_engine::yaml::{
 };
 use std::path::Path;
 
-const HINT: &str = "docs/run.md describes every key";
+const HINT: &str = "`countersign help run` describes every key";
 const UNKNOWN: &str = "unknown-key";
 
 /// Reads the settings of a project: its file, and over it the section of `countersign.yml`, if that is given.
@@ -26,7 +26,7 @@ pub fn load(root: &Path, section: Option<&FileBytes>) -> Result<Loaded, Problems
     }
     if file == Some(&new) && old.symlink_metadata().is_ok() {
         let place = Place::start_of(&Source::new(&old, ""));
-        let message = format!("this file is not looked at, because there is {}", new.display());
+        let message = format!("this file is ignored, because {} exists", new.display());
         let warning = Diagnostic::new("second-file", place, message).with_hint("remove one of the two");
         loaded.warnings.push(warning);
     }
@@ -52,8 +52,9 @@ pub(super) fn parse(file: &FileBytes) -> Result<(RunConfig, Vec<Diagnostic>), Pr
     };
     if let Some(first) = mixed.first() {
         let names = listed(mixed.iter().filter_map(|key| key.value.as_deref()));
-        let message = format!("{names} beside `executor:`, under which the settings of this file are");
-        let hint = "move all settings under `executor:`, or take `executor:` away and have all at the top";
+        let message =
+            format!("{names} at the top level, but the settings of this file are under `executor:`");
+        let hint = "move all settings under `executor:`, or remove `executor:` and keep all at the top level";
         sink.report_with_hint("mixed-shapes", &first.span, message, hint);
     }
     let config = merge(&raw.unwrap_or_default(), RunConfig::default(), &mut sink);
@@ -108,7 +109,7 @@ fn hinted(problem: Diagnostic) -> Problems {
 
 fn unused(warning: Diagnostic) -> Diagnostic {
     let meant = warning.hint.filter(|hint| hint.starts_with("did you mean"));
-    let hint = meant.unwrap_or_else(|| "it is left alone and has no effect here".to_owned());
+    let hint = meant.unwrap_or_else(|| "this key is ignored".to_owned());
     Diagnostic { hint: Some(hint), ..warning }
 }
 
@@ -149,7 +150,7 @@ fn merge(raw: &RawRun, under: RunConfig, sink: &mut ProblemList) -> RunConfig {
             *to = Some(*usd);
         } else {
             let message = format!("`{key}` must be an amount of dollars, not {usd}");
-            let hint = "such as `2.50`; leave it away for no limit";
+            let hint = "such as `2.50`; omit the key for no limit";
             sink.report_with_hint("wrong-value", span, message, hint);
         }
     }

@@ -134,7 +134,7 @@ fn unknown_keys_are_warnings_in_the_files_of_old() {
         parse(&file("personas: {a: {model: b}}\nmax_retrys: 9\ncommands: {sync: x}\n")).unwrap();
     assert_eq!(config, RunConfig::default());
     let said: Vec<_> = warnings.iter().map(|one| (one.place.line(), one.hint.clone().unwrap())).collect();
-    let unused = "it is left alone and has no effect here".to_owned();
+    let unused = "this key is ignored".to_owned();
     assert_eq!(said, [(1, unused.clone()), (2, "did you mean `max_retries`?".into()), (3, unused)]);
     // A remark beside `executor:` is not mixing.
     let (_, warnings) = parse(&file("executor: {max_retries: 1}\nexecution_order: [a]\n")).unwrap();

@@ -18,31 +18,22 @@ const NOTE_BYTES: usize = 80;
 pub struct Attempt {
     /// When it ended: local time without a zone, as `2026-02-23T10:15:00`.
     pub timestamp: String,
-    /// Whether it completed the task.
     pub success: bool,
-    /// How long it took.
     pub duration_seconds: f64,
     pub error: Option<String>,
     pub error_code: Option<ErrorCode>,
-    /// The reply of the agent.
     #[serde(rename = "claude_output")]
     pub output: Option<String>,
-    /// Tokens the agent read.
     pub input_tokens: Option<i64>,
-    /// Tokens the agent wrote.
     pub output_tokens: Option<i64>,
-    /// Its cost, where that is known.
     pub cost_usd: Option<f64>,
-    /// The result of its review.
     pub review_status: Option<ReviewStatus>,
     pub review_findings: Option<String>,
-    /// The review in the ledger.
     #[serde(skip)]
     pub review_id: Option<String>,
 }
 
 impl Attempt {
-    /// An attempt without a review, a cost or an error.
     pub fn new(timestamp: &str, success: bool, duration_seconds: f64) -> Self {
         Self { timestamp: timestamp.to_owned(), success, duration_seconds, ..Self::default() }
     }

@@ -15,7 +15,6 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// The code in the database.
             pub fn word(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -66,14 +65,12 @@ codes! {
 }
 
 codes! {
-    /// Why an attempt failed.
     ErrorCode {
         Timeout = "TIMEOUT",
         RateLimit = "RATE_LIMIT",
         Syntax = "SYNTAX",
         TestFailure = "TEST_FAILURE",
         LintFailure = "LINT_FAILURE",
-        /// the agent reports that it failed
         TaskFailed = "TASK_FAILED",
         /// the agent reports that it cannot go on
         TaskBlocked = "TASK_BLOCKED",
@@ -90,7 +87,6 @@ codes! {
 }
 
 codes! {
-    /// The result of the review of an attempt.
     ReviewStatus {
         /// by a verdict or by a person
         Passed = "passed",
@@ -100,7 +96,6 @@ codes! {
         Skipped = "skipped",
         Rejected = "rejected",
         NotRun = "not_run",
-        /// there is no verdict
         Error = "error",
     }
 }

@@ -10,14 +10,13 @@ pub enum StateError {
     /// It is no database, or a damaged one; with the message of SQLite.
     #[error("the state database {path} cannot be read: {1}", path = .0.display())]
     Damaged(PathBuf, String),
-    /// Another process kept it locked for too long.
     #[error("another process keeps the state database {path} locked", path = .0.display())]
     Busy(PathBuf),
     /// The disk is full, read-only or failed; with the message of the system.
     #[error("the state database {path} cannot be used: {1}", path = .0.display())]
     Storage(PathBuf, String),
     /// A state of the oldest form with a mistake, at a line and column.
-    #[error("{path}:{1}:{2}: the old state cannot be taken over: {3}", path = .0.display())]
+    #[error("{path}:{1}:{2}: the old state file cannot be imported: {3}", path = .0.display())]
     Legacy(PathBuf, usize, usize, String),
 }
 
@@ -25,13 +24,17 @@ impl StateError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Damaged { .. } => {
-                "nothing was changed: restore it from a copy, or move it away to begin anew"
+                "nothing was changed: restore the file from a copy, or move it away to start with an empty state"
             }
-            Self::Busy(_) => "run the command again; if it stays so, end the process that has it open",
+            Self::Busy(_) => {
+                "run the command again; if this does not help, end the process that has the file open"
+            }
             Self::Storage { .. } => {
                 "make the spec folder writable, free some space, and run the command again"
             }
-            Self::Legacy { .. } => "nothing was changed: mend the file, or move it away to begin anew",
+            Self::Legacy { .. } => {
+                "nothing was changed: fix the file, or move it away to start with an empty state"
+            }
         }
     }
 

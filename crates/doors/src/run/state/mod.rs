@@ -91,7 +91,6 @@ impl State {
         done.await.map_err(|error| self.error(error))
     }
 
-    /// Sets the state of a task, without an attempt.
     pub async fn set_status(&self, task: &str, state: &TaskState, at: &str) -> Result<(), StateError> {
         let mut connection = self.connection.lock().await;
         set(&mut connection, task, state, at).await.map_err(|error| self.error(error))
@@ -114,7 +113,6 @@ impl State {
         summary::all(&mut connection, &self.columns, of).await.map_err(|error| self.error(error))
     }
 
-    /// The value of a key.
     pub async fn meta(&self, key: &str) -> Result<Option<String>, StateError> {
         const SQL: &str = "SELECT CAST(value AS TEXT) FROM executor_meta WHERE key = $1";
         if !self.columns.has("executor_meta", "key") {

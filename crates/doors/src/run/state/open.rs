@@ -98,7 +98,7 @@ fn rename(json: &Path) -> std::io::Result<()> {
         PathBuf::from(name)
     };
     let free = (0..MAX_COPIES).map(name).find(|copy| !copy.exists());
-    let free = free.ok_or_else(|| std::io::Error::other("there are too many copies beside it"))?;
+    let free = free.ok_or_else(|| std::io::Error::other("too many backup copies exist in this folder"))?;
     match fs::rename(json, free) {
         // Another process was faster.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -44,7 +44,6 @@ pub(super) const ADDED: [(&str, &str, &str); 11] = [
 /// Attempts by task with their costs, so that summaries need no sorting. Older files are read without it.
 const INDEX: &str = "countersign_attempts_by_task";
 
-/// The columns of our tables that a file has.
 #[derive(Debug, Default)]
 pub(super) struct Columns(HashSet<(String, String)>);
 

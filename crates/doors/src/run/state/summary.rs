@@ -17,22 +17,17 @@ pub struct Summary {
     pub attempts: u64,
     /// Their cost, where any of them reported one.
     pub cost_usd: Option<f64>,
-    /// The error code of the last attempt.
     pub error_code: Option<ErrorCode>,
-    /// The result of its review.
     pub review_status: Option<ReviewStatus>,
-    /// The number of recorded issues of that review.
     #[serde(skip)]
     pub issues: usize,
     pub review_id: Option<String>,
 }
 
-/// The extent of summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// What the line of a task shows: with many tasks, formatting costs takes as long as finding them.
     Line,
-    /// Everything.
     Whole,
 }
 

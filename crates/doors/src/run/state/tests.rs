@@ -147,7 +147,7 @@ async fn run_4_a_database_of_any_age_opens_and_loses_nothing() {
         let disk = Disk::with(parts).await;
         let before = disk.dump().await;
         assert_eq!(before.is_empty(), age == 0);
-        // To look is not to touch.
+        // Reading changes nothing.
         let bytes = fs::read(disk.layout().state_db()).ok();
         let mut seen = look(&disk.layout(), Of::Whole).await.unwrap();
         assert_eq!(fs::read(disk.layout().state_db()).ok(), bytes, "age {age}");
@@ -255,7 +255,7 @@ async fn the_oldest_form_is_taken_over_once_whenever_we_are_killed() {
 }
 
 #[tokio::test]
-async fn a_database_in_use_wins_over_a_file_somebody_left() {
+async fn a_database_in_use_wins_over_an_old_file() {
     let disk = Disk::with(&[TASKS_ONLY]).await;
     disk.json(OLDEST);
     let state = State::open(&disk.layout()).await.unwrap();

@@ -8,13 +8,10 @@ use std::ops::Range;
 /// Why a task could not be changed. The text stays as it was.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is no such task.
     #[error("tasks.md has no task {0} any more")]
     Missing(String),
-    /// The id is not unique.
     #[error("tasks.md has {0} more than once")]
     Twice(String),
-    /// It has no line with a known status.
     #[error("task {0} of tasks.md has no line with priority and status")]
     NoStatus(String),
 }

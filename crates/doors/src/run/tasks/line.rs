@@ -50,11 +50,9 @@ pub(super) fn heading(line: &str) -> Option<Heading> {
     })
 }
 
-/// The line with priority and status.
 #[derive(Debug)]
 pub(super) struct Meta {
     pub priority: Range<usize>,
-    /// The sign before the status.
     pub sign: Option<Range<usize>>,
     /// Empty where there is none.
     pub status: Range<usize>,

@@ -24,7 +24,6 @@ pub use read::{Reading, parse};
 
 use std::collections::HashMap;
 
-/// The tasks of a file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskList {
     tasks: Vec<Task>,
@@ -41,7 +40,6 @@ impl TaskList {
         Self { tasks, by_id }
     }
 
-    /// All tasks, in the order of the file.
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
@@ -75,7 +73,6 @@ pub struct Task {
     pub checklist: Vec<ChecklistItem>,
     /// The ids of its requirements and designs.
     pub traces: Vec<String>,
-    /// The tasks that must be done first.
     pub depends_on: Vec<String>,
     /// Its milestone, with the word `Milestone`.
     pub milestone: Option<String>,
@@ -88,28 +85,21 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecklistItem {
     pub text: String,
-    /// Whether it is ticked.
     pub done: bool,
 }
 
 /// The priority of a task, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// Highest.
     P0,
-    /// High.
     P1,
-    /// Medium.
     P2,
-    /// Low.
     P3,
 }
 
 impl Priority {
-    /// All, in order.
     pub const ALL: [Self; 4] = [Self::P0, Self::P1, Self::P2, Self::P3];
 
-    /// The word in the file.
     pub const fn word(self) -> &'static str {
         match self {
             Self::P0 => "P0",
@@ -120,17 +110,13 @@ impl Priority {
     }
 }
 
-/// The status of a task in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Not begun.
     Todo,
-    /// Begun.
     InProgress,
     /// Waits for its review.
     Review,
     Done,
-    /// Cannot go on.
     Blocked,
 }
 
@@ -148,7 +134,6 @@ impl Status {
         }
     }
 
-    /// The sign before the word.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Todo => "⬜",

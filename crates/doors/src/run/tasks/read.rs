@@ -15,25 +15,21 @@ pub(in crate::run) const MAX_TASKS_BYTES: usize = 16 * 1024 * 1024;
 const META_HINT: &str =
     "write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED";
 
-/// The tasks and the mistakes of a file.
 #[derive(Debug)]
 pub struct Reading {
     /// The tasks that could be read; all of them where there are no `problems`.
     pub list: TaskList,
-    /// Everything that is wrong.
     pub problems: Option<Problems>,
     /// What is allowed and probably a mistake.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Reading {
-    /// The tasks and the warnings, if nothing is wrong.
     pub fn valid(self) -> Result<(TaskList, Vec<Diagnostic>), Problems> {
         self.problems.map_or(Ok((self.list, self.warnings)), Err)
     }
 }
 
-/// Reads the text of a `tasks.md`.
 pub fn parse(source: &Arc<Source>) -> Reading {
     let Scan { sections, almost, open_fence } = scan(source.text());
     let prefixes =
@@ -41,10 +37,10 @@ pub fn parse(source: &Arc<Source>) -> Reading {
     let mut reader = Reader { source, prefixes, problems: vec![], warnings: vec![] };
     for span in almost {
         let hint = "a task begins with `### TASK-001: Name`";
-        reader.warn("almost-a-task", &span, "this heading names a task and begins none", hint);
+        reader.warn("almost-a-task", &span, "this heading has a task id but does not start a task", hint);
     }
     if let Some(span) = open_fence {
-        let hint = "close it with the same signs on a line of their own; until then everything below is code";
+        let hint = "close it with the same characters on their own line; until then everything below is code";
         reader.wrong("open-fence", &span, "this code fence is never closed", hint);
     }
     reader.unique_ids(&sections);
@@ -63,7 +59,6 @@ fn prefix(id: &str) -> &str {
 
 struct Reader<'s> {
     source: &'s Arc<Source>,
-    /// The prefixes of all task ids.
     prefixes: HashSet<&'s str>,
     problems: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -176,7 +171,7 @@ impl Reader<'_> {
                 first.insert(id, section);
                 continue;
             };
-            let message = format!("{} is the task on line {} already", quoted(&id), other.line);
+            let message = format!("the id {} is already used on line {}", quoted(&id), other.line);
             let other = Place::new(self.source, other.id.clone());
             let problem = self.problem("duplicate-id", &section.id, message);
             let problem = problem.with_related(other, "the first one");
@@ -193,14 +188,14 @@ impl Reader<'_> {
         for section in sections {
             for span in &section.no_ids {
                 let hint = "name tasks as `[TASK-001], [TASK-002]`, or write `—` for none";
-                self.warn("no-ids", span, "this list names nothing that can be followed", hint);
+                self.warn("no-ids", span, "this list has no task ids", hint);
             }
             let lists = [(&section.depends_on, "depends on"), (&section.blocks, "blocks")];
             for (spans, does) in lists {
                 for span in spans.iter().filter(|span| !ids.contains(text(span))) {
                     let other = text(span);
                     if self.is_foreign(other) {
-                        let message = format!("{} is no task, and nothing waits for it", quoted(other));
+                        let message = format!("{} is not a task of this file and is ignored", quoted(other));
                         self.warn("foreign-id", span, message, "requirements belong under `**Traces to:**`");
                         continue;
                     }
@@ -231,7 +226,7 @@ impl Reader<'_> {
             let span = closing.and_then(|section| {
                 section.depends_on.iter().find(|span| self.text(span) == first.id).cloned()
             });
-            self.wrong("circle", &span.unwrap_or_default(), message, "take one of these dependencies away");
+            self.wrong("circle", &span.unwrap_or_default(), message, "remove one of these dependencies");
         }
     }
 }

@@ -26,13 +26,11 @@ pub(super) struct Section {
     pub description: String,
 }
 
-/// The tasks of a text.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub sections: Vec<Section>,
     /// Headings that name a task and begin none.
     pub almost: Vec<Range<usize>>,
-    /// A code fence that is never closed.
     pub open_fence: Option<Range<usize>>,
 }
 

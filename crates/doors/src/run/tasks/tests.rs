@@ -110,7 +110,7 @@ fn every_mistake_is_named_at_its_place() {
     for (text, expect) in [
         (
             task("P0 | TODO\n### A-1: Again\nP0 | TODO"),
-            "3:5 duplicate-id `A-1` is the task on line 1 already",
+            "3:5 duplicate-id the id `A-1` is already used on line 1",
         ),
         (
             task("P0 | TODO\n**Depends on:** [A-9]"),
@@ -168,10 +168,10 @@ P7 | TODO
         problems.to_string(),
         "\
 spec/tasks.md:6:18: these tasks wait for each other: A-1 → A-3 → A-2 → A-1
-  take one of these dependencies away
+  remove one of these dependencies
 spec/tasks.md:11:1: `P7` is no priority
   the priorities are `P0`, `P1`, `P2` and `P3`
-spec/tasks.md:12:5: `A-4` is the task on line 10 already
+spec/tasks.md:12:5: the id `A-4` is already used on line 10
   give one of them another id
 spec/tasks.md:12:5: `A-4` has no line with priority and status
   write `P0 | TODO` on a line of its own: P0 to P3, and TODO, IN_PROGRESS, REVIEW, DONE or BLOCKED",

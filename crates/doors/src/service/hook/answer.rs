@@ -7,7 +7,6 @@ use countersign_core::review::{Review, State};
 use countersign_engine::programs::Hook;
 use serde_json::{Value, json};
 
-/// The answer to a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Say {
     /// The agent may stop.
@@ -23,9 +22,7 @@ pub enum Say {
 /// The state of a review at a stop.
 pub struct Stands<'a> {
     pub review: &'a Review,
-    /// The outcome of its round.
     pub outcome: Outcome,
-    /// Whether a missing verdict holds the agent.
     pub on_no_verdict: OnNoVerdict,
     /// The file of the instructions, where a self-review is asked for.
     pub self_review: Option<String>,

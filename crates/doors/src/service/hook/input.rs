@@ -12,14 +12,12 @@ const SESSION_BYTES_MAX: usize = 200;
 /// An agent that is about to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopping {
-    /// The id of its session.
     pub session: String,
     pub folder: PathBuf,
     /// Whether a hook held it before; otherwise a person wrote to it.
     pub was_held: bool,
     /// The digest of its prompt, where the program does not tell reliably whether the agent was held.
     pub prompt: Option<String>,
-    /// The log of its session.
     pub transcript: Option<PathBuf>,
 }
 
@@ -41,7 +39,6 @@ struct Fields {
     prompt: Option<String>,
 }
 
-/// Why an input cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputError {
     /// It is of another event: the hook is installed in the wrong place, and no agent stops.
@@ -56,14 +53,13 @@ impl From<String> for InputError {
     }
 }
 
-/// Parses the input of a hook.
 pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, InputError> {
     let written: Fields = serde_json::from_slice(bytes)
-        .map_err(|error| format!("what stands on standard input is not the input of a hook: {error}"))?;
+        .map_err(|error| format!("standard input is not the input of a hook: {error}"))?;
     let missing = |key: &str| format!("`{key}` is missing in the input of the hook");
     if let Some(other) = written.hook_event_name.as_deref().filter(|name| *name != hook.event) {
         let event = hook.event;
-        let words = format!("this hook is for the event {event}, and was called for {}", visible_line(other));
+        let words = format!("this hook is for the event {event}, but was called for {}", visible_line(other));
         return Err(InputError::OtherEvent(words));
     }
     let session = written.session_id.filter(|id| !id.trim().is_empty());
@@ -73,7 +69,9 @@ pub fn read(hook: Hook, bytes: &[u8]) -> Result<Stopping, InputError> {
     }
     let folder = written.cwd.ok_or_else(|| missing("cwd"))?;
     if !folder.is_absolute() {
-        return Err(format!("`cwd` is no absolute path: {}", visible_line(&folder.to_string_lossy())).into());
+        return Err(
+            format!("`cwd` is not an absolute path: {}", visible_line(&folder.to_string_lossy())).into()
+        );
     }
     let was_held = written.stop_hook_active.ok_or_else(|| missing("stop_hook_active"))?;
     let prompt = match hook.forgets_held {
@@ -155,9 +153,9 @@ mod tests {
             ("\"cwd\"=>\"session_id\"", "duplicate field"),
             ("\"s\"=>\" \"", "`session_id` is missing"),
             ("\"cwd\":\"/p\",=>", "`cwd` is missing"),
-            ("/p=>p", "`cwd` is no absolute path"),
+            ("/p=>p", "`cwd` is not an absolute path"),
             (",\"stop_hook_active\":false=>", "`stop_hook_active` is missing"),
-            ("\"Stop\"=>\"SubagentStop\"", "is for the event Stop, and was called for SubagentStop"),
+            ("\"Stop\"=>\"SubagentStop\"", "is for the event Stop, but was called for SubagentStop"),
         ];
         for (change, expected) in table {
             let found = read(hook("claude"), of(change).as_bytes()).unwrap_err();

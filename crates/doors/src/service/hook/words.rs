@@ -44,9 +44,9 @@ pub fn findings(review: &Review) -> String {
 
 fn objection(review: &Review) -> String {
     format!(
-        "If a finding is wrong, do not bend the work to it: countersign dispute FINDING --evidence TEXT has another reviewer \
-         judge it, once, by the id in brackets; where it is withdrawn, stop again. Where it is upheld and you still cannot \
-         fix it, say so to your user: review {} then waits for a person.\n",
+        "If a finding is wrong, do not change the work for it: run countersign dispute FINDING --evidence TEXT with the id in \
+         brackets, and another reviewer judges it, once. If it is withdrawn, stop again. If it is upheld and you still \
+         cannot fix it, tell your user: review {} then waits for a person.\n",
         review.id
     )
 }
@@ -80,8 +80,8 @@ pub fn self_review(review: &Review, file: &str) -> String {
 /// Why an agent goes on although nothing was found.
 pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
     format!(
-        "Countersign could not review what changed ({outcome}; try {} of {MAX_EMPTY_ROUNDS}). This is a failure of the \
-         review and no finding: change nothing because of it. {}Stop again, and it is tried again; then a person is told.",
+        "Countersign could not review what changed ({outcome}; try {} of {MAX_EMPTY_ROUNDS}). The review \
+         failed; this is not a finding, so change nothing because of it. {}Stop again to retry; after that a person is told.",
         review.empty_rounds,
         reasons(review)
     )
@@ -90,10 +90,9 @@ pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
 /// Why an agent goes on although the review itself could not be done.
 pub fn held_by_failure(why: &str, tries: u32) -> String {
     format!(
-        "Countersign could not review what changed (try {tries} of {MAX_EMPTY_ROUNDS}): {}. This is a failure of the review \
-         and no finding: change nothing because of it, and leave what is broken to a person, who is told. If you broke it \
-         yourself, put it back as it was. Stop again, and it is tried again; then you may stop and the work stays \
-         unreviewed.",
+        "Countersign could not review what changed (try {tries} of {MAX_EMPTY_ROUNDS}): {}. The review failed; this \
+         is not a finding, so change nothing because of it. A person is told and repairs it. If you broke it yourself, \
+         restore it. Stop again to retry; after that you may stop, and the work stays unreviewed.",
         why.trim_end_matches('.')
     )
 }
@@ -119,7 +118,7 @@ pub fn stopped(review: &Review, outcome: Outcome) -> String {
     let waits = format!("Review {id} waits for a person: countersign show {id} says what they can do.");
     let next = match outcome {
         Outcome::Stopped(why) if goes_on_when_written_to(review, why) => {
-            format!("Write to the agent to have it go on with other work. {waits}")
+            format!("Send the agent a message to let it go on with other work. {waits}")
         }
         Outcome::Stopped(_) | Outcome::AwaitingPerson => waits,
         _ => format!("countersign show {id} has the reasons; the next stop tries again."),

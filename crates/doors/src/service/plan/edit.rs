@@ -11,13 +11,10 @@ use std::ops::Range;
 /// Why a task could not be changed. The text stays as it was.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is no such task.
     #[error("the plan has no task called `{0}` any more")]
     Missing(String),
-    /// The title is not unique.
     #[error("the plan has several tasks called `{0}`")]
     Twice(String),
-    /// It has no status.
     #[error("task `{0}` of the plan has no status")]
     NoStatus(String),
 }

@@ -15,7 +15,6 @@ use countersign_core::answer::ReviewResult;
 
 /// The default plan of a project.
 pub const FILE: &str = "PLAN.md";
-/// The largest plan.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 const MAX_WRITTEN_ISSUES: usize = 20;
 const MAX_ISSUE_BYTES: usize = 500;
@@ -26,7 +25,6 @@ pub struct ReviewBlock {
     /// The number of failed reviews, from 1.
     pub attempt: u32,
     pub last_result: ReviewResult,
-    /// Its issues.
     pub issues: Vec<String>,
     /// Its time, in UTC.
     pub reviewed_at: String,

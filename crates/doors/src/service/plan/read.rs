@@ -17,15 +17,12 @@ pub struct PlanTask {
     pub title: String,
     pub status: TaskStatus,
     pub scope: Option<String>,
-    /// The acceptance criteria.
     pub acceptance: Option<String>,
     pub review: Option<ReviewBlock>,
 }
 
-/// A plan without mistakes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The tasks, in order.
     pub tasks: Vec<PlanTask>,
 }
 
@@ -37,12 +34,9 @@ impl Plan {
     }
 }
 
-/// A plan and its mistakes.
 #[derive(Debug)]
 pub struct Reading {
-    /// The tasks that could be read.
     pub plan: Plan,
-    /// The mistakes.
     pub problems: Vec<Diagnostic>,
 }
 
@@ -58,7 +52,6 @@ pub(in crate::service) fn folded(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads a plan.
 pub fn parse(source: &Arc<Source>) -> Reading {
     let scan = scan(source.text());
     let mut reader = Reader { source, problems: vec![] };
@@ -101,14 +94,14 @@ impl Reader<'_> {
         }
         if let Some(span) = &scan.open_fence {
             let message = "this code fence is never closed".to_owned();
-            self.wrong("open-fence", span, message, "close it, or the tasks below it are none");
+            self.wrong("open-fence", span, message, "close it; until then the tasks below it are ignored");
         }
         let numbers = self.numbers(&scan.phases);
         let mut counts: HashMap<usize, u32> = HashMap::new();
         let mut ids: Vec<(&Entry, String)> = vec![];
         for entry in &scan.entries {
             let Some(phase) = entry.phase else {
-                let message = format!("{} is in no phase", quoted(self.text(&entry.title)));
+                let message = format!("{} is not in a phase", quoted(self.text(&entry.title)));
                 let hint = "put it below a heading such as `### Phase 1: Title`";
                 self.wrong("no-phase", &entry.title, message, hint);
                 continue;
@@ -132,10 +125,10 @@ impl Reader<'_> {
             let written = self.text(span).to_owned();
             let number = written.parse().unwrap_or(0);
             if number == 0 {
-                let message = format!("{} is no number of a phase", quoted(&written));
+                let message = format!("{} is not a phase number", quoted(&written));
                 self.wrong("bad-phase", span, message, "phases are numbered from 1");
             } else if let Some(other) = seen.insert(number, span) {
-                let message = format!("there is a phase {number} already");
+                let message = format!("phase {number} already exists");
                 self.duplicate("duplicate-phase", [span, other], message, "give it another number");
             }
             numbers.push(number);
@@ -152,7 +145,7 @@ impl Reader<'_> {
                 seen.insert(folded(&title), entry);
                 continue;
             };
-            let message = format!("two tasks are called {}", quoted(&title));
+            let message = format!("two tasks have the title {}", quoted(&title));
             let hint = "give one of them another title: reviews belong to titles";
             self.duplicate("duplicate-title", [&entry.title, &other.title], message, hint);
         }
@@ -219,12 +212,12 @@ impl Reader<'_> {
         let field = |wanted: &str| block.fields.iter().find(|(label, ..)| *label == wanted);
         let attempt = field("Attempt").map(|(_, span, text)| (span, text.parse::<u32>().ok()));
         if let Some((span, None)) = attempt {
-            let message = format!("{} is no number of an attempt", quoted(self.text(span)));
+            let message = format!("{} is not an attempt number", quoted(self.text(span)));
             self.wrong("bad-attempt", span, message, "attempts are numbered from 1");
         }
         let result = field("Last Result").map(|(_, span, text)| (span, ReviewResult::of(text)));
         if let Some((span, None)) = result {
-            let message = format!("{} is no result of a review", quoted(self.text(span)));
+            let message = format!("{} is not a review result", quoted(self.text(span)));
             let hint = "the results are `pending`, `approved`, `needs_revision` and `rejected`";
             self.wrong("bad-result", span, message, hint);
         }

@@ -20,7 +20,6 @@ pub(super) struct Entry {
     pub end: usize,
 }
 
-/// The review of a task.
 #[derive(Debug)]
 pub(super) struct Block {
     pub span: Range<usize>,
@@ -28,7 +27,6 @@ pub(super) struct Block {
     pub issues: Vec<String>,
 }
 
-/// The phases and tasks of a text.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The numbers of the phases.

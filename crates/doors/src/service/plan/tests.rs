@@ -203,7 +203,7 @@ proptest! {
                     prop_assert_eq!((&new.status, &new.review), (&old.status, &old.review));
                 }
             }
-            // Once is as good as twice.
+            // A second write changes nothing.
             prop_assert_eq!(&write_back(&edited, &task.title, status, Some(&review)).unwrap(), &edited);
             let changed = text.len().abs_diff(edited.len());
             prop_assert!(changed < 4096);

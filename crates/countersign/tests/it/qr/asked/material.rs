@@ -89,14 +89,14 @@ fn a_scope_that_points_nowhere_is_an_error_and_nobody_is_asked() {
     for (scope, words) in [
         (
             "milestone:M7",
-            "the scope `milestone:M7` of plan-002 points nowhere: the plan has no milestone `M7`: there are: `M1`, `M2`",
+            "the scope `milestone:M7` of plan-002 does not exist: the plan has no milestone `M7`; it has: `M1`, `M2`",
         ),
         (
             "file:no/such.rs:1-2",
-            "the scope `file:no/such.rs:1-2` of plan-002 points nowhere: there is no file `no/such.rs`",
+            "the scope `file:no/such.rs:1-2` of plan-002 does not exist: there is no file `no/such.rs`",
         ),
         ("file:../../etc/passwd", "there is no file `../../etc/passwd`"),
-        ("step:1", "nothing is known of a `step`"),
+        ("step:1", "unknown kind of scope `step`"),
     ] {
         let items = json!([{ "scope": "*", "check": "c" }, { "scope": scope, "check": "c" }]);
         project.write("items.json", items.to_string());

@@ -18,12 +18,12 @@ fn slow_qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
         (
             reply("SATISFIED", &[met, ("MET", Some("src/a.rs:3"))]),
             1,
-            "- NOT_MET: It parses (src/a.rs:3): the evidence points nowhere: `src/a.rs` has 2 lines\n",
+            "- NOT_MET: It parses (src/a.rs:3): the evidence does not exist: `src/a.rs` has 2 lines\n",
         ),
         (
             reply("SATISFIED", &[("MET", Some("src/b.rs:1"))]),
             1,
-            "M1: NOT_SATISFIED\n- NOT_MET: It parses (src/b.rs:1): the evidence points nowhere: there is no file `src/b.rs`\n",
+            "M1: NOT_SATISFIED\n- NOT_MET: It parses (src/b.rs:1): the evidence does not exist: there is no file `src/b.rs`\n",
         ),
         (reply("SATISFIED", &[("MET", Some("/etc/passwd:1"))]), 1, "is outside the project root"),
         (reply("SATISFIED", &[("NOT_MET", None)]), 4, "M1: no verdict (garbled): `status` is SATISFIED"),

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_that_nobody_knows_is_an_error(pick in any::<prop::sample::Index>(), key in "zz[a-z_]{0,10}") {
+    fn an_unknown_key_is_an_error(pick in any::<prop::sample::Index>(), key in "zz[a-z_]{0,10}") {
         let places = keys();
         let (at, len) = *pick.get(&places);
         let mut text = GOOD.to_owned();

@@ -19,7 +19,7 @@ fn check(from: &str, to: &str, expected: &str) {
     assert_eq!(said(&changed), expected, "with {to}");
 }
 
-const DOCS: &str = "docs/jobs.md describes every key of a job.yml";
+const DOCS: &str = "`countersign help jobs` describes every key of a job.yml";
 
 #[test]
 fn what_is_no_yaml_or_no_job_is_the_only_problem() {
@@ -73,7 +73,7 @@ fn all_keys_that_are_missing_are_reported() {
     check(
         ", reviews: []",
         "",
-        "40:3: this step has no `reviews`, so nobody judges it\n  if that is meant, write `reviews: []`",
+        "40:3: this step has no `reviews`, so it is not reviewed\n  if this is intended, write `reviews: []`",
     );
 }
 
@@ -122,7 +122,7 @@ fn names_versions_and_lengths_are_checked() {
     check(
         "Write a guide",
         &long,
-        "3:10: `summary` has 201 characters, more than 200\n  one line; the rest belongs elsewhere",
+        "3:10: `summary` has 201 characters, more than 200\n  write one short line",
     );
     check("Everything", "' '", &format!("6:24: `summary` is empty\n  {DOCS}"));
     check(
@@ -184,7 +184,7 @@ fn steps_and_criteria_are_not_none() {
     check(
         "Can a beginner follow every sentence?",
         "''",
-        "37:31: the criterion `Clear` asks nothing\n  say after the colon what must be true",
+        "37:31: the criterion `Clear` has no question\n  say after the colon what must be true",
     );
     check("[plan, [text, images]]", "[]", "6:59: `steps` is empty\n  name the steps it goes through");
     check(
@@ -199,7 +199,7 @@ fn inputs_and_hooks_are_one_thing() {
     check(
         "description: What it is about",
         "from_step: images",
-        "12:12: this input is two things at once\n  either `name` and `description`, asked of the user, or `file` and `from_step`",
+        "12:12: this input mixes two kinds of inputs\n  either `name` and `description`, asked of the user, or `file` and `from_step`",
     );
     check("{file: plan.md, from_step", "{from_step", &format!("24:12: this input has no `file`\n  {DOCS}"));
     check(
@@ -232,7 +232,7 @@ fn jobs_10_a_review_looks_at_an_output_or_at_the_step() {
         "35:15: `run_each` is `plan.md`, which is no output of this step\n  \
          `step` is all outputs together; known here: `step`, `chapters`, `index`",
     );
-    // An output that is wrong in itself is there all the same.
+    // An invalid output still counts as declared.
     check("chapters: {type: files,", "chapters: {", &format!("32:5: this output has no `type`\n  {DOCS}"));
 }
 
@@ -250,13 +250,13 @@ fn steps_that_are_named_exist() {
     );
     check("[plan, [", "[plam, [", "6:60: no step has the id `plam`\n  did you mean `plan`?");
     check("images]]", "imagse]]", "6:73: no step has the id `imagse`\n  did you mean `images`?");
-    // A step whose id is not known may be the one.
+    // The step without an id may be the missing one.
     check("- id: plan\n", "- id: 7\n", "8:7: `id` must be text, not 7\n  to have it as text, write `\"7\"`");
 }
 
 #[test]
 fn circles_are_named() {
-    let hint = "one of them has to come first";
+    let hint = "remove one of these dependencies";
     check(
         "dependencies: [plan]",
         "dependencies: [text]",
@@ -280,8 +280,8 @@ fn circles_are_named() {
 
 #[test]
 fn what_is_said_about_thousands_of_mistakes_has_bounds() {
-    let needs: Vec<String> = (0..4000).map(|i| format!("nobody{i}")).collect();
-    let steps: String = (0..3000).map(|i| format!("- {{id: somebody_{i}}}\n")).collect();
+    let needs: Vec<String> = (0..4000).map(|i| format!("other{i}")).collect();
+    let steps: String = (0..3000).map(|i| format!("- {{id: another_{i}}}\n")).collect();
     let all = format!("steps:\n{steps}- {{id: a, dependencies: [{}]}}\n", needs.join(", "));
     let problems = read_text(all).unwrap_err();
     assert!(problems.left_out > 10_000, "{}", problems.left_out);
@@ -323,9 +323,9 @@ fn files_of_a_job_are_in_its_folder() {
     let hint = "paths begin in the folder of job.yml and stay in it";
     for (path, why) in [
         ("steps/none.md", "does not exist"),
-        ("../a.md", "leads out of the job's folder"),
-        ("steps/../../a.md", "leads out of the job's folder"),
-        ("/etc/hostname", "leads out of the job's folder"),
+        ("../a.md", "is outside the job's folder"),
+        ("steps/../../a.md", "is outside the job's folder"),
+        ("/etc/hostname", "is outside the job's folder"),
         ("''", "has no name"),
     ] {
         let shown = path.trim_matches('\'');
@@ -341,7 +341,9 @@ fn a_job_has_only_so_many_instructions() {
     let file = FileBytes { path: "j".into(), bytes: GOOD.as_bytes().to_vec() };
     let problems = super::read(&file, &large).unwrap_err();
     assert_eq!(problems.listed.len(), 2, "{problems}");
-    assert!(problems.to_string().contains("is too much: a job may have 8388608 bytes of such files"));
+    assert!(
+        problems.to_string().contains("is too large: all files of a job may have 8388608 bytes together")
+    );
 }
 
 #[test]
@@ -350,7 +352,7 @@ fn many_mistakes_are_all_reported() {
         .replace("name: guide", "name: Guide")
         .replace("1.0.0", "one")
         .replace("run_each: chapters", "run_each: chapter")
-        .replace("dependencies: [plan]", "dependencies: [nobody]")
+        .replace("dependencies: [plan]", "dependencies: [missing]")
         .replace("p.md", "../p.md");
     let codes: Vec<_> =
         read_text(changed).unwrap_err().listed.into_iter().map(|problem| problem.code).collect();
