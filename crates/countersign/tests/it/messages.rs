@@ -11,8 +11,19 @@ const RIDDLES: [&str; 10] =
     ["nobody", "somebody", "whoever", "whom", "anybody", "mend", "mends", "mended", "homecoming", "errand"];
 
 /// Texts with such a word for a reason: file, part of the text, reason.
-const ALLOWED: &[(&str, &str, &str)] =
-    &[("app/src/doctor/ask.rs", "Nobody was there to see it.", "the material of a question to a model")];
+const ALLOWED: &[(&str, &str, &str)] = &[
+    ("app/src/doctor/ask.rs", "Nobody was there to see it.", "the material of a question to a model"),
+    ("core/src/answer/reviewed.rs", "before anybody works on", PROMPT),
+    ("core/src/prompt/schema.rs", "how to mend it", PROMPT),
+    ("core/src/prompt/self_review.rs", "", PROMPT),
+    ("core/src/prompt/system.rs", "", PROMPT),
+    ("doors/src/qr/prompts.rs", "", PROMPT),
+    ("doors/src/service/command.rs", "You are an independent reviewer", PROMPT),
+    ("engine/src/engine/two_call.rs", "You read the review", PROMPT),
+];
+
+/// A prompt is part of the key of a ruling: another word asks every question again.
+const PROMPT: &str = "a prompt; its words change with the next version of the prompts";
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

@@ -241,7 +241,7 @@ fn replies_that_are_none() {
 #[test]
 fn a_silent_server_is_left_in_time() {
     both(&[], &Act::Hang, |bench, asked| {
-        bench.configure(", timeout_seconds: 1", "").no_verdict("timeout", "it sent nothing");
+        bench.configure(", timeout_seconds: 1", "").no_verdict("timeout", "it did not begin to answer");
         assert_eq!(asked().len(), 1);
     });
 }

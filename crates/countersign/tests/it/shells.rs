@@ -89,7 +89,7 @@ fn issue_16_2_alone_it_names_three_commands_and_is_no_pass() {
     project.write("countersign.yml", "version: 1\nrulse: []\n");
     let out = project.run(&[]).exits(2).stdout;
     assert!(out.contains("countersign validate"), "{out}");
-    assert!(out.contains("the configuration has an error: unknown key `rulse`"), "{out}");
+    assert!(out.contains("the configuration has an error: the file has no `rules`"), "{out}");
 }
 
 #[test]

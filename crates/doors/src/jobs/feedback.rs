@@ -139,7 +139,7 @@ pub fn blocked(review: &Review, step: &Step, why: Stop) -> String {
     let findings =
         if review.findings().is_empty() { String::new() } else { format!("\n{}", findings(review)) };
     format!(
-        "BLOCKED: step '{}': {}. No reviewer is asked again until a person unblocks it. Review {} waits for a person: \
+        "BLOCKED: step '{}': {}. No reviewer is asked again until a person has decided. Review {} waits for a person: \
          tell your user, and stop working on this step.{findings}",
         step.id,
         why.words(),

@@ -31,7 +31,7 @@ fn held_by_failure(ran: &Ran, why: &str, decision: &str) {
     for text in [reason, message, ran.stderr.as_str()] {
         assert!(text.contains(why), "{why}: {ran:?}");
     }
-    assert!(reason.contains("no finding") && message.contains("is not reviewed"), "{ran:?}");
+    assert!(reason.contains("not a finding") && message.contains("is not reviewed"), "{ran:?}");
     assert!(!reason.contains("unblock") && !reason.contains("approve"), "{reason}");
 }
 

@@ -102,7 +102,7 @@ fn a_session_that_is_said_to_be_written_to_lets_a_stopped_review_go_on_three_tim
         assert!(held(&stops(3 * n, false)).contains("attempt 1 of 2"), "{n}");
         let words = told(&stops(3 * n + 1, true));
         assert!(words.contains("attempts used up") && words.contains("waits for a person"), "{words}");
-        assert_eq!(words.contains("Write to the agent"), n < 3, "{words}");
+        assert_eq!(words.contains("Send the agent a message"), n < 3, "{words}");
         // The same work does not make it go on.
         assert!(told(&bench.stops(false)).contains("attempts used up"));
     }

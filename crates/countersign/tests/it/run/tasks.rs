@@ -173,7 +173,12 @@ fn results_for_programs_are_one_object() {
     assert_eq!((&plain["tasks"], &plain["not_run"][0]["task"]), (&serde_json::json!([]), &"TASK-001".into()));
     // A task nobody knows, and a budget nobody can keep.
     assert!(kit.run(&["run", "TASK-9"]).exits(2).stderr.contains("there is no task `TASK-9`"));
-    assert!(kit.run(&["run", "--all", "--budget-usd", "1"]).exits(2).stderr.contains("says what it cost"));
+    assert!(
+        kit.run(&["run", "--all", "--budget-usd", "1"])
+            .exits(2)
+            .stderr
+            .contains("a budget needs an agent that reports its cost")
+    );
 }
 
 /// A project whose agent has the name of a program that reports its cost.

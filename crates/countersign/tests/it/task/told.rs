@@ -124,9 +124,9 @@ fn a_way_that_fails_is_said_and_recorded_and_changes_nothing_about_the_review() 
     says(&project, "No.", REJECTED);
     let ran = project.run(&["task", "done", "1.1"]).exits(6);
     assert!(ran.stdout.contains("Review Rejected: Build walls"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("countersign: not told by webhook: 127.0.0.1"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("countersign: no notification by webhook: 127.0.0.1"), "{}", ran.stderr);
     assert!(ran.stderr.contains("it answered with 410"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("countersign: not told by command: `./nowhere.sh`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("countersign: no notification by command: `./nowhere.sh`"), "{}", ran.stderr);
     let record = told(&project).remove(0);
     assert_eq!(record["ways"][0]["state"], "failed", "{record}");
     assert_eq!(record["ways"][1]["state"], "failed", "{record}");
@@ -142,7 +142,7 @@ fn slow_ways_that_hang_keep_neither_the_answer_nor_the_end() {
     let ran = project.run(&["task", "done", "1.1"]).exits(6);
     assert!(ran.stdout.contains("Review Rejected: Build walls"), "{}", ran.stdout);
     assert!(ran.stderr.contains("it did not answer within 1 s"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("countersign: not told by command: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("countersign: no notification by command: "), "{}", ran.stderr);
 }
 
 #[test]

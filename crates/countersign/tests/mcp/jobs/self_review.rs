@@ -180,7 +180,7 @@ fn a_self_review_that_fails_counts_like_any_other() {
         client.bad("finished_step", again(&second))["message"]
             .as_str()
             .unwrap()
-            .contains("taken for it already")
+            .contains("this token was already used")
     );
     assert_eq!(count(&project, "step_finished"), 1);
 }

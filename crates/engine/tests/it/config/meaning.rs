@@ -335,7 +335,7 @@ fn flags_win_over_the_environment() {
     assert_eq!(reviewer(None, Some("")), Ok((None, "default".into())));
     assert_eq!(
         said(Some("oen"), None),
-        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?; without configuration: claude, codex, gemini, opencode, command:PROGRAM, replay:FILE, self, checks"
+        "flag --reviewer:1:1: no reviewer is called `oen`\n  did you mean `one`?"
     );
     assert_eq!(
         said(None, Some("nobody")),
