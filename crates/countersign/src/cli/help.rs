@@ -194,15 +194,15 @@ mod tests {
         let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (with, without) = (flat(&with), flat(&without));
         for before in [
-            "Who answers questions: ",
-            "Look at this reviewer only: a configured name, ",
-            "Who is asked: a configured name, auto (the first that answers), ",
+            "The reviewer: ",
+            "Check this reviewer only: a configured name, ",
+            "The reviewer: a configured name, auto (the first that answers), ",
             "Let this agent start `countersign mcp` in this project: ",
         ] {
             assert!(with.contains(&format!("{before}claude, made-up, ")), "{before}");
             assert!(without.contains(&format!("{before}claude, codex, gemini, opencode, ")), "{before}");
         }
-        assert!(with.contains("Whose model wrote the work: claude or made-up."));
+        assert!(with.contains("The agent that wrote the work: claude or made-up."));
         assert!(!with.contains("{programs}") && !with.contains("{agents}") && !with.contains("{authors}"));
         let values: Vec<_> = hooks(WITH_MADE_UP).possible_values().unwrap().collect();
         let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();

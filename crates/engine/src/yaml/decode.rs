@@ -1,5 +1,5 @@
 //! The tree as a serde deserializer, so that the written types need no reading code of their own.
-//! It does not stop at the first problem: unknown keys are noted and skipped, and an [`At`] that cannot be read is noted
+//! It does not stop at the first problem: unknown keys are noted and skipped, and an `At` that cannot be read is noted
 //! and left empty. The caller must look at the faults before the value.
 
 use super::at::AT;

@@ -1,5 +1,5 @@
 //! Markdown headings that must be there. A heading counts as it reads and as it is written, so `## [Unreleased]` is found
-//! by "Unreleased" and by "[Unreleased]"; headings in code, HTML comments, front matter and quotations do not count.
+//! by "Unreleased" and by "\[Unreleased\]"; headings in code, HTML comments, front matter and quotations do not count.
 
 use super::defect::{Defect, Found};
 use super::quote::quote;
