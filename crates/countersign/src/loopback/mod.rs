@@ -1,6 +1,6 @@
 //! A port on loopback: which requests are admitted, and how many at once. `serve` and MCP over HTTP use it.
 //!
-//! A client needs the token, and a page in a browser is never admitted: `Host` and `Origin` must be ours, which also
+//! A client needs the token, and a page of another site is never admitted: `Host` and `Origin` must be ours, which also
 //! stops a foreign name that resolves to this machine.
 
 mod gate;

@@ -1,5 +1,5 @@
 //! How answers look: text for people, one versioned object for programs. Answers go to standard output,
-//! everything else to standard error.
+//! everything else to standard error. The typed answer of a use case ends in `Answer::of`, which makes both.
 
 mod diagnostic;
 mod progress;

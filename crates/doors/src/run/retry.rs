@@ -1,4 +1,5 @@
-//! Retry of a task: whether a person rejected it, and its reset.
+//! The command `retry`: whether a person rejected the task, and its reset. `task` decides whether a failed attempt is
+//! followed by another.
 
 use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};

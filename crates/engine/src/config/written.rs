@@ -1,4 +1,5 @@
-//! The configuration as people write it. The comments here are what editors show.
+//! The configuration as people write it. The comments here are what editors show. The sections `notify`, `review`,
+//! `context`, `commands` and `redaction` are in the files `notify`, `service` and `redaction`.
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 

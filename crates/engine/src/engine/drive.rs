@@ -1,4 +1,5 @@
-//! The loop: perform what is due until the round has ended. How results are recorded is in `record`.
+//! The loop: perform what is due until the round has ended. How results are recorded is in `record`. `Engine::wait` is the
+//! only place that performs reviews: all callers wait there.
 
 use super::ask::{Asking, report_of};
 use super::budget::{Admitted, Ask, Worst};
