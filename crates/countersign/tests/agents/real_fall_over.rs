@@ -53,7 +53,7 @@ fn an_inconvenient_verdict_is_the_verdict() {
 fn with_both_down_each_reason_is_told() {
     let (bench, _codex) = two(limited(), Act::error(401, "invalid_api_key", "Incorrect API key provided"));
     let text = review(&bench).wait().exits(4).stdout;
-    assert!(text.contains("first: the account of `claude` is at its rate limit"), "{text}");
+    assert!(text.contains("first: the account of `claude` reached its rate limit"), "{text}");
     assert!(text.contains("second: `codex` is not signed in"), "{text}");
     bench.assert_clean();
 }

@@ -115,7 +115,7 @@ fn turns() {
     let act = Act::Use { tool: "Glob", input: json!({ "pattern": "*" }) };
     let bench = Bench::new(Messages::always(act));
     bench.configure("", "max_inline_files: 0");
-    no_verdict(&bench, bench.run_configured(&[]), "too_long", "within its turns");
+    no_verdict(&bench, bench.run_configured(&[]), "too_long", "within its allowed turns");
 }
 
 #[test]

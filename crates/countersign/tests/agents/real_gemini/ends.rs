@@ -128,7 +128,7 @@ fn turns() {
     let act = Act::Use { tool: "list_directory", input: json!({ "dir_path": "." }) };
     let bench = bench(Gemini::always(act));
     bench.configure(", sees: project", "");
-    no_verdict(&bench, bench.run_configured(&["a.md"]), "too_long", "within its turns");
+    no_verdict(&bench, bench.run_configured(&["a.md"]), "too_long", "within its allowed turns");
 }
 
 #[test]
