@@ -59,7 +59,9 @@ pub fn read_marked(text: &str, word: Option<&str>) -> Result<Marked, Defect> {
             false => garbled("the last line is none of REVIEW_PASSED, REVIEW_FIXED and REVIEW_FAILED"),
         };
     };
-    let mut lines = markdown::lines(before);
+    // Any white space may stand before a fence: a reviewer's text is held to be code rather than not.
+    let unindented: String = before.lines().flat_map(|line| [line.trim_start(), "\n"]).collect();
+    let mut lines = markdown::lines(&unindented);
     lines.by_ref().for_each(drop);
     if lines.open_fence().is_some() {
         return garbled("the marker on the last line stands in a code block that is not closed");
@@ -225,6 +227,8 @@ mod tests {
             ("```\nREVIEW_PASSED k7", false),
             ("look:\n~~~text\nREVIEW_PASSED k7", false),
             ("````\n```\nREVIEW_PASSED k7", false),
+            ("\u{a0}```\nREVIEW_PASSED k7", false),
+            ("\u{3000}~~~\nREVIEW_PASSED k7", false),
             ("```\nREVIEW_PASSED k7\n```", false),
             ("```\ncode\n```\nREVIEW_PASSED k7", true),
             ("```x``` is code\nREVIEW_PASSED k7", true),
