@@ -2,7 +2,7 @@
 //! to the limit and is let go.
 
 use crate::bench::Bench;
-use crate::real_codex::CODEX;
+use crate::real_codex::{CODEX, settings_for};
 use crate::real_gemini::GEMINI;
 use countersign_engine::ledger::Ledger;
 use countersign_testkit::{
@@ -180,11 +180,7 @@ fn codex(wrong: usize, policy: &str) -> Hooked<countersign_testkit::ResponsesApi
     }));
     let hooked = Hooked::new(bench, service, policy);
     let (url, root) = (hooked.bench.service.url(), hooked.bench.project.root().canonicalize().unwrap());
-    let settings = format!(
-        "model = 'gpt-test'\nmodel_provider = 'loopback'\n[model_providers.loopback]\nname = 'loopback'\n\
-         base_url = '{url}/v1'\nwire_api = 'responses'\nenv_key = 'SERVICE_KEY'\n\
-         [projects.{root:?}]\ntrust_level = 'trusted'\n"
-    );
+    let settings = settings_for(&url) + &format!("[projects.{root:?}]\ntrust_level = 'trusted'\n");
     let home = hooked.bench.project.home().join(".codex");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("config.toml"), settings).unwrap();

@@ -2,7 +2,7 @@
 //! by the others.
 
 use crate::bench::Bench;
-use crate::real_codex::CODEX;
+use crate::real_codex::{CODEX, settings_for};
 use crate::real_gemini::GEMINI;
 use crate::real_opencode::OPENCODE;
 use countersign_testkit::{
@@ -163,11 +163,7 @@ fn run_8_a_task_done_by_codex() {
     let mut bench = Bench::of(CODEX, Responses::always(Act::Hang));
     bench.service = Responses::minded(uses("exec_command", json!({ "cmd": "echo 'a page' >page.md" })));
     let url = bench.service.url();
-    let settings = format!(
-        "model = 'gpt-test'\nmodel_provider = 'loopback'\n[model_providers.loopback]\nname = 'loopback'\n\
-         base_url = '{url}/v1'\nwire_api = 'responses'\nenv_key = 'SERVICE_KEY'\n"
-    );
-    home(&bench.project, ".codex/config.toml", &settings);
+    home(&bench.project, ".codex/config.toml", &settings_for(&url));
     works(&bench, "codex");
 }
 

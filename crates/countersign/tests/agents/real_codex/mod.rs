@@ -17,6 +17,18 @@ pub const CODEX: Driven = Driven {
     key_variable: "SERVICE_KEY",
 };
 
+/// Its own settings, for a run that may write.
+///
+/// Its sandbox makes empty folders `.git`, `.codex` and others in every folder that may be written, and one that
+/// is killed leaves them there: in `/tmp`, they would make a project of every folder that tests make.
+pub fn settings_for(url: &str) -> String {
+    format!(
+        "model = 'gpt-test'\nmodel_provider = 'loopback'\n[model_providers.loopback]\nname = 'loopback'\n\
+         base_url = '{url}/v1'\nwire_api = 'responses'\nenv_key = 'SERVICE_KEY'\n\
+         [sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n"
+    )
+}
+
 /// A configured project, and a service that does the same with every question.
 fn always(act: Act) -> Bench<ResponsesApi> {
     configured(Responses::always(act))

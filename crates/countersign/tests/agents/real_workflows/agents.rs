@@ -44,11 +44,8 @@ pub const CODEX: Agent = Agent {
     search: None,
     settings: |project, url| {
         let root = project.root().canonicalize().unwrap();
-        let settings = format!(
-            "model = 'gpt-test'\nmodel_provider = 'loopback'\n[model_providers.loopback]\nname = 'loopback'\n\
-             base_url = '{url}/v1'\nwire_api = 'responses'\nenv_key = 'SERVICE_KEY'\n\
-             [projects.{root:?}]\ntrust_level = 'trusted'\n"
-        );
+        let settings =
+            real_codex::settings_for(url) + &format!("[projects.{root:?}]\ntrust_level = 'trusted'\n");
         home(project, ".codex/config.toml", &settings);
     },
     call: |command, prompt| {
