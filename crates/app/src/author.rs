@@ -35,10 +35,14 @@ fn above() -> Vec<Ancestor> {
 fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<String> {
     let ours = || variables.iter().any(|(name, _)| name == OWN_CALL);
     match programs.marked(variables).next() {
-        Some((mark, program)) => {
-            Some(format!("{}, a mark of {},", mark.name, program.map_or("an agent", |program| program.name)))
+        Some((mark, program)) => Some(format!(
+            "{} (a variable that {} sets)",
+            mark.name,
+            program.map_or("an agent", |program| program.name)
+        )),
+        None => {
+            ours().then(|| format!("{OWN_CALL} (a variable that countersign sets for programs it starts)"))
         }
-        None => ours().then(|| format!("{OWN_CALL}, a mark of programs that countersign starts,")),
     }
 }
 
@@ -46,10 +50,10 @@ fn marked(programs: Programs, variables: &[(OsString, OsString)]) -> Option<Stri
 fn mark_of(programs: Programs, ancestor: &Ancestor) -> Option<String> {
     let pid = ancestor.pid;
     if let Some(name) = program_name(programs, &ancestor.args) {
-        return Some(format!("process {pid} above this one is {}", visible_line(name)));
+        return Some(format!("process {pid}, an ancestor of this one, is {}", visible_line(name)));
     }
     let words = marked(programs, ancestor.variables.as_deref().unwrap_or_default())?;
-    Some(format!("{words} is set in process {pid} above this one"))
+    Some(format!("{words} is set in process {pid}, an ancestor of this one"))
 }
 
 /// The agent program of a command line, by the name of its file.
@@ -83,7 +87,7 @@ pub fn way_out() -> String {
     match mark() {
         Some(mark) => {
             format!(
-                "{mark}, so this counts as an agent's command: a person must type it in a terminal outside any agent"
+                "{mark}, so this looks like a command of an agent: a person must run it in a terminal that was not opened by an agent"
             )
         }
         None => "standard input is not a terminal: a person must type this command in a terminal".to_owned(),

@@ -70,7 +70,7 @@ pub fn put(bytes: Vec<u8>, commit: &str, gathered: &mut Gathered) -> Option<Stri
     gathered.project = Some(FileBytes { path, bytes });
     gathered.project_problem = None;
     (!there).then(|| {
-        format!("{FILE_NAME} changed: the version of {short} judges this; check the change of {FILE_NAME} yourself")
+        format!("{FILE_NAME} was changed. This review uses the version from commit {short}; check the change to {FILE_NAME} yourself")
     })
 }
 

@@ -62,8 +62,8 @@ pub async fn dispute(
         }
     };
     if panel.is_empty() {
-        return Err(Failure::usage("no reviewer that could have judged it then can be asked now").hint(
-            "for an agent, only reviewers that the project had then judge a dispute; a person can name another: --reviewer claude",
+        return Err(Failure::usage("none of the reviewers that were configured when this finding was made is configured now").hint(
+            "an agent can use only reviewers that were configured when the finding was made; a person can choose another one: --reviewer claude",
         ));
     }
     let engine = engine.replanned(project.planner_for(panel)?);

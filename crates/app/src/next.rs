@@ -13,10 +13,15 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
     let id = &review.id;
     match review.standing() {
         Some(Outcome::NeedsWork) => vec![format!("fix the findings, then {again}")],
-        Some(Outcome::NoVerdict(NoVerdict::Stale)) => vec![format!("{again} for the files as they are now")],
-        Some(Outcome::NoVerdict(_)) => vec![format!("{again}: only what has no ruling yet is asked")],
+        Some(Outcome::NoVerdict(NoVerdict::Stale)) => {
+            vec![format!("the files changed: {again} to review the current files")]
+        }
+        Some(Outcome::NoVerdict(_)) => {
+            vec![format!("{again}: only the questions without an answer are asked again")]
+        }
         Some(Outcome::BudgetReached) => {
-            let raise = format!("raise the budget and {again}: only what has no ruling yet is asked");
+            let raise =
+                format!("raise the budget and {again}: only the questions without an answer are asked again");
             let anew = reader.person_decides(id.as_str(), || {
                 format!("a person can renew the budget of the review: countersign unblock {id} --reason TEXT")
             });
@@ -30,7 +35,7 @@ pub fn steps(review: &Review, again: &str, reader: Reader) -> Vec<String> {
                 // The budget of the day is no part of a review: its current value holds.
                 _ if reasons.all(of_day) => {
                     vec![format!(
-                        "{raise}; other reviews may free budget when they end, and each day (UTC) has its own budget"
+                        "{raise}; or wait: other reviews may release budget when they end, and a new daily budget starts at 00:00 UTC"
                     )]
                 }
                 // The budget of a review is fixed when it opens; only a person renews it.

@@ -95,11 +95,10 @@ pub async fn answer(
 fn kept_failures(count: usize) -> Option<String> {
     let failures = match count {
         0 => return None,
-        1 => "1 failure stands".to_owned(),
-        n => format!("{n} failures stand"),
+        1 => "1 earlier failure is still valid".to_owned(),
+        n => format!("{n} earlier failures are still valid"),
     };
     Some(format!(
-        "{failures} on unchanged bytes, and --no-cache does not ask about it again: change the work, or dispute the \
-         finding (countersign dispute FINDING --evidence TEXT)"
+        "{failures}: these files did not change, and --no-cache does not repeat failed questions. Change the files, or dispute a finding (countersign dispute FINDING --evidence TEXT)"
     ))
 }

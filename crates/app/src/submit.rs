@@ -149,7 +149,7 @@ impl Submit {
             filled(&format!("files[{n}]"), file, PATH_MAX_BYTES)?;
         }
         if since.is_some() && !files.is_empty() {
-            return Err(bad_argument("`files` and `change` exclude each other"));
+            return Err(bad_argument("use either `files` or `change`, not both"));
         }
         if let Some(base) = since.and_then(|since| since.base.as_ref()) {
             filled("change.base", base, NAME_MAX_BYTES)?;
@@ -160,7 +160,7 @@ impl Submit {
         let guidance_bytes = self.guidance.as_ref().map_or(0, String::len);
         at_most("guidance", guidance_bytes, GUIDANCE_MAX_BYTES, "bytes")?;
         if criteria.is_empty() && (self.guidance.is_some() || self.each_file == Some(true)) {
-            return Err(bad_argument("`guidance` and `each_file` go with `criteria`"));
+            return Err(bad_argument("`guidance` and `each_file` can be used only together with `criteria`"));
         }
         let criteria = criteria.into_iter().enumerate().map(|(n, question)| question.criterion(n));
         Ok(Wanted {

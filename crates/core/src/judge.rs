@@ -47,7 +47,7 @@ impl RoundEnd {
             Self::NeedsWork => "needs work".to_owned(),
             Self::NoVerdict(NoVerdict::Budget) => "budget reached".to_owned(),
             Self::NoVerdict(why) => format!("no verdict: {}", why.words()),
-            Self::Superseded => "superseded by other work".to_owned(),
+            Self::Superseded => "replaced: newer work was submitted".to_owned(),
             Self::Stale => "stale: the files changed meanwhile".to_owned(),
         }
     }

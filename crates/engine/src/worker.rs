@@ -90,9 +90,9 @@ impl Worker {
         let mut call = self.call(&request, private.path())?;
         call.scratch = Some(private.path().to_owned());
         let ended = process::run(guard, call, cancel).await?;
-        let heard = self.hear(&ended);
-        let said = heard.said.map(|said| said.text());
-        Ok(WorkResult { said, usage: heard.usage, ended })
+        let parsed = self.parse_output(&ended);
+        let said = parsed.said.map(|said| said.text());
+        Ok(WorkResult { said, usage: parsed.usage, ended })
     }
 
     fn call(&self, request: &WorkRequest<'_>, private: &Path) -> std::io::Result<Call> {
@@ -137,10 +137,10 @@ impl Worker {
                 match serde_json::from_slice::<Value>(&line) {
                     Ok(event) => {
                         if let Some(words) = live(&event) {
-                            tap.hear(format!("{words}\n").as_bytes());
+                            tap.write(format!("{words}\n").as_bytes());
                         }
                     }
-                    Err(_) => tap.hear(&line),
+                    Err(_) => tap.write(&line),
                 }
             }
             // A line without an end is dropped at some length.
@@ -150,9 +150,9 @@ impl Worker {
         })
     }
 
-    fn hear(&self, ended: &Ended) -> ParsedOutput {
+    fn parse_output(&self, ended: &Ended) -> ParsedOutput {
         match self {
-            Self::Program { program, .. } => (program.working.hear)(ended),
+            Self::Program { program, .. } => (program.working.parse_output)(ended),
             Self::Command { .. } => {
                 let said = match &ended.how {
                     How::Exited(0) => Ok(Said::Text(String::from_utf8_lossy(&ended.stdout).into_owned())),

@@ -106,8 +106,7 @@ fn line(what: String, stored: &Stored) -> Check {
             });
             let detail = failure.map_or_else(|| outcome.to_string(), |failure| failure.detail.clone());
             Check::fail(what, outcome, detail).hint(format!(
-                "it was asked for the criterion '{CRITERION}': {QUESTION} A program that knows only its own \
-                 criteria cannot answer that"
+                "the test used the criterion '{CRITERION}': {QUESTION} If your program supports only its own criteria, it cannot answer this, and you can ignore this result"
             ))
         }
     }

@@ -43,7 +43,9 @@ impl Asking<'_> {
                 Check::ok(what, format!("recorded rulings: {}", recording.rows.len()))
             }
             // Only for the reviews of tasks; made of the reviewers above.
-            Judge::TwoCall(_) => Check::ok(what, "a review in two calls"),
+            Judge::TwoCall(_) => {
+                Check::ok(what, "reviews in two calls: one writes the review, one reads its result")
+            }
             Judge::Library(_) => Check::ok(what, "in this process"),
             Judge::SelfReview => Check::ok(what, "the author: answers with `countersign rule`"),
         };

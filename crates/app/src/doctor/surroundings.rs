@@ -21,7 +21,7 @@ const LAST_EVENTS: u32 = 100;
 pub async fn guard(guard: &GuardProgram, cancel: &CancellationToken) -> Check {
     let words = match process::run(guard, short_call("true"), cancel).await {
         Ok(Ended { how: How::Exited(0), .. }) => return Check::ok("guard", "starts and stops programs"),
-        Ok(ended) => format!("`true` under the guard: {:?}", ended.how),
+        Ok(ended) => format!("the guard could not run the test program `true`: {:?}", ended.how),
         Err(error) => format!("it cannot be started: {error}"),
     };
     Check::fail("guard", countersign_core::outcome::Outcome::Internal, words)
@@ -119,7 +119,7 @@ pub async fn ledger(project: &Project) -> Check {
     match events {
         Ok(events) => {
             let (dir, count) = (dir.display(), events.len());
-            let words = format!("{dir}: format {FORMAT}, the last {count} events intact");
+            let words = format!("{dir}: format {FORMAT}, latest events checked: {count}, no error");
             Check::ok("ledger", format!("{words}; `countersign log --verify` checks all"))
         }
         Err(error) => failed(error.into()),

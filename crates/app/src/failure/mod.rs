@@ -107,8 +107,7 @@ impl From<BaseProblem> for Failure {
         let failure = Self::new(Outcome::Usage, Code::Base, problem.to_string());
         match problem {
             BaseProblem::Git(GitError::Failed { words, .. }) if words.contains("not a git repository") => {
-                let message =
-                    "reviewing a change (--change) needs a git repository, and this folder is in none";
+                let message = "--change works only in a git repository, and this folder is not in one";
                 Self { message: message.to_owned(), ..failure }
                     .hint("run `git init`, or name files: `countersign review PATHS`")
             }

@@ -32,7 +32,7 @@ pub struct Stop {
 /// Judges the change since the last pass; none where there is none, or where the project does not want it.
 pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Result<Option<Judged>, Failure> {
     for name in project::ignored_by_gates() {
-        note(&format!("{name} is ignored: a hook takes configuration and reviewers from the project alone"));
+        note(&format!("{name} is ignored: a hook uses only the configuration and reviewers of the project"));
     }
     let Stop { hook, stopping, place, config } = stop;
     let Some(work) = look::look(place, config, note).await? else { return Ok(None) };
@@ -48,7 +48,7 @@ pub async fn stopped(stop: Stop, note: Note, cancel: &CancellationToken) -> Resu
 /// Records the start of work when the hook is installed. Returns warnings about what keeps the hook from reviewing.
 pub async fn installed(config: Option<&Path>) -> Vec<String> {
     let begun = look::begin_here(config.map(Path::to_owned)).await.err().map(|failure| {
-        let words = "the start of the work is not recorded; the first call of the hook records it";
+        let words = "the starting point of the work could not be recorded now; the hook records it when it is called for the first time";
         format!("{words}: {}", failure.message)
     });
     let unwanted = Project::find(config, None).ok().and_then(|project| judging::unwanted(&project));

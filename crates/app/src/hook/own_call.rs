@@ -17,7 +17,7 @@ pub async fn is_real(place: Option<&Path>, note: Note) -> bool {
     let Some(mark) = std::env::var_os(OWN_CALL) else { return false };
     let real = is_below_guard(OWN_CALL, &mark) && is_on_record(&mark, place).await;
     if !real {
-        note(&format!("{OWN_CALL} is ignored: this hook does not run below that call of countersign"));
+        note(&format!("{OWN_CALL} is ignored: this hook was not started by that countersign process"));
     }
     real
 }

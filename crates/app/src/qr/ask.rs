@@ -73,7 +73,7 @@ pub fn files(place: &Place, typed: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> 
         let path = place.project.here.join(path);
         let path = path.canonicalize().map_err(|error| {
             let path = path.to_string_lossy();
-            Failure::usage(format!("`{}` cannot be looked at: {error}", visible_line(&path)))
+            Failure::usage(format!("`{}` cannot be read: {error}", visible_line(&path)))
         })?;
         if !path.is_dir() {
             files.push(path);

@@ -76,7 +76,7 @@ pub(super) async fn by_reviewer(
         Ok(fixes) => Ok(Guidance { fixes, warnings: vec![] }),
         Err(AskError::NoAnswer(failed)) => {
             let words = format!(
-                "the instructions are the findings themselves, because no reviewer gave any ({}): {}",
+                "no reviewer wrote fix instructions ({}), so the findings are shown instead: {}",
                 failed.why.name(),
                 failed.detail
             );

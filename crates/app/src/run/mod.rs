@@ -88,7 +88,7 @@ impl List {
         };
         let Some(file) = file else {
             return Err(Failure::usage(format!("there is no output of `{task}`")).hint(format!(
-                "{} with output; `countersign status` lists the tasks",
+                "this task has output for {}; `countersign status` lists the tasks",
                 counted(all.len(), "attempt", "attempts")
             )));
         };

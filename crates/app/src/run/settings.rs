@@ -13,8 +13,7 @@ use std::time::Duration;
 const HITL_WARNING: &str =
     "--hitl-review is ignored with --parallel or --tui: use --hitl-queue to decide from elsewhere";
 
-const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: every \
-     task waits for a person after its review; use --hitl-queue to decide while the run goes on";
+const HITL_SETTING_WARNING: &str = "`hitl_review: true` is in the settings, and with --parallel or --tui no person is asked at this terminal: so every task stops after its review and waits for a decision; use --hitl-queue to decide during the run";
 
 const HITL_WITHOUT_REVIEW: &str =
     "`hitl_review: true` is in the settings, and without a review no task waits for a person";

@@ -43,7 +43,9 @@ pub(super) fn disputed(review: &Review, dispute: Dispute) -> Result<Vec<Event>, 
     }
     let asking = review.rounds.iter().rev().find(|round| round.asking(&dispute.key).next().is_some());
     let round = asking.filter(|round| round.end.is_some());
-    let round = round.ok_or(Refused::NotNow("the round is still under way, or asked something else"))?;
+    let round = round.ok_or(Refused::NotNow(
+        "the round with this question is not finished, or no round asked this question",
+    ))?;
     let given = round.answers.get(&dispute.key).ok_or(Refused::NotAsked)?;
     let given = review.standing_answer(&dispute.key, given);
     let asked = |(_, assignment): (usize, &crate::plan::Assignment)| {

@@ -116,7 +116,7 @@ pub enum Refused {
     NotNow(&'static str),
     /// Too many rounds in a row had no verdict.
     #[error(
-        "no reviewer gave a verdict {MAX_EMPTY_ROUNDS} times in a row; no reviewer is asked until the cool-off ends"
+        "{MAX_EMPTY_ROUNDS} rounds in a row ended without a verdict; Countersign waits before it asks a reviewer again"
     )]
     CoolingOff {
         /// Until when.

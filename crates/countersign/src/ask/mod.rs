@@ -80,7 +80,7 @@ pub async fn go_on(task: &str, error: &str, cancel: &CancellationToken) -> io::R
         return Ok(false);
     }
     say(&format!("{} failed: {}", visible_line(task), visible_line(error)), "\n")?;
-    say("Go on with the other tasks? [y/N] ", "")?;
+    say("Continue with the other tasks? [y/N] ", "")?;
     let mut input = Input::new()?;
     let typed = tokio::select! {
         () = cancel.cancelled() => None,

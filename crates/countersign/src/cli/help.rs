@@ -36,7 +36,7 @@ macro_rules! topics {
 const TOPICS: &[Topic] = topics! {
     "configuration" "configuration.md" "every key of countersign.yml";
     "reviewers" "reviewers.md" "who judges: agent programs, services, commands, checks, the author";
-    "hooks" "hooks.md" "hold an agent that stops until its work passes";
+    "hooks" "hooks.md" "keep an agent working until its work passes";
     "agents" "agents.md" "set up agents to use Countersign over MCP";
     "tasks" "service.md" "tasks of PLAN.md or of an orchestrator, notifications";
     "run" "run.md" "let agents do the tasks of spec/tasks.md; merge what passes";

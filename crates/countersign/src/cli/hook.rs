@@ -90,9 +90,9 @@ async fn answered(stop: Stop, cancel: CancellationToken) -> Result<(), Failure> 
     let Some(judged) = judged.await? else { return Ok(()) };
     let written = write_out(&judged.say.output(hook));
     // A program that ended or was stopped did not read the answer: the next call gets the same one.
-    let heard = written && !cancel.is_cancelled();
+    let read = written && !cancel.is_cancelled();
     let noted = caught(async move {
-        match heard {
+        match read {
             true => judged.delivered().await,
             false => {
                 judged.close().await;

@@ -67,7 +67,7 @@ fn text(log: &Log) -> String {
         text.push_str(&dim(&format!("more: run the same command with --from {next}, or --limit N\n")));
     }
     if let Some(events) = log.events_verified {
-        text.push_str(&format!("{events} events, chain intact\n"));
+        text.push_str(&format!("events checked: {events}; none was changed or removed\n"));
     }
     text
 }
@@ -125,7 +125,7 @@ fn files(files: &[Material]) -> String {
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     match names.get(..NAMED) {
         Some(first) if names.len() > NAMED => {
-            format!("{} and {} more files", first.join(", "), names.len() - NAMED)
+            format!("{} and {} more", first.join(", "), names.len() - NAMED)
         }
         _ => names.join(", "),
     }

@@ -41,7 +41,7 @@ fn text(status: &Status) -> String {
         text.push_str(&format!("  {}", review_line(&open.row)));
         if open.interrupted {
             let words = format!(
-                "    interrupted {}; submit the same files again: only questions without a ruling are asked\n",
+                "    interrupted {}; submit the same files again: only questions without an answer are asked\n",
                 ago(open.row.changed_ms)
             );
             text.push_str(&dim(&words));

@@ -124,7 +124,7 @@ fn push_fixes(out: &mut String, verdict: &Verdict) {
         let heading =
             format!("In round {} the reviewer changed files itself. Its findings were:", fixed.round);
         out.push_str(&format!("\n{}\n", dim(&heading)));
-        let found = if fixed.found.is_empty() { "none that it named" } else { &fixed.found };
+        let found = if fixed.found.is_empty() { "it did not name any" } else { &fixed.found };
         push_wrapped(out, found);
     }
 }

@@ -58,7 +58,10 @@ impl Served {
         if let Err(refused) = self.gate.admits(request.headers(), false) {
             return not_admitted(refused, None);
         }
-        let words = format!("this path takes no {}", request.method());
+        let words = format!(
+            "this path does not support {}; the `Allow` header lists the methods it supports",
+            request.method()
+        );
         let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Code::Method, words);
         json(refusal.status, &refusal.json(None))
     }

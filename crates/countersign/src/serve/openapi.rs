@@ -33,7 +33,7 @@ pub fn description() -> Value {
             "securitySchemes": { "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The token in .countersign/serve-token. It stands for the person who runs the server.",
+                "description": "The token in .countersign/serve-token. Requests with it act in the name of the person who runs the server.",
             } },
             "schemas": schemas.definitions(),
         },
@@ -126,7 +126,7 @@ fn responses(route: &Route, schemas: &mut Schemas) -> Value {
         };
         let mut response = json!({ "description": words, "content": { kind: { "schema": schema } } });
         if matches!(status, 201 | 202) && route.body.is_some() {
-            let words = "The path of what was made.";
+            let words = "The path of the new object.";
             response["headers"] =
                 json!({ "Location": { "description": words, "schema": { "type": "string" } } });
         }

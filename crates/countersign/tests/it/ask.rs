@@ -230,7 +230,7 @@ fn after_a_failure_only_a_yes_goes_on() {
     for (typed, goes_on) in [("y\n", true), ("Yes\n", true), ("\n", false), ("n\n", false), ("\u{4}", false)]
     {
         let (_project, mut terminal) = gate(&json!({ "issues": [], "go_on": true }), &[], 80, 24);
-        terminal.until("TASK-003 failed: it failed\nGo on with the other tasks? [y/N]");
+        terminal.until("TASK-003 failed: it failed\nContinue with the other tasks? [y/N]");
         terminal.send(typed);
         assert_eq!(terminal.ends(), 0);
         terminal.until(&format!("goes on: {goes_on}"));

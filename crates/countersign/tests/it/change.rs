@@ -96,7 +96,11 @@ fn a_change_does_not_choose_its_judge() {
     project.write("countersign.yml", tame).write("a.md", "BAD\n");
     repository.commit("tame the gate");
     let ran = project.run(&["review", "--change"]).exits(1);
-    assert!(ran.stderr.contains("countersign.yml changed: the version of "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("countersign.yml was changed. This review uses the version from commit "),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(judge.asked().len(), 1);
     project.run(&["review", "--change", "--config-from", "worktree"]).exits(0);
     assert_eq!(judge.asked().len(), 1);

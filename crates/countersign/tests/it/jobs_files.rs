@@ -65,7 +65,7 @@ fn mistakes_of_all_files_are_shown_together() {
     let stderr = project.run(&["validate"]).exits(2).stderr;
     for (said, place, hint) in [
         (
-            "`run_each` is `page`, which is no output of this step",
+            "`run_each` is `page`, but this step has no output with this name",
             "guide/job.yml:52:19",
             "did you mean `pages`?",
         ),

@@ -161,7 +161,7 @@ fn an_agent_above_is_seen_also_where_it_took_its_mark_away() {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &line]).current_dir(project.root()).env("HOME", project.home()).env("CLAUDECODE", "1");
     let said = spawn_command(shell, Some(60_000)).unwrap().exp_eof().unwrap();
-    assert!(said.contains("CLAUDECODE, a mark of claude, is set in process "), "{said}");
+    assert!(said.contains("CLAUDECODE (a variable that claude sets) is set in process "), "{said}");
 }
 
 /// The first decision about the same bytes counts, whichever way the second comes.

@@ -253,13 +253,14 @@ pub fn after(session_id: &str, session: &Session, frame: &Frame, feedback: Optio
         return Finished { status: "next_step", feedback, begin_step, stack, ..Finished::default() };
     }
     let outputs = frame.done.iter().map(|(step, done)| (step.clone(), done.outputs.clone())).collect();
-    let resumed = stack.last().map(|parent| format!(" {} goes on at step {}.", parent.workflow, parent.step));
+    let resumed =
+        stack.last().map(|parent| format!(" {} continues at step {}.", parent.workflow, parent.step));
     let not_judged = match frame.not_judged().len() {
         0 => String::new(),
-        count => format!(" {count} of them without being judged (--no-quality-gate)."),
+        count => format!(" Steps that were not judged (--no-quality-gate): {count}."),
     };
     let summary = format!(
-        "{}: all {} steps are finished.{not_judged} Goal: {}{}",
+        "{}: finished, steps: {}.{not_judged} Goal: {}{}",
         frame.title(),
         frame.done.len(),
         frame.goal,

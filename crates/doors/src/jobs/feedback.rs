@@ -42,9 +42,8 @@ pub fn how_to_invoke(job: &str, workflow: &str) -> String {
 
 /// Reviews without a file.
 pub fn not_applicable(names: &[String]) -> Option<String> {
-    (!names.is_empty()).then(|| {
-        format!("Not applicable, because the optional output was not handed in: {}.", names.join(", "))
-    })
+    (!names.is_empty())
+        .then(|| format!("Not checked, because the optional output was not submitted: {}.", names.join(", ")))
 }
 
 /// Remarks on a step that passed.
@@ -58,8 +57,7 @@ pub fn passed(review: &Review, names: &[String]) -> Option<String> {
 
 pub fn again(step: &str) -> String {
     format!(
-        "Step '{step}' had passed already when these paths were handed in; this is the same answer again. If the files changed \
-         since then, no reviewer has judged the changes: while the workflow is under way, call go_to_step to hand them in again."
+        "Step '{step}' already passed with these paths, so you get the same answer again. If you changed the files after that, the changes are not reviewed: while the workflow is running, call go_to_step, then submit them again."
     )
 }
 

@@ -14,7 +14,7 @@ pub(super) fn fixes(value: &Value, items: &[&Item]) -> Result<HashMap<String, St
     for entry in value["fixes"].as_array().into_iter().flatten() {
         let (id, fix) = (text(entry, "id"), text(entry, "fix").trim());
         if !items.iter().any(|item| item.id == id) {
-            return Err(format!("{} is no failed item", quoted(id)));
+            return Err(format!("{} is not one of the failed items", quoted(id)));
         }
         if fix.is_empty() || fix.len() > FIX_BYTES_MAX {
             return Err(format!("the fix of {id} is empty or has more than {FIX_BYTES_MAX} bytes"));
@@ -78,7 +78,7 @@ pub(super) fn milestone(value: &Value) -> Result<Vec<Reconciled>, String> {
     let (said, is) = (text(value, "status"), MilestoneStatus::of(&criteria).word());
     match said == is {
         true => Ok(criteria),
-        false => Err(format!("`status` is {said}, and by its criteria the milestone is {is}")),
+        false => Err(format!("`status` is {said}, but the criteria show that the milestone is {is}")),
     }
 }
 

@@ -19,7 +19,7 @@ fn named(word: &str) -> Option<Severity> {
 
 /// The severity with this name, or the message about a wrong name.
 pub(super) fn parse(word: &str) -> Result<Severity, String> {
-    named(word).ok_or_else(|| format!("{} is no severity: MUST, SHOULD or MAY", quoted(word)))
+    named(word).ok_or_else(|| format!("unknown severity {}: use MUST, SHOULD or MAY", quoted(word)))
 }
 
 pub fn word(severity: Severity) -> &'static str {

@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Named {
 /// The message about a name that no phase has.
 pub fn phase_problem(name: &str) -> String {
     let known = Phase::ALL.map(Phase::name);
-    format!("{} is no phase: {}", quoted(name), did_you_mean(name, &known, "there are"))
+    format!("unknown phase {}: {}", quoted(name), did_you_mean(name, &known, "there are"))
 }
 
 struct Version(Json);

@@ -137,7 +137,7 @@ pub fn blocking_failures<'s>(state: &'s State, policy: &GatePolicy) -> Vec<&'s I
 
 /// The fix of an item in the words of its finding, where no reviewer is asked.
 pub fn fix_of(item: &Item) -> String {
-    format!("{}\nThen this must hold: {}", finding(item).trim(), item.check.trim())
+    format!("{}\nAfter the fix, this must be true: {}", finding(item).trim(), item.check.trim())
 }
 
 /// The fixes of the blocking failures, each by `fix`.
@@ -223,7 +223,7 @@ pub fn overview(state: &State, policy: &GatePolicy, here: &Here, by_word: &[(&st
     let words: Vec<&str> = by_word.iter().map(|(id, _)| *id).collect();
     let who: HashMap<&str, &str> = by_word.iter().map(|(id, who)| (*id, who.as_str())).collect();
     let who = |item: &Item| short(who.get(item.id.as_str()).unwrap_or(&""));
-    out.push_str(&list("Passed without a review, as reported by:", state, &words, who));
+    out.push_str(&list("Recorded as PASS without a review, by:", state, &words, who));
     out + &format!("\n{}\n", here.after_gate(state, &gated, policy))
 }
 

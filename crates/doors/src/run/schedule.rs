@@ -207,8 +207,7 @@ impl Run {
         }
         self.shelve(task, checkpoint, "interrupted").await?;
         Err(RunError::Configuration(format!(
-            "{} was interrupted after it changed {}, from which this run reads its settings. Its work is now on its branch \
-             and `{}` is checked out: run the command again",
+            "{} was interrupted after it changed {}, the settings file of this run. Its work is saved on its branch, and `{}` is checked out now. Run the command again",
             task.id,
             gate_files.join(", "),
             self.repo.main
@@ -228,7 +227,10 @@ impl Run {
             return Some(error.clone());
         }
         if failures >= self.settings.config.max_consecutive_failures {
-            return Some(format!("{} in a row failed", counted(failures, "task", "tasks")));
+            return Some(format!(
+                "the limit of failures in a row is reached: {}",
+                counted(failures, "task", "tasks")
+            ));
         }
         // Without an agent, the next task fails too.
         if matches!(outcome, Outcome::NoVerdict(_)) && *code == ErrorCode::Infrastructure && failures > 1 {

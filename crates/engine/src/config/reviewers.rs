@@ -261,7 +261,9 @@ impl<'a> Reader<'a> {
         let sees = self.written.sees.as_ref().filter(|at| matches!(at.value, Some(Sees::Project)));
         if let Some(at) = sees.filter(|_| !program.may_see_project) {
             let name = program.name;
-            let message = format!("`{name}` would follow instruction files of the project");
+            let message = format!(
+                "`{name}` cannot be used with `sees: project`: it would obey the instruction files of the project that it reviews"
+            );
             let hint = "remove `sees`, or use another reviewer";
             self.sink.report_with_hint("bad-sees", &at.span, message, hint);
             return None;
@@ -396,7 +398,10 @@ pub(super) fn argv(
         None => "`command` names no program".into(),
         Some(_) if argv.iter().any(|arg| arg.contains('\0')) => "a command cannot hold a zero byte".into(),
         Some(program) if owner == Owner::User && from_project(&program) => {
-            format!("{} would be taken from the judged project; give a full path or a name", quoted(program))
+            format!(
+                "{} is a relative path, so the program would come from the project that is reviewed; write a full path, or only a program name",
+                quoted(program)
+            )
         }
         Some(_) => return Some(argv),
     };

@@ -170,7 +170,9 @@ impl Reader<'_> {
             _ => false,
         };
         let problem = match &check {
-            _ if is_empty => Some("the check is empty, so it would always answer the same".to_owned()),
+            _ if is_empty => {
+                Some("the check is empty, so its result would always be the same: add a value".to_owned())
+            }
             Check::Run(run) if run.command.contains('\0') => {
                 Some("a command cannot hold a zero byte".to_owned())
             }

@@ -49,14 +49,17 @@ impl WrittenUse {
             Self::Command => "A program of yours.",
             Self::Program(facts) => {
                 let held = if facts.reads_files { "reading" } else { "answering" };
-                return Cow::Owned(format!("The {} program, held to {held}.", facts.called.name));
+                return Cow::Owned(format!(
+                    "The {} program; it may do nothing but {held}.",
+                    facts.called.name
+                ));
             }
             Self::Service(Api::Anthropic) => "A service that speaks the Anthropic Messages API.",
             Self::Service(Api::OpenAi) => {
                 "A service that speaks OpenAI's chat completions: OpenAI, llama.cpp, Ollama, vLLM and many others."
             }
             Self::Replay => "Recorded rulings.",
-            Self::SelfReview => "The author, asked to look again.",
+            Self::SelfReview => "The author reviews the work again.",
             Self::Checks => "Only the deterministic checks of the criteria.",
         })
     }

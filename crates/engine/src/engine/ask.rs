@@ -133,12 +133,13 @@ impl Engine {
             }
             Judge::Library(library) => {
                 let brief = self.brief(asking, Some(self.worded(asking).await?), root.to_owned());
-                library.hear(&brief).await.and_then(|said| brief.ruled(&said))
+                library.ask_raw(&brief).await.and_then(|said| brief.ruled(&said))
             }
             Judge::TwoCall(two) => self.ask_twice(asking, two, cancel).await?,
-            Judge::SelfReview => {
-                Told::failed(NoVerdict::Unavailable, "a self-review is handed in, not asked")
-            }
+            Judge::SelfReview => Told::failed(
+                NoVerdict::Unavailable,
+                "Countersign cannot ask for a self-review; submit its results with `countersign rule`",
+            ),
         })
     }
 
@@ -229,8 +230,7 @@ impl Engine {
             return Ok(());
         }
         let words = format!(
-            "the files have {bytes} bytes together, and {} gets all of them in one question, which holds \
-             {most}: submit less at once, use `each: file`, or raise `prompt_bytes`",
+            "the files have {bytes} bytes in total. {} gets them all in one question, and a question can have at most {most} bytes: submit fewer files, use `each: file`, or raise `prompt_bytes`",
             asking.reviewer
         );
         Err(Failed::new(NoVerdict::TooLong, words))

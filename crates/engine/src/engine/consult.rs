@@ -151,11 +151,11 @@ impl Engine {
             brief.folder = folder.path().join("files");
             private::make_folder(&brief.folder).map_err(no_private_folder)?;
         }
-        Ok(self.hear(panelist, &brief, cancel).await)
+        Ok(self.ask_raw(panelist, &brief, cancel).await)
     }
 
     /// The reply of a reviewer to a question that is ready to be put.
-    pub(super) async fn hear(
+    pub(super) async fn ask_raw(
         &self,
         panelist: &Panelist,
         brief: &Brief,
@@ -163,18 +163,22 @@ impl Engine {
     ) -> Told<Said> {
         let words = match &panelist.judge {
             Judge::Command(command) => {
-                let told = command.hear(&self.0.guard, brief, cancel).await;
+                let told = command.ask_raw(&self.0.guard, brief, cancel).await;
                 return self.0.planner.panel.vouch(&panelist.name, &brief.root, told);
             }
-            Judge::Agent(agent) => return agent.hear(&self.0.guard, brief, cancel).await,
-            Judge::Service(service) => return service.hear(brief, cancel).await,
+            Judge::Agent(agent) => return agent.ask_raw(&self.0.guard, brief, cancel).await,
+            Judge::Service(service) => return service.ask_raw(brief, cancel).await,
             Judge::Replay { recording, .. } => return replay::consult(recording, &brief.rule),
-            Judge::Library(library) => return library.hear(brief).await,
+            Judge::Library(library) => return library.ask_raw(brief).await,
             Judge::Marked(_) => {
-                "a reviewer that answers in free text rules on work and cannot be consulted: name another reviewer"
+                "a reviewer that answers in free text can only judge work and cannot answer this question: choose another reviewer"
             }
-            Judge::TwoCall(_) => "a review in two calls answers with rulings, and cannot be consulted",
-            Judge::SelfReview => "a self-review rules on work and cannot be consulted: name another reviewer",
+            Judge::TwoCall(_) => {
+                "a task reviewer (two calls) can only judge work and cannot answer this question: choose another reviewer"
+            }
+            Judge::SelfReview => {
+                "a self-review can only judge work and cannot answer this question: choose another reviewer"
+            }
         };
         Told::not_asked(Failed::new(NoVerdict::Unavailable, words))
     }
@@ -194,7 +198,10 @@ impl Consulting<'_> {
     ) -> Result<Result<T, Failed>> {
         let engine = self.engine;
         let Some((panelist, slots)) = engine.0.planner.panel.find(reviewer) else {
-            return Ok(Err(Failed::new(NoVerdict::Unavailable, format!("`{reviewer}` is not there"))));
+            return Ok(Err(Failed::new(
+                NoVerdict::Unavailable,
+                format!("the reviewer `{reviewer}` is not configured"),
+            )));
         };
         let brief = self.brief(&panelist, repair)?;
         if let Some(failed) = self.too_long(&panelist, &brief) {

@@ -33,7 +33,7 @@ impl Patience {
             true => {
                 let since = self.stopped_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= STOPPED_MAX {
-                    return Some("is stopped: resume it (`fg`, or `kill -CONT`) or end it".to_owned());
+                    return Some("is paused: continue it (`fg` or `kill -CONT`), or end it".to_owned());
                 }
             }
             false => self.stopped_since = None,

@@ -136,8 +136,7 @@ impl Panelist {
         let reply_tokens = self.size(0)?.reply_tokens;
         (tokens_in.saturating_add(reply_tokens) > window).then(|| {
             let words = format!(
-                "the question had {tokens_in} tokens, which with {reply_tokens} for the reply is more than the \
-                 `window_tokens` of reviewer `{}`: some of it may have been cut",
+                "the question ({tokens_in} tokens) and the reply ({reply_tokens} tokens) together are larger than `window_tokens` of reviewer `{}`, so the reviewer may not have seen the whole question: submit fewer files",
                 self.name
             );
             Failed::new(NoVerdict::TooLong, words)

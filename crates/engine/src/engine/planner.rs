@@ -107,7 +107,7 @@ impl Planner {
                 handed.materials(&self.root).await
             }
         };
-        let files = gathered.map_err(EngineError::io("could not look at the files"))?;
+        let files = gathered.map_err(EngineError::io("the files could not be read"))?;
         let mut submission = Submission::new(&request.rules, request.outputs.clone(), files, notes);
         if let Some(handed) = &request.change {
             let person = request.policy.gate_files == GateFiles::Person;

@@ -42,7 +42,7 @@ impl Private {
         let Some(held) = self.held.filter(|_| told.result.is_ok()) else { return told };
         let ended = tokio::task::spawn_blocking(move || held.end().map_err(stale)).await;
         let ended = ended.unwrap_or_else(|error| {
-            let words = format!("the files could not be looked at again: {error}");
+            let words = format!("the files could not be checked again: {error}");
             Err(Failed::new(NoVerdict::Unavailable, words))
         });
         told.and_then(|said| ended.map(|()| said))

@@ -155,7 +155,7 @@ impl Reviewing<'_> {
         let empty = "the review is empty";
         for asked_for in [system_prompt.clone(), prompt::repair_prompt(&system_prompt, empty)] {
             brief.system_prompt = asked_for;
-            let told = engine.hear(&two.reviewer, &brief, self.cancel).await;
+            let told = engine.ask_raw(&two.reviewer, &brief, self.cancel).await;
             self.add(&two.command, &two.reviewer, &told);
             let review = review_text(told.result?);
             if review.len() > REVIEW_BYTES_MAX {

@@ -7,7 +7,9 @@ use std::path::{Component, Path};
 #[derive(Debug, thiserror::Error)]
 pub enum BaseProblem {
     /// The name that was given stands for no commit.
-    #[error("`{0}` names no commit here; a shallow clone may lack it: git fetch --unshallow")]
+    #[error(
+        "there is no commit `{0}` in this repository; if this is a shallow clone, run `git fetch --unshallow`"
+    )]
     Unknown(String),
     /// HEAD is detached and there is no branch others start from.
     #[error("there is no default branch to compare with")]
@@ -64,7 +66,7 @@ impl Git {
             // A link is not followed: what it leads to is not of that commit.
             Some((which, _, ["100644" | "100755", "blob", id])) => Ok(Some((*which, (*id).to_owned()))),
             Some((_, path, _)) => {
-                Err(GitError::unexpected("ls-tree", format!("`{path}` is no file in {commit}")))
+                Err(GitError::unexpected("ls-tree", format!("`{path}` is not a file in commit {commit}")))
             }
         }
     }

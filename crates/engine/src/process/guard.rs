@@ -78,12 +78,18 @@ fn guard(line: &mut UnixStream, watcher: u64, grace: Duration, program: &OsStr, 
     // Without this, a process that loses its parent would escape: do not start.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
-        return How::NotStarted { reason: format!("its guard cannot adopt what it starts: {error}") };
+        return How::NotStarted {
+            reason: format!(
+                "Countersign cannot control the child processes of this program, so it was not started: {error}"
+            ),
+        };
     }
     let (sender, events) = mpsc::channel();
     #[cfg(target_os = "linux")]
     if super::watcher::until_gone(watcher, sender.clone()).is_err() {
-        return How::NotStarted { reason: "its guard has no watcher".to_owned() };
+        return How::NotStarted {
+            reason: "Countersign cannot monitor this program, so it was not started".to_owned(),
+        };
     }
     let Some(input) = read_input(line) else { return How::GuardLost };
     let mut child = match start(program, args) {

@@ -135,12 +135,12 @@ type Listener = dyn Fn(&[u8]) + Send + Sync;
 
 impl Tap {
     /// Calls a function with each piece.
-    pub fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hear))
+    pub fn new(write: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(write))
     }
 
     /// Hands a piece on.
-    pub fn hear(&self, piece: &[u8]) {
+    pub fn write(&self, piece: &[u8]) {
         (self.0)(piece);
     }
 }

@@ -174,7 +174,7 @@ async fn read_bounded(
             return false;
         }
         if let Some(tap) = tap {
-            tap.hear(&piece[..n]);
+            tap.write(&piece[..n]);
         }
         into.extend_from_slice(&piece[..n]);
         let surplus_bytes = into.len().saturating_sub(limit_bytes);

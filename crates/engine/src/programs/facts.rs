@@ -76,7 +76,7 @@ pub struct Facts {
     /// Command line, prompt and files of a question.
     pub prepare: fn(&Form<'_>) -> Setup,
     /// What it means by what it left.
-    pub hear: fn(&Ended) -> ParsedOutput,
+    pub parse_output: fn(&Ended) -> ParsedOutput,
     /// How many files it opened, by its own record; none where it keeps no such record.
     pub opened: fn(&Ended) -> Option<usize>,
     /// A file in which it writes down what its service answered, where its report leaves out whether that was whole.

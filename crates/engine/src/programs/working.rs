@@ -18,7 +18,7 @@ pub struct Working {
     pub own: &'static [&'static str],
     pub set: &'static [(&'static str, &'static str)],
     /// What it said last, and what it cost.
-    pub hear: fn(&Ended) -> ParsedOutput,
+    pub parse_output: fn(&Ended) -> ParsedOutput,
     /// What a line of its output says to people who watch.
     pub live: fn(&Value) -> Option<String>,
 }

@@ -106,7 +106,7 @@ impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.verdicts.len() + self.unanswered.len();
         let reasons: Vec<_> = self.unanswered.iter().map(Unanswered::to_string).collect();
-        write!(f, "{} of {all} evaluations came to no verdict: {}", reasons.len(), reasons.join("; "))
+        write!(f, "evaluations without a verdict: {} of {all}: {}", reasons.len(), reasons.join("; "))
     }
 }
 

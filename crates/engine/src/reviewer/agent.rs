@@ -76,11 +76,16 @@ impl Agent {
     }
 
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
-        self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
+        self.ask_raw(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
     /// Asks the program, and comes back with what it said.
-    pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
+    pub async fn ask_raw(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
         let facts = self.program;
         let (call, record) = match self.prepare(brief) {
             Ok(prepared) => prepared,
@@ -88,10 +93,10 @@ impl Agent {
         };
         match process::run(guard, call, cancel).await {
             Ok(ended) => {
-                let heard = (facts.hear)(&ended);
+                let parsed = (facts.parse_output)(&ended);
                 let said =
-                    heard.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
-                told(ParsedOutput { said, ..heard }, |problem| problem.words(&facts.called))
+                    parsed.said.and_then(|said| check_answer(facts, &ended, record, brief).map(|()| said));
+                told(ParsedOutput { said, ..parsed }, |problem| problem.words(&facts.called))
             }
             Err(error) => {
                 let words = format!("{} could not be run: {error}", facts.called.name);
@@ -191,7 +196,7 @@ fn check_answer(facts: &Facts, ended: &Ended, record: Option<File>, brief: &Brie
     }
     match (facts.opened)(ended) {
         Some(0) if brief.unshown > 0 => {
-            let words = format!("by its own record none of {} files", brief.unshown);
+            let words = format!("its record shows that it opened no file (files to read: {})", brief.unshown);
             Err(Problem::new(Kind::Unread, &words))
         }
         _ => Ok(()),
@@ -220,8 +225,8 @@ fn reads_files(facts: &Facts, brief: &Brief) -> bool {
 }
 
 /// A reply, with its cost; `words` says a problem for people.
-pub(super) fn told(heard: ParsedOutput, words: impl Fn(&Problem) -> String) -> Told<Said> {
-    let ParsedOutput { said, usage } = heard;
+pub(super) fn told(parsed: ParsedOutput, words: impl Fn(&Problem) -> String) -> Told<Said> {
+    let ParsedOutput { said, usage } = parsed;
     let reply = said.as_ref().ok().map(Said::text);
     let free = said.as_ref().err().is_some_and(Problem::cost_nothing);
     let usage = match &said {

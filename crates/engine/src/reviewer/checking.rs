@@ -163,7 +163,7 @@ async fn rule_by_command(
             Ok(Ruling::new(&criterion.name, passed, (!passed).then_some(feedback)))
         }
         How::TimedOut => {
-            no_verdict(NoVerdict::Timeout, format!("did not end within {} seconds", check.timeout_seconds))
+            no_verdict(NoVerdict::Timeout, format!("did not end within {} s", check.timeout_seconds))
         }
         How::TooMuchOutput { limit_bytes } => {
             no_verdict(NoVerdict::TooLong, format!("wrote more than {limit_bytes} bytes"))

@@ -45,11 +45,16 @@ impl Command {
     }
 
     pub async fn ask(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told {
-        self.hear(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
+        self.ask_raw(guard, brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
     /// Asks the program, and comes back with its words.
-    pub async fn hear(&self, guard: &GuardProgram, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
+    pub async fn ask_raw(
+        &self,
+        guard: &GuardProgram,
+        brief: &Brief,
+        cancel: &CancellationToken,
+    ) -> Told<Said> {
         let mut argv = self.resolved(&brief.root).into_iter();
         let Some(program) = argv.next() else {
             let words = "the reviewer has an empty command";

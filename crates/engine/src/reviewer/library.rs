@@ -73,7 +73,7 @@ impl Library {
     }
 
     /// What the CLI says. It is told its time and may keep it; the gate does not depend on that.
-    pub async fn hear(&self, brief: &Brief) -> Told<Said> {
+    pub async fn ask_raw(&self, brief: &Brief) -> Told<Said> {
         match tokio::time::timeout(brief.timeout, self.put(brief)).await {
             Ok(Ok(value)) => {
                 let reply = Some(value.to_string());

@@ -74,7 +74,7 @@ impl Fault {
 
     pub fn needs_a_value(name: &str) -> Self {
         let message = format!("cannot be just {}", quoted(name));
-        let hint = format!("write {}, with what it needs after the colon", quoted(&format!("{name}: …")));
+        let hint = format!("write {} and put its value after the colon", quoted(&format!("{name}: …")));
         Self::predicate("wrong-type", message).with_hint(hint)
     }
 
@@ -103,7 +103,7 @@ impl Fault {
         }
         match std::mem::replace(&mut self.quotes, Quotes::Fine) {
             Quotes::Missing => {
-                self.hint = Some(format!("to have it as text, write {}", quoted(&format!("\"{raw}\""))))
+                self.hint = Some(format!("if you mean text, write {}", quoted(&format!("\"{raw}\""))))
             }
             Quotes::TooMany => self.hint = Some("remove the quotes".into()),
             Quotes::Fine => {}

@@ -116,7 +116,7 @@ impl ProblemList {
             }
             let other = self.place(&first.span);
             let mut message =
-                format!("{what} on line {} is called {} already", other.line(), quoted(&first.name));
+                format!("{what} on line {} already has the name {}", other.line(), quoted(&first.name));
             if first.name != named.name {
                 message.push_str(&format!(", which is the same as {}", quoted(&named.name)));
             }

@@ -104,7 +104,7 @@ fn syntax_problem(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnost
 
 fn too_complex(place: Place) -> Diagnostic {
     let limits = format!(
-        "at most {MAX_NODES} values, {MAX_DEPTH} of them inside each other, and {MAX_TEXT_BYTES} bytes of text"
+        "the limits are {MAX_NODES} values, {MAX_DEPTH} levels of nesting and {MAX_TEXT_BYTES} bytes of text"
     );
     Diagnostic::new("too-complex", place, TOO_COMPLEX).with_hint(limits)
 }

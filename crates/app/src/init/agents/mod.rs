@@ -62,7 +62,7 @@ pub fn run(tell: &Tell) -> Result<Vec<Told>, Failure> {
         && !tell.agents.iter().any(|name| name == ALL)
     {
         let hooked = listed(PROGRAMS.hooks().map(|hook| hook.program.name), "and");
-        return Err(Failure::usage(format!("{} has no hook that can hold an agent", program.name))
+        return Err(Failure::usage(format!("{} has no hook that can keep an agent working", program.name))
             .hint(format!("programs with a hook: {hooked}")));
     }
     let root = root()?;
@@ -279,7 +279,7 @@ impl Drafts<'_> {
             settings.replace(now.as_deref()).map_err(|error| {
                 let before = match written.is_empty() {
                     true => "nothing was written".to_owned(),
-                    false => format!("written before it: {}", written.join(", ")),
+                    false => format!("these files were already written: {}", written.join(", ")),
                 };
                 Failure::internal(format!("`{}` cannot be written: {error}", settings.path.display()))
                     .hint(before)

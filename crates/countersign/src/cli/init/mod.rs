@@ -31,7 +31,7 @@ Examples:
   countersign init --agent claude --agent codex    let these agents start `countersign mcp` in this project
   countersign init --agent all --dry-run           show what that would change for every installed agent
   countersign init --agent claude --remove         remove it again
-  countersign init --agent claude --hook           hold agents that stop until what they changed passes
+  countersign init --agent claude --hook           keep agents working until their changes pass
 
 An existing countersign.yml is checked and not changed; with --agent none is written.";
 

@@ -22,8 +22,7 @@ pub const ROUTES: &[Route] = &[Route {
     command: "decide",
     summary: "Decide about a review",
     description: "As `countersign approve`, `reject`, `skip`, `fix`, `unblock` and `withdraw` do, by the person who runs \
-                  the server. `digest` is `review.digest` of the review that the person saw: where other work was \
-                  submitted since, or another decision came first, nothing is decided (409).",
+                  the server. `digest` is `review.digest` of the review that the person saw: if newer work was submitted or another decision was made first, nothing is recorded (409).",
     body: Some(schema::<Decision>),
     answers: &[Given::answer::<Verdict>(200, "The decision is recorded: the review as it is now.")],
     run: |call| Box::pin(decide(call)),

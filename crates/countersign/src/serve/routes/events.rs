@@ -27,8 +27,7 @@ pub const ROUTES: &[Route] = &[Route {
     command: "watch",
     summary: "Live events",
     description: "Server-sent events: `id` is the number to resume by, `event` the kind, `data` the object that \
-                  `countersign watch --json` prints. Begins with new events, or after `Last-Event-ID` or \
-                  `after`; the header holds where both are given. Nothing is lost and nothing comes twice after a \
+                  `countersign watch --json` prints. Begins with new events, or after the event in `Last-Event-ID` or `after`; if both are given, the header is used. Nothing is lost and nothing comes twice after a \
                   reconnect. Comments keep a silent stream open. An event `failure` says why a stream ends.",
     parameters: &[
         Parameter {

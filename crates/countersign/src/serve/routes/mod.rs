@@ -17,6 +17,5 @@ const LONGEST_WAIT_SECONDS: u64 = 600;
 const WAIT: Parameter = Parameter::query(
     "wait",
     Kind::Whole { min: 0, max: LONGEST_WAIT_SECONDS },
-    "How many seconds to wait for the end before the present state is answered. An answer that a client waited for \
-            counts as delivered: the same work submitted again is the next attempt.",
+    "How many seconds to wait for the result. After this time the current state is returned. If the client got a result this way, submitting the same work again counts as the next attempt.",
 );

@@ -26,7 +26,7 @@ const PAGE_MAX: u64 = 200;
 const LIMIT: Parameter = Parameter::query(
     "limit",
     Kind::Whole { min: 1, max: PAGE_MAX },
-    "The most that are listed: 50 unless given.",
+    "The maximum number of reviews; the default is 50.",
 );
 
 pub const ROUTES: &[Route] = &[
@@ -42,9 +42,9 @@ pub const ROUTES: &[Route] = &[
             Parameter::query(
                 "before",
                 Kind::Whole { min: 1, max: WHOLE_MAX },
-                "Begin behind this place: `next_before` of the page before.",
+                "Start after this position: use `next_before` of the previous page.",
             ),
-            Parameter::query("open", Kind::Flag, "Only those that are not over."),
+            Parameter::query("open", Kind::Flag, "Only reviews that are not finished."),
             Parameter::query(
                 "subject",
                 Kind::Text { max_chars: 1000 },
@@ -170,8 +170,9 @@ async fn start(mut call: Call) -> Result<Response, Refusal> {
     let now = followed.stored().review.round().map(|round| round.n);
     if now != Some(round) {
         // A verdict belongs to its own round only.
-        let words =
-            format!("round {round} of review {id} was superseded by other work under the same subject");
+        let words = format!(
+            "round {round} of review {id} was replaced: newer work was submitted with the same subject"
+        );
         return Err(Refusal::new(StatusCode::CONFLICT, Code::Refused, words));
     }
     let answer = stated(ledger, &followed).await?.warned(warnings);

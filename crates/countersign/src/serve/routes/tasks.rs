@@ -50,7 +50,7 @@ pub const ROUTES: &[Route] = &[
         name: "add_task",
         command: "task add",
         summary: "Add a task",
-        description: "A task that is in no plan. The same again is the same task.",
+        description: "Adds a task that is not in the plan. Sending the same task again does not add a second one.",
         body: Some(schema::<AddTask>),
         answers: &[Given::answer::<OneTask>(201, "The task: `Location` is its path.")],
         run: |call| Box::pin(add(call)),
@@ -61,7 +61,7 @@ pub const ROUTES: &[Route] = &[
         name: "show_task",
         command: "task show",
         summary: "One task, with its last review",
-        description: "`id` is what it was added by, its place in the plan (`1.2`) or its title there.",
+        description: "`id` is the id it was added with, its number in the plan (`1.2`), or its title in the plan.",
         answers: &[GIVES_TASK],
         run: |call| Box::pin(show(call)),
         ..GET
@@ -93,8 +93,7 @@ pub const ROUTES: &[Route] = &[
         name: "review_task",
         command: "task review",
         summary: "Review the work on a task now",
-        description: "Whatever the trigger. It continues in the server. If a review of the task is running already, \
-                      it is that one.",
+        description: "Starts a review, with any trigger setting. The review continues in the server. If a review of the task is already running, that review is returned.",
         parameters: &[WAIT, BASE],
         answers: REVIEWED,
         run: |call| Box::pin(review(call, When::Now)),

@@ -106,7 +106,10 @@ fn the_configuration_is_that_of_the_base_also_after_it_passed() {
     let edited = super::config("").replace("judge.sh", "loose.sh").replace("'*.md'", "'none'");
     bench.project.write("countersign.yml", edited).write("a.md", "good\n");
     let ran = bench.stops(false);
-    assert!(ran.stderr.contains("countersign.yml changed: the version of "), "{ran:?}");
+    assert!(
+        ran.stderr.contains("countersign.yml was changed. This review uses the version from commit "),
+        "{ran:?}"
+    );
     assert!(super::told(&ran).contains("how work is judged or run: countersign.yml"), "{ran:?}");
     bench.project.write("a.md", "BAD\n");
     held(&bench.stops(false));

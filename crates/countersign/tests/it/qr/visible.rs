@@ -16,7 +16,7 @@ fn qr_8_what_is_on_record_is_said_beside_the_gate_and_stored_nowhere_else() {
     let before = project.read(FILE);
     let status = qr(&project, &["status"]).exits(0);
     assert!(
-        status.stdout.contains("Passed without a review, as reported by:\n- plan-001: "),
+        status.stdout.contains("Recorded as PASS without a review, by:\n- plan-001: "),
         "{}",
         status.stdout
     );

@@ -123,7 +123,7 @@ impl Jobs {
         };
         // The decision may be about other work that was handed in just now.
         if !matches!(ticket.outcome(&stored), Outcome::Passed | Outcome::Overridden | Outcome::Skipped) {
-            return Err(Refusal::not_taken("other files were handed in meanwhile: call again"));
+            return Err(Refusal::not_taken("other files were submitted in the meantime: call again"));
         }
         let gate = Gate::Review { review: ticket.review.clone(), not_applicable };
         self.advance(work, gate, Some(feedback::OVERRIDDEN.to_owned()), Some(ticket)).await

@@ -123,8 +123,8 @@ fn run_each(
         return Some(RunEach::Output(name.clone()));
     }
     let known: Vec<&str> = std::iter::once("step").chain(names).collect();
-    let message = format!("`run_each` is {}, which is no output of this step", quoted(name));
-    let known = (known.as_slice(), "`step` is all outputs together; known here");
+    let message = format!("`run_each` is {}, but this step has no output with this name", quoted(name));
+    let known = (known.as_slice(), "`step` means all outputs together; possible values are");
     reader.sink.report_unknown("unknown-output", (name, span), message, known);
     None
 }
@@ -203,7 +203,10 @@ fn check_hook(reader: &mut Reader<'_>, at: &At<WrittenHook>) {
             reader.text(Some(field), key, ("this hook", &at.span));
         }
         several => {
-            let message = format!("this hook has {} of `prompt`, `prompt_file` and `script`", several.len());
+            let message = format!(
+                "a hook needs exactly one of `prompt`, `prompt_file` and `script`; this one has {}",
+                several.len()
+            );
             reader.sink.report_with_hint("wrong-shape", &at.span, message, "a hook is one of them");
         }
     }

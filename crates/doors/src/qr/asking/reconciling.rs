@@ -100,7 +100,7 @@ fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
     let file = read.first().ok_or_else(|| format!("there is no file `{path}`"))?;
     match file.text.lines().count() {
         lines if line as usize <= lines => Ok(()),
-        lines => Err(format!("`{path}` has {lines} lines")),
+        lines => Err(format!("`{path}` has only this number of lines: {lines}")),
     }
 }
 

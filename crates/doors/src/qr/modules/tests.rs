@@ -60,11 +60,11 @@ fn everything_wrong_is_said_with_its_line() {
         ("name: x\nphase: plan-code\nlooks_at: y\n", "1:the module has no `checks`"),
         (
             "name: x\nphase: plan-code\nlooks_at: y\nchecks:\n  - severity: HIGH\n    check: z\n",
-            "5:`HIGH` is no severity: MUST, SHOULD or MAY",
+            "5:unknown severity `HIGH`: use MUST, SHOULD or MAY",
         ),
         (
             "name: x\nphase: plan-code\nlooks_at: y\nchecks:\n  - each: file\n    check: z\n",
-            "5:`file` is no part of a plan",
+            "5:unknown part of a plan: `file`",
         ),
         ("name: x\nphase: plan-code\nlooks_at: y\nchecks: [{}]\n", "4:this check has no `check`"),
     ];

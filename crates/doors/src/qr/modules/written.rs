@@ -115,7 +115,7 @@ fn each(sink: &mut ProblemList, given: &Given<String>) -> Option<Option<plan::Ki
     if kind.is_none() {
         let known = plan::Kind::ALL.map(plan::Kind::name);
         let hint = did_you_mean(word, &known, "the kinds are");
-        sink.report_with_hint("bad-each", span, format!("{} is no part of a plan", quoted(word)), hint);
+        sink.report_with_hint("bad-each", span, format!("unknown part of a plan: {}", quoted(word)), hint);
     }
     kind.map(Some)
 }

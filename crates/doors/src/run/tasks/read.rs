@@ -127,7 +127,7 @@ impl Reader<'_> {
         let [priority, status] = &words;
         let known_priority = Priority::ALL.into_iter().find(|one| one.word().eq_ignore_ascii_case(priority));
         if known_priority.is_none() {
-            let message = format!("{} is no priority", quoted(priority));
+            let message = format!("{} is not a valid priority", quoted(priority));
             let hint = "the priorities are `P0`, `P1`, `P2` and `P3`";
             self.wrong("bad-priority", &meta.priority, message, hint);
         }

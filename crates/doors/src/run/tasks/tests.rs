@@ -126,8 +126,8 @@ fn every_mistake_is_named_at_its_place() {
         ),
         (task("P0 | TODO\n**Depends on:** [A-1]"), "3:18 circle A-1 depends on itself"),
         (task("Only words."), "1:5 no-meta `A-1` has no line with priority and status"),
-        (task("P4 | TODO"), "2:1 bad-priority `P4` is no priority"),
-        (task("High | TODO"), "2:1 bad-priority `High` is no priority"),
+        (task("P4 | TODO"), "2:1 bad-priority `P4` is not a valid priority"),
+        (task("High | TODO"), "2:1 bad-priority `High` is not a valid priority"),
         (task("P1 | 🔄 DOING"), "2:8 bad-status `DOING` is no status"),
         (task("P1 | ⬜"), "2:7 bad-status the status is missing"),
         (task("P1 | TODO Est: 1w"), "2:16 bad-estimate `1w` is no estimate"),
@@ -169,7 +169,7 @@ P7 | TODO
         "\
 spec/tasks.md:6:18: these tasks wait for each other: A-1 → A-3 → A-2 → A-1
   remove one of these dependencies
-spec/tasks.md:11:1: `P7` is no priority
+spec/tasks.md:11:1: `P7` is not a valid priority
   the priorities are `P0`, `P1`, `P2` and `P3`
 spec/tasks.md:12:5: the id `A-4` is already used on line 10
   give one of them another id

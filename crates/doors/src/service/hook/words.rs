@@ -35,8 +35,7 @@ pub fn findings(review: &Review) -> String {
         out.push_str(&format!("and {left_out} more: countersign show {}\n", review.id));
     }
     out.push_str(
-        "\nFix these in the files, then stop again: what changed is reviewed again. The same files with the same \
-         findings stop the review, and a person is told.\n",
+        "\nFix these in the files, then stop again: what changed is reviewed again. If you stop again with the same files and the same findings, the review stops, and Countersign informs a person.\n",
     );
     out.push_str(&objection(review));
     out
@@ -80,8 +79,7 @@ pub fn self_review(review: &Review, file: &str) -> String {
 /// Why an agent goes on although nothing was found.
 pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
     format!(
-        "Countersign could not review what changed ({outcome}; try {} of {MAX_EMPTY_ROUNDS}). The review \
-         failed; this is not a finding, so change nothing because of it. {}Stop again to retry; after that a person is told.",
+        "Countersign could not review the change ({outcome}; try {} of {MAX_EMPTY_ROUNDS}). The review failed because of an error. There are no findings, so do not change the files. {}Stop again to try once more. If all tries fail, Countersign informs a person.",
         review.empty_rounds,
         reasons(review)
     )
@@ -91,8 +89,7 @@ pub fn no_verdict(review: &Review, outcome: Outcome) -> String {
 pub fn held_by_failure(why: &str, tries: u32) -> String {
     format!(
         "Countersign could not review what changed (try {tries} of {MAX_EMPTY_ROUNDS}): {}. The review failed; this \
-         is not a finding, so change nothing because of it. A person is told and repairs it. If you broke it yourself, \
-         restore it. Stop again to retry; after that you may stop, and the work stays unreviewed.",
+         is not a finding, so change nothing because of it. Countersign informs a person, who must repair it. If you caused the error, undo your change. Stop again to try once more. If all tries fail, you may stop, and the work stays without a review.",
         why.trim_end_matches('.')
     )
 }
@@ -118,7 +115,7 @@ pub fn stopped(review: &Review, outcome: Outcome) -> String {
     let waits = format!("Review {id} waits for a person: countersign show {id} says what they can do.");
     let next = match outcome {
         Outcome::Stopped(why) if goes_on_when_written_to(review, why) => {
-            format!("Send the agent a message to let it go on with other work. {waits}")
+            format!("Send the agent a message if it should continue with other work. {waits}")
         }
         Outcome::Stopped(_) | Outcome::AwaitingPerson => waits,
         _ => format!("countersign show {id} has the reasons; the next stop tries again."),

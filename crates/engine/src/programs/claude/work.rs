@@ -21,25 +21,27 @@ pub(super) const WORKING: Working = Working {
     last: &[],
     own: &["-p", "--print"],
     set: &[],
-    hear,
+    parse_output,
     live,
 };
 
 /// Its last line is the report that it would give alone; what it said last is in there as a text.
-fn hear(ended: &Ended) -> ParsedOutput {
+fn parse_output(ended: &Ended) -> ParsedOutput {
     let report = programs::events(&ended.stdout).flatten().rfind(|event| event["type"] == "result");
     let text = report.as_ref().and_then(|report| report["result"].as_str().map(str::to_owned));
     let stdout = report.map(|report| report.to_string().into_bytes()).unwrap_or_default();
-    let heard = super::parse_output::parse_output(&Ended { stdout, ..ended.clone() });
+    let parsed = super::parse_output::parse_output(&Ended { stdout, ..ended.clone() });
     // It has no structured answer because none was asked for.
     let only_text =
-        matches!(&heard.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
+        matches!(&parsed.said, Err(problem) if problem.kind == Kind::Garbled) && ended.how == How::Exited(0);
     match text {
-        Some(text) if only_text || heard.said.is_ok() => ParsedOutput { said: Ok(Said::Text(text)), ..heard },
-        None if only_text => {
-            ParsedOutput { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..heard }
+        Some(text) if only_text || parsed.said.is_ok() => {
+            ParsedOutput { said: Ok(Said::Text(text)), ..parsed }
         }
-        _ => heard,
+        None if only_text => {
+            ParsedOutput { said: Err(Problem::new(Kind::Crashed, "it ended without a result")), ..parsed }
+        }
+        _ => parsed,
     }
 }
 
@@ -76,14 +78,14 @@ mod tests {
             report
         };
         let before = json!({ "type": "assistant", "message": { "content": [] } });
-        let heard = hear(&ended(How::Exited(0), &[before.clone(), result(json!({}))]));
-        assert_eq!(heard.said, Ok(Said::Text("done\nTASK_COMPLETE".to_owned())));
-        assert_eq!(heard.usage.unwrap().cost_microusd, Some(500_000));
+        let parsed = parse_output(&ended(How::Exited(0), &[before.clone(), result(json!({}))]));
+        assert_eq!(parsed.said, Ok(Said::Text("done\nTASK_COMPLETE".to_owned())));
+        assert_eq!(parsed.usage.unwrap().cost_microusd, Some(500_000));
         let failed = result(json!({ "is_error": true, "api_error_status": 429 }));
-        let heard = hear(&ended(How::Exited(1), &[failed]));
-        assert_eq!(heard.said.unwrap_err().kind, Kind::RateLimited);
+        let parsed = parse_output(&ended(How::Exited(1), &[failed]));
+        assert_eq!(parsed.said.unwrap_err().kind, Kind::RateLimited);
         for (how, kind) in [(How::Exited(0), Kind::Crashed), (How::TimedOut, Kind::TimedOut)] {
-            assert_eq!(hear(&ended(how, std::slice::from_ref(&before))).said.unwrap_err().kind, kind);
+            assert_eq!(parse_output(&ended(how, std::slice::from_ref(&before))).said.unwrap_err().kind, kind);
         }
     }
 }

@@ -47,7 +47,7 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: false,
     prepare: call::prepare,
-    hear: parse_output::parse_output,
+    parse_output: parse_output::parse_output,
     opened: parse_output::opened,
     record: None,
 };

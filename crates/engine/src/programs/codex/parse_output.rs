@@ -98,11 +98,14 @@ impl Report {
             return Err(ended_early(code, stderr));
         }
         if self.garbled {
-            return Err(Problem::new(Kind::Garbled, "`codex` wrote something that is no event"));
+            return Err(Problem::new(
+                Kind::Garbled,
+                "the output of `codex` has a line that is not a valid event",
+            ));
         }
         if (self.turns_begun, self.turns_completed) != (1, 1) {
             let (begun, completed) = (self.turns_begun, self.turns_completed);
-            let words = format!("{begun} turns begun and {completed} completed, where one was asked for");
+            let words = format!("expected 1 turn; turns started: {begun}, completed: {completed}");
             return Err(Problem::new(Kind::Crashed, &words));
         }
         match &self.message {

@@ -62,12 +62,12 @@ pub static FACTS: Facts = Facts {
         own: &["-p"],
         // It would otherwise not begin without a person, and would run below another one of itself.
         set: &[("GEMINI_CLI_TRUST_WORKSPACE", "true"), ("GEMINI_CLI_NO_RELAUNCH", "true")],
-        hear: parse_output::parse_output,
+        parse_output: parse_output::parse_output,
         live: |_| None,
     },
     reports_cost: false,
     prepare: call::prepare,
-    hear: parse_output::parse_output,
+    parse_output: parse_output::parse_output,
     opened: parse_output::opened,
     record: Some(Record { file: record::FILE, check: record::check }),
 };

@@ -76,9 +76,10 @@ fn read(report: &Value) -> Result<Said, Problem> {
     match report["response"].as_str() {
         Some(text) if !text.trim().is_empty() => Ok(Said::Text(text.to_owned())),
         // It counted the tokens by itself and asked no model.
-        Some(_) if report["stats"]["models"] == json!({}) => {
-            Err(Problem::new(Kind::QuestionTooLong, "by its own count, so it was not sent"))
-        }
+        Some(_) if report["stats"]["models"] == json!({}) => Err(Problem::new(
+            Kind::QuestionTooLong,
+            "it counted the tokens itself and did not send the question",
+        )),
         _ => Err(Problem::new(Kind::Garbled, "the reply is empty")),
     }
 }

@@ -46,7 +46,7 @@ pub static FACTS: Facts = Facts {
     working: work::WORKING,
     reports_cost: true,
     prepare: call::prepare,
-    hear: parse_output::parse_output,
+    parse_output: parse_output::parse_output,
     // It gets no files to read: everything is in the question.
     opened: |_| None,
     record: None,

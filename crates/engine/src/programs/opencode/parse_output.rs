@@ -96,7 +96,7 @@ fn cut_off(how: &How, events: &[Value], log: &str) -> Problem {
     // Something that is no reply at all is asked for again and again.
     match of(events, "step_finish").next_back() {
         Some(end) if end["part"]["reason"] == "unknown" => {
-            Problem::new(Kind::Connection, "what came back from the service is no reply")
+            Problem::new(Kind::Connection, "the service did not send a valid reply")
         }
         _ => not_exited(how, ""),
     }

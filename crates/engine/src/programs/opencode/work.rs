@@ -10,7 +10,7 @@ pub(super) const WORKING: Working = Working {
     last: &[],
     own: &["run"],
     set: &[],
-    hear: super::parse_output::parse_output,
+    parse_output: super::parse_output::parse_output,
     live,
 };
 

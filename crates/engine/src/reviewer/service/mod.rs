@@ -94,11 +94,11 @@ impl Service {
     }
 
     pub async fn ask(&self, brief: &Brief, cancel: &CancellationToken) -> Told {
-        self.hear(brief, cancel).await.and_then(|said| brief.ruled(&said))
+        self.ask_raw(brief, cancel).await.and_then(|said| brief.ruled(&said))
     }
 
     /// Asks the service, and comes back with what it said.
-    pub async fn hear(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
+    pub async fn ask_raw(&self, brief: &Brief, cancel: &CancellationToken) -> Told<Said> {
         let (place, key) = match self.place_and_key() {
             Ok(found) => found,
             Err(words) => return Told::not_asked(Failed::new(NoVerdict::Unavailable, words)),

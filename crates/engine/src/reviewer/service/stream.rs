@@ -32,9 +32,10 @@ pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> 
             reading.event(&event)?;
             Ok(reading.is_over())
         }
-        _ => {
-            Err(Problem::new(Kind::Connection, &format!("an event of its stream is no JSON object: {data}")))
-        }
+        _ => Err(Problem::new(
+            Kind::Connection,
+            &format!("an event of its stream is not a JSON object: {data}"),
+        )),
     }
 }
 

@@ -4,7 +4,7 @@ use super::read;
 use countersign_engine::config::{MAX_FILE_BYTES, MAX_PROBLEMS};
 
 const TOO_MUCH: &str = "the file is too large when its aliases (`*name`) are expanded
-  at most 50000 values, 32 of them inside each other, and 4194304 bytes of text";
+  the limits are 50000 values, 32 levels of nesting and 4194304 bytes of text";
 
 fn said(file: impl Into<Vec<u8>>) -> String {
     read(file).map(|_| ()).unwrap_err().to_string()

@@ -353,7 +353,7 @@ fn the_users_file_has_no_rules_and_takes_no_program_from_the_project() {
     assert_eq!(said("version: 2\n"), "config.yml:1:10: `version` must be the number 1, not 2");
     assert_eq!(
         said("reviewers: [{name: a, use: command, command: [./judge.sh]}]\n"),
-        "config.yml:1:46: `./judge.sh` would be taken from the judged project; give a full path or a name"
+        "config.yml:1:46: `./judge.sh` is a relative path, so the program would come from the project that is reviewed; write a full path, or only a program name"
     );
     assert_eq!(said("[\n"), "config.yml:1:1: unclosed bracket '['");
     for harmless in ["", "# nothing yet\n", "version: 1\n", "policy:\n"] {

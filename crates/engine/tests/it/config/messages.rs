@@ -174,7 +174,7 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
   it belongs to `use:` `command`, `claude`, `codex`, `gemini`, `opencode`
 14:18: `use` must be one of `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`, `replay`, `self`, `checks`, not 3
 15:37: an entry of `command` must be text, not 1
-  to have it as text, write `\"1\"`
+  if you mean text, write `\"1\"`
 15:58: `timeout_seconds` must be a whole number from 1 to 4294967295, not 0
 15:68: `model` cannot be ``
 16:3: this reviewer has no `use`
@@ -216,7 +216,7 @@ fn services_have_models_addresses_and_keys_elsewhere() {
 13:65: `question_usd` has no meaning for `use: openai`
   it belongs to `use:` `claude`
 13:75: `price` must be a price, a mapping with `input_usd_per_million` and `output_usd_per_million`, not 3
-14:34: `opencode` would follow instruction files of the project
+14:34: `opencode` cannot be used with `sees: project`: it would obey the instruction files of the project that it reviews
   remove `sees`, or use another reviewer",
     );
 }

@@ -29,7 +29,7 @@ fn rules_need_a_name_files_and_criteria() {
 7:29: `each` cannot be `folder`
   known: `file`, `all`, `fit`
 7:47: `guidance` must be text, not 7
-  to have it as text, write `\"7\"`",
+  if you mean text, write `\"7\"`",
     );
 }
 
@@ -54,7 +54,7 @@ fn patterns_that_can_match_nothing_are_refused() {
 12:5: the pattern `` is empty
   patterns are relative to the project's root, such as `docs/**/*.md`
 13:5: an entry of `for` must be text, not 3
-  to have it as text, write `\"3\"`",
+  if you mean text, write `\"3\"`",
     );
 }
 
@@ -73,7 +73,7 @@ fn criteria_have_different_names_that_can_be_seen() {
 6:5: this criterion has no `name`
 7:12: the name is empty
 8:12: `name` must be text, not 5
-  to have it as text, write `\"5\"`
+  if you mean text, write `\"5\"`
 9:12: the name `a\\u{9}b` holds a character that cannot be seen
 10:12: the name `\\u{202e}` holds a character that cannot be seen
 11:12: the name ` x` begins or ends with white space
@@ -95,7 +95,7 @@ fn criteria_ask_or_check() {
   say in `ask` what must be true, or give a `check`
 7:20: `ask` is empty
 8:20: `ask` must be text, not true
-  to have it as text, write `\"true\"`
+  if you mean text, write `\"true\"`
 9:33: `severity` cannot be `high`
   known: `must`, `should`, `may`
 10:33: `severity` must be one of `must`, `should`, `may`, not empty
@@ -116,7 +116,7 @@ fn checks_are_words_or_one_key() {
 6:22: `check` cannot be `valid_jsn`
   did you mean `valid_json`?
 7:22: `check` cannot be just `run`
-  write `run: …`, with what it needs after the colon
+  write `run: …` and put its value after the colon
 8:34: `not_empty` takes no value
   write just `not_empty`
 9:22: `check` must be a mapping with one key, not 2
@@ -139,18 +139,18 @@ fn checks_are_looked_into() {
          - {name: L, check: {run: {command: x, timeout_seconds: 0}}}",
         "
 6:41: the regular expression cannot be read
-7:42: the check is empty, so it would always answer the same
-8:42: the check is empty, so it would always answer the same
+7:42: the check is empty, so its result would always be the same: add a value
+8:42: the check is empty, so its result would always be the same: add a value
 9:42: `required_headings` must be a list, not the text `Usage`
 10:29: unknown key `comand`
   did you mean `command`?
 11:52: `exit_code` must be a whole number from 0 to 255, not 256
-12:28: the check is empty, so it would always answer the same
+12:28: the check is empty, so its result would always be the same: add a value
 13:28: `run` must be a command or a mapping with `command`, not a list
 14:28: `run` has no `command`
 15:28: a command cannot hold a zero byte
 16:42: `forbidden_pattern` must be text, not 7
-  to have it as text, write `\"7\"`
+  if you mean text, write `\"7\"`
 17:58: `timeout_seconds` must be a whole number from 1 to 4294967295, not 0",
     );
 }
@@ -177,6 +177,6 @@ fn problems_inside_an_alias_are_shown_once_where_they_are_written() {
         "version: 1\nrules:\n- {name: r, for: [a], criteria: &c [{name: A, ask: 3}]}\n- {name: s, for: [a], criteria: *c}\n",
         "
 3:52: `ask` must be text, not 3
-  to have it as text, write `\"3\"`",
+  if you mean text, write `\"3\"`",
     );
 }

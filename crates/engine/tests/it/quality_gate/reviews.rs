@@ -124,7 +124,7 @@ async fn an_error_loses_no_verdict() {
     });
     let reviews = [review("docs", None), review("plan", None)];
     let error = gate(&cli).evaluate_reviews(&reviews, &Project::typical().work).await.unwrap_err();
-    let words = "1 of 3 evaluations came to no verdict: docs/a.md: the reviewer CLI failed: gone";
+    let words = "evaluations without a verdict: 1 of 3: docs/a.md: the reviewer CLI failed: gone";
     assert_eq!(error.to_string(), words);
     let QualityGateError::Unfinished(unfinished) = error else { panic!("{error}") };
     assert_eq!(about(&unfinished.verdicts), [("docs", Some("docs/b.md")), ("plan", None)]);
@@ -203,6 +203,6 @@ async fn nothing_runs_on_after_the_end() {
     assert_eq!(cli.counts(), (2, 0));
     // Every evaluation runs out of time, at the same time.
     let error = gate.evaluate_reviews(&reviews, &project.work).await.unwrap_err();
-    assert!(error.to_string().starts_with("2 of 2 evaluations came to no verdict"), "{error}");
+    assert!(error.to_string().starts_with("evaluations without a verdict: 2 of 2"), "{error}");
     assert_eq!(cli.counts(), (4, 0));
 }

@@ -82,7 +82,7 @@ fn slow_a_fixer_that_fails_is_named_and_the_round_stays() {
     for (fixer, more, words) in [
         ("false", vec![], "the fixer `false` ended with exit code 1"),
         ("no-such-program-here", vec![], "could not be started"),
-        ("sleep 600", vec!["--fixer-timeout-seconds", "1"], "did not end within 1 seconds"),
+        ("sleep 600", vec!["--fixer-timeout-seconds", "1"], "did not end within 1 s"),
     ] {
         let (project, ran) = run(fixer, &more);
         let ran = ran.exits(4);

@@ -85,8 +85,8 @@ fn instructions_nobody_gives_are_the_findings() {
     let (project, judge) = decomposed_by(&says, "");
     qr(&project, &verify(&judge)).exits(1);
     let ran = qr(&project, &["fix", "--reviewer", judge.name()]).exits(0);
-    assert!(ran.stderr.contains("`plan-003` is no failed item"), "{}", ran.stderr);
-    let fix = "Fix: Acceptance criteria missing for M1\n  Then this must hold: Check acceptance criteria\n";
+    assert!(ran.stderr.contains("`plan-003` is not one of the failed items"), "{}", ran.stderr);
+    let fix = "Fix: Acceptance criteria missing for M1\n  After the fix, this must be true: Check acceptance criteria\n";
     assert!(ran.stdout.contains(fix), "{}", ran.stdout);
     // Without a reviewer nobody is asked.
     asked(&project);

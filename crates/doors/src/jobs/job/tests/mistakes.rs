@@ -66,7 +66,7 @@ fn all_keys_that_are_missing_are_reported() {
 5:34: this output has no `required`
 5:52: this review has no `run_each`
 5:52: this review has no `quality_criteria`
-5:70: this hook has 0 of `prompt`, `prompt_file` and `script`
+5:70: a hook needs exactly one of `prompt`, `prompt_file` and `script`; this one has 0
   a hook is one of them"
     );
     check("outputs: {}, ", "", "40:3: this step has no `outputs`\n  for none, write `outputs: {}`");
@@ -117,7 +117,7 @@ fn names_versions_and_lengths_are_checked() {
     for version in ["1.0.0.0", "v1.0.0", "1.0.x", "1..0", "1.0.0-rc1"] {
         check("1.0.0", version, &format!("2:10: the version `{version}` {form}"));
     }
-    check("1.0.0", "1.0", "2:10: `version` must be text, not 1.0\n  to have it as text, write `\"1.0\"`");
+    check("1.0.0", "1.0", "2:10: `version` must be text, not 1.0\n  if you mean text, write `\"1.0\"`");
     let long = "x".repeat(201);
     check(
         "Write a guide",
@@ -205,13 +205,13 @@ fn inputs_and_hooks_are_one_thing() {
     check(
         "{prompt: Look again}",
         "{prompt: Look again, script: x}",
-        "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them",
+        "26:25: a hook needs exactly one of `prompt`, `prompt_file` and `script`; this one has 2\n  a hook is one of them",
     );
     check(
         "{prompt: Look again}",
         "{prompt: Look again, script: }",
         &format!(
-            "26:25: this hook has 2 of `prompt`, `prompt_file` and `script`\n  a hook is one of them\n\
+            "26:25: a hook needs exactly one of `prompt`, `prompt_file` and `script`; this one has 2\n  a hook is one of them\n\
              26:46: `script` must be text, not empty\n  {DOCS}"
         ),
     );
@@ -224,13 +224,13 @@ fn jobs_10_a_review_looks_at_an_output_or_at_the_step() {
     check(
         "run_each: chapters",
         "run_each: chapter",
-        "35:15: `run_each` is `chapter`, which is no output of this step\n  did you mean `chapters`?",
+        "35:15: `run_each` is `chapter`, but this step has no output with this name\n  did you mean `chapters`?",
     );
     check(
         "run_each: chapters",
         "run_each: plan.md",
-        "35:15: `run_each` is `plan.md`, which is no output of this step\n  \
-         `step` is all outputs together; known here: `step`, `chapters`, `index`",
+        "35:15: `run_each` is `plan.md`, but this step has no output with this name\n  \
+         `step` means all outputs together; possible values are: `step`, `chapters`, `index`",
     );
     // An invalid output still counts as declared.
     check("chapters: {type: files,", "chapters: {", &format!("32:5: this output has no `type`\n  {DOCS}"));
@@ -251,7 +251,7 @@ fn steps_that_are_named_exist() {
     check("[plan, [", "[plam, [", "6:60: no step has the id `plam`\n  did you mean `plan`?");
     check("images]]", "imagse]]", "6:73: no step has the id `imagse`\n  did you mean `images`?");
     // The step without an id may be the missing one.
-    check("- id: plan\n", "- id: 7\n", "8:7: `id` must be text, not 7\n  to have it as text, write `\"7\"`");
+    check("- id: plan\n", "- id: 7\n", "8:7: `id` must be text, not 7\n  if you mean text, write `\"7\"`");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn structured(said: Said) -> Value {
     }
 }
 
-fn heard(name: &str) -> ParsedOutput {
+fn parsed(name: &str) -> ParsedOutput {
     let (code, report) = recorded(name);
     parse_output(&ended(How::Exited(code), &report.to_string(), ""))
 }
@@ -59,7 +59,7 @@ fn every_recorded_end_has_its_name() {
         ("empty", Kind::Garbled, N::Garbled, "no structured answer"),
     ];
     for (name, kind, why, words) in table {
-        let problem = heard(name).said.unwrap_err();
+        let problem = parsed(name).said.unwrap_err();
         assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
         assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
     }
@@ -67,7 +67,7 @@ fn every_recorded_end_has_its_name() {
 
 #[test]
 fn an_answer_comes_with_what_it_cost() {
-    let ParsedOutput { said, usage } = heard("pass");
+    let ParsedOutput { said, usage } = parsed("pass");
     assert_eq!(structured(said.unwrap())["criteria_results"][0]["criterion"], "Complete");
     let expected = Usage {
         model: Some("claude-opus-5-5".into()),
@@ -76,7 +76,7 @@ fn an_answer_comes_with_what_it_cost() {
         cost_microusd: Some(5994),
     };
     assert_eq!(usage, Some(expected));
-    assert_eq!(heard("wrong shape").usage.unwrap().tokens_in, Some(6150), "a failure costs too");
+    assert_eq!(parsed("wrong shape").usage.unwrap().tokens_in, Some(6150), "a failure costs too");
 }
 
 /// Every mark of a good answer is needed: without one of them there is none.
@@ -103,8 +103,8 @@ fn no_mark_alone_makes_an_answer() {
         (0, json!([good.clone()])),
     ];
     for (code, report) in table {
-        let heard = parse_output(&ended(How::Exited(code), &report.to_string(), ""));
-        assert!(heard.said.is_err(), "{code} {report}");
+        let parsed = parse_output(&ended(How::Exited(code), &report.to_string(), ""));
+        assert!(parsed.said.is_err(), "{code} {report}");
     }
 }
 

@@ -23,7 +23,7 @@ fn recorded(name: &str) -> (i32, Vec<Value>, String) {
     (code, events, sample["stderr"].as_str().unwrap().to_owned())
 }
 
-fn heard(name: &str) -> ParsedOutput {
+fn parsed(name: &str) -> ParsedOutput {
     let (code, events, stderr) = recorded(name);
     parse_output(&ended(How::Exited(code), &lines(&events), &stderr))
 }
@@ -59,7 +59,7 @@ fn every_recorded_end_has_its_name() {
         ("empty", Kind::Garbled, N::Garbled, "the reply is empty"),
     ];
     for (name, kind, why, words) in table {
-        let problem = heard(name).said.unwrap_err();
+        let problem = parsed(name).said.unwrap_err();
         assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
         assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
     }
@@ -68,22 +68,22 @@ fn every_recorded_end_has_its_name() {
 #[test]
 fn an_answer_is_its_last_message_and_comes_with_what_it_cost() {
     for name in ["pass", "pass with warnings", "two messages"] {
-        let ParsedOutput { said, usage } = heard(name);
+        let ParsedOutput { said, usage } = parsed(name);
         assert!(said.unwrap().text().contains("\"criterion\": \"Complete\""), "{name}");
         let expected = Usage { tokens_in: Some(1200), tokens_out: Some(57), ..Usage::default() };
         assert_eq!(usage, Some(expected), "{name}");
     }
-    assert_eq!(heard("plain text").said, Ok(Said::Text("It all looks fine to me".into())));
+    assert_eq!(parsed("plain text").said, Ok(Said::Text("It all looks fine to me".into())));
 }
 
 /// If output came before the failure, the cost is unknown; if none came, nothing was spent.
 #[test]
 fn what_a_failure_cost_is_unknown_once_there_was_a_reply() {
     for (name, usage) in [("cut stream", Some(Usage::default())), ("max tokens", Some(Usage::default()))] {
-        assert_eq!(heard(name).usage, usage, "{name}");
+        assert_eq!(parsed(name).usage, usage, "{name}");
     }
     for name in ["401", "503", "connection refused"] {
-        assert_eq!(heard(name).usage, None, "{name}");
+        assert_eq!(parsed(name).usage, None, "{name}");
     }
 }
 
@@ -113,8 +113,8 @@ fn no_mark_alone_makes_an_answer() {
         (0, ok(&[&begun, &json!({ "type": "item.started", "item": message["item"] }), &completed])),
     ];
     for (code, events) in table {
-        let heard = parse_output(&ended(How::Exited(code), &lines(&events), ""));
-        assert!(heard.said.is_err(), "{code} {events:?}");
+        let parsed = parse_output(&ended(How::Exited(code), &lines(&events), ""));
+        assert!(parsed.said.is_err(), "{code} {events:?}");
     }
 }
 

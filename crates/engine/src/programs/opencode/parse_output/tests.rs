@@ -21,7 +21,7 @@ fn recorded(name: &str) -> (How, Vec<Value>, String) {
     (how, sample["events"].as_array().unwrap().clone(), sample["log"].as_str().unwrap().to_owned())
 }
 
-fn heard(name: &str) -> ParsedOutput {
+fn parsed(name: &str) -> ParsedOutput {
     let (how, events, log) = recorded(name);
     parse_output(&ended(how, &events, &log))
 }
@@ -49,7 +49,7 @@ fn every_recorded_end_has_its_name() {
         ("refusal", Kind::Garbled, N::Garbled, "or declined"),
     ];
     for (name, kind, why, words) in table {
-        let problem = heard(name).said.unwrap_err();
+        let problem = parsed(name).said.unwrap_err();
         assert_eq!((problem.kind, problem.why()), (kind, why), "{name}: {problem:?}");
         assert!(problem.words(&FACTS.called).contains(words), "{name}: {}", problem.words(&FACTS.called));
     }
@@ -57,7 +57,7 @@ fn every_recorded_end_has_its_name() {
 
 #[test]
 fn an_answer_comes_with_what_it_cost() {
-    let ParsedOutput { said, usage } = heard("pass");
+    let ParsedOutput { said, usage } = parsed("pass");
     assert_eq!(said, Ok(Said::Text("{\"passed\":true}".to_owned())));
     let once = Usage { model: None, tokens_in: Some(1200), tokens_out: Some(57), cost_microusd: None };
     assert_eq!(usage, Some(once), "a price of 0 is not known");
@@ -71,36 +71,36 @@ fn an_answer_comes_with_what_it_cost() {
     let twice =
         Usage { model: None, tokens_in: Some(2400), tokens_out: Some(120), cost_microusd: Some(4200) };
     assert_eq!(usage, Some(twice));
-    assert_eq!(heard("max tokens").usage.unwrap().tokens_out, Some(57), "a failure costs too");
-    assert_eq!(heard("401").usage, None);
+    assert_eq!(parsed("max tokens").usage.unwrap().tokens_out, Some(57), "a failure costs too");
+    assert_eq!(parsed("401").usage, None);
 }
 
 /// Every mark of an answer taken away or turned around makes it none.
 #[test]
 fn an_answer_with_a_mark_missing_is_none() {
     let (_, events, _) = recorded("pass");
-    let heard = |how: How, events: &[Value]| {
+    let parsed = |how: How, events: &[Value]| {
         parse_output(&ended(how, events, "")).said.map_err(|problem| problem.kind)
     };
-    assert!(heard(How::Exited(0), &events).is_ok());
-    assert_eq!(heard(How::Exited(1), &events), Err(Kind::Crashed));
-    assert_eq!(heard(How::TimedOut, &events), Err(Kind::TimedOut));
-    assert_eq!(heard(How::Signalled(15), &events), Err(Kind::Crashed));
+    assert!(parsed(How::Exited(0), &events).is_ok());
+    assert_eq!(parsed(How::Exited(1), &events), Err(Kind::Crashed));
+    assert_eq!(parsed(How::TimedOut, &events), Err(Kind::TimedOut));
+    assert_eq!(parsed(How::Signalled(15), &events), Err(Kind::Crashed));
     let endless = How::TooMuchOutput { limit_bytes: 1 };
-    assert_eq!(heard(endless, &events), Err(Kind::ReplyTooLong));
-    assert_eq!(heard(How::Exited(0), &[]), Err(Kind::Garbled));
-    assert_eq!(heard(How::Exited(0), &events[..2]), Err(Kind::Garbled), "it does not end");
+    assert_eq!(parsed(endless, &events), Err(Kind::ReplyTooLong));
+    assert_eq!(parsed(How::Exited(0), &[]), Err(Kind::Garbled));
+    assert_eq!(parsed(How::Exited(0), &events[..2]), Err(Kind::Garbled), "it does not end");
     for reason in ["tool-calls", "unknown", "error", ""] {
         let mut events = events.clone();
         events[2]["part"]["reason"] = json!(reason);
-        assert_eq!(heard(How::Exited(0), &events), Err(Kind::NotWhole), "{reason}");
+        assert_eq!(parsed(How::Exited(0), &events), Err(Kind::NotWhole), "{reason}");
     }
     let mut earlier = events.clone();
     earlier[1]["part"]["messageID"] = json!("msg_0");
-    assert_eq!(heard(How::Exited(0), &earlier), Err(Kind::Garbled), "said before the last step");
+    assert_eq!(parsed(How::Exited(0), &earlier), Err(Kind::Garbled), "said before the last step");
     let mut failed = events.clone();
     failed.insert(0, json!({ "type": "error", "error": { "name": "UnknownError", "data": {} } }));
-    assert_eq!(heard(How::Exited(0), &failed), Err(Kind::Crashed), "an error anywhere");
+    assert_eq!(parsed(How::Exited(0), &failed), Err(Kind::Crashed), "an error anywhere");
 }
 
 #[test]
