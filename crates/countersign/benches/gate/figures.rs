@@ -153,7 +153,7 @@ pub fn many_files(files: usize, table: &mut Table) -> anyhow::Result<()> {
     let how = "the same command as a whole, hashing before and after and the answer in JSON included";
     table.add(format!("review of {files} assignments"), in_full(judged), "", how);
     let again = judge(&[])?;
-    let how = "the same command again: every ruling is known, nobody is asked";
+    let how = "the same command again: every ruling is cached, no reviewer is asked";
     table.add(format!("review of {files} assignments again"), in_full(again), "", how);
     Ok(())
 }
@@ -211,7 +211,7 @@ pub fn large_ledger(sizes: &Sizes, table: &mut Table) -> anyhow::Result<()> {
     eprintln!("filling a ledger with {} reviews", sizes.reviews);
     let cargo = std::env::var_os("CARGO").context("start this with cargo")?;
     let mut fill = Command::new(cargo);
-    fill.args(["run", "--quiet", "--release", "--locked", "--package", "countersign-engine"]);
+    fill.args(["run", "--quiet", "--profile", "dist", "--locked", "--package", "countersign-engine"]);
     fill.args(["--example", "fill_ledger", "--"]).arg(project.ledger()).arg(sizes.reviews.to_string());
     let status = fill.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     ensure!(status.success(), "the ledger could not be filled: {status}");

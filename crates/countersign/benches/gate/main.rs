@@ -1,6 +1,6 @@
 //! What the gate itself costs: start-up, planning, one question, looking at a large ledger.
 //!
-//! Everything is measured on the release binary, as its users start it, in projects of its own below the
+//! Everything is measured on the binary that gets installed, as its users start it, in projects of its own below the
 //! temporary folder. Nothing here asserts a time: a slow machine is no defect. `docs/benchmarks.md` has the
 //! figures of one machine and says what is not measured.
 

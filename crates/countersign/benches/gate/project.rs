@@ -117,7 +117,7 @@ impl Project {
         self.root.path().join(".countersign")
     }
 
-    /// The release binary in this project, with nothing of the user's environment that could change it.
+    /// The binary in this project, with nothing of the user's environment that could change it.
     pub fn countersign(&self, args: &[&str]) -> Command {
         let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_countersign")));
         command.args(args).current_dir(self.root.path()).env_clear();
