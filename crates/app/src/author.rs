@@ -198,7 +198,7 @@ mod tests {
     fn issue_15_8_a_made_up_program_is_an_agent_by_its_row() {
         let programs = crate::made_up::WITH_MADE_UP;
         let found = marked(programs, &variables(&[("MADE_UP_SESSION", "7")]));
-        assert_eq!(found.as_deref(), Some("MADE_UP_SESSION, a mark of made-up,"));
+        assert_eq!(found.as_deref(), Some("MADE_UP_SESSION (a variable that made-up sets)"));
         let line = ["node", "/opt/made-up.js"].map(OsString::from);
         assert_eq!(program_name(programs, &line), Some("made-up"));
         assert!(programs.authors().any(|author| author == ("made-up", Vendor::Google)));

@@ -50,7 +50,7 @@ fn mistakes_are_shown_at_their_place() {
     let double = format!("{base}      - {{name: '**complete:**', ask: y}}\n");
     check(
         &double,
-        "the criterion on line 7 is called `Complete` already, which is the same as `**complete:**`",
+        "the criterion on line 7 already has the name `Complete`, which is the same as `**complete:**`",
         "8:16",
         described,
     );

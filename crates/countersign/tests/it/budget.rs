@@ -229,7 +229,7 @@ fn an_interrupt_gives_back_what_was_only_put_aside() {
 fn what_to_do_depends_on_whose_budget_it_is() {
     for (policy, words) in [
         ("budget_tokens: 100", "countersign unblock"),
-        ("day_budget_tokens: 100", "each day (UTC)"),
+        ("day_budget_tokens: 100", "a new daily budget starts at 00:00 UTC"),
         ("budget_tokens: 100, day_budget_tokens: 100", "countersign unblock"),
     ] {
         let (project, _) = priced(2, USAGE, "", policy);

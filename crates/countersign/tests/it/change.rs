@@ -237,7 +237,7 @@ fn secrets_in_a_diff_are_kept_back() {
 fn what_cannot_be_compared_is_said_with_what_to_do() {
     let (project, repository, _) = started(CONFIG);
     for (args, words) in [
-        (&["review", "--change", "--base", "nowhere"][..], "`nowhere` names no commit here"),
+        (&["review", "--change", "--base", "nowhere"][..], "there is no commit `nowhere` in this repository"),
         (&["review", "--change", "a.md"], "cannot be used with"),
         (&["review", "--base", "HEAD"], "--change"),
     ] {

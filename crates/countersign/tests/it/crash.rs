@@ -305,7 +305,7 @@ fn slow_a_stopped_holder_is_named_and_not_waited_for() {
     let pid = Pid::from_raw(i32::try_from(first.id()).unwrap()).unwrap();
     kill_process(pid, Signal::STOP).unwrap();
     let second = project.run(&args).exits(4);
-    let words = format!("is being judged by process {}, which is stopped", first.id());
+    let words = format!("is being judged by process {}, which is paused", first.id());
     assert!(second.stderr.contains(&words), "{}", second.stderr);
     // It goes on where it was, and so does everybody who hands in the same.
     kill_process(pid, Signal::CONT).unwrap();

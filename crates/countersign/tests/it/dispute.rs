@@ -142,7 +142,11 @@ fn a_dispute_is_judged_by_those_who_were_there_when_the_finding_was_made() {
     let dispute = |more: &[&str]| {
         let args = [&["dispute", &case.finding, "--evidence", "x"], more].concat();
         let ran = case.project.run(&args).exits(2);
-        assert!(ran.stderr.contains("no reviewer that could have judged it then"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("none of the reviewers that were configured when this finding was made"),
+            "{}",
+            ran.stderr
+        );
     };
     dispute(&["--reviewer", own.name()]);
     let other = CONFIG.replace("./other.sh", "./own.sh");
@@ -182,7 +186,7 @@ fn what_cannot_be_disputed_is_said_before_anybody_is_asked() {
     says(
         &["dispute", &case.finding, "--evidence", "x", "--reviewer", "self"],
         2,
-        "no reviewer that could have judged it then",
+        "none of the reviewers that were configured when this finding was made",
     );
     case.project.write("docs/a.md", "BAD and changed\n");
     says(&["dispute", &case.finding, "--evidence", "x"], 4, "changed after it was judged");

@@ -50,7 +50,8 @@ fn sources() -> Vec<PathBuf> {
     found
 }
 
-/// The string literals of code, without attributes (comments are attributes here) and without test modules.
+/// The string literals of code, and of `#[error]`; without other attributes (comments are
+/// attributes here) and without test modules.
 fn texts(code: TokenStream, into: &mut Vec<String>) {
     let mut tokens = code.into_iter().peekable();
     let mut is_test = false;
@@ -64,7 +65,11 @@ fn texts(code: TokenStream, into: &mut Vec<String>) {
                     tokens.next();
                 }
                 if let Some(TokenTree::Group(group)) = tokens.next() {
-                    is_test |= group.stream().to_string() == "cfg (test)";
+                    let attribute = group.stream().to_string();
+                    is_test |= attribute == "cfg (test)";
+                    if attribute.starts_with("error") {
+                        texts(group.stream(), into);
+                    }
                 }
             }
             TokenTree::Group(group) => {

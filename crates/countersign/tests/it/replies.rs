@@ -164,7 +164,10 @@ fn after_three_rounds_without_a_verdict_nobody_is_asked_for_a_while() {
     }
     let json = project.run(&args).exits(4).json();
     assert!(
-        json["error"]["message"].as_str().unwrap().contains("no reviewer is asked until the cool-off ends"),
+        json["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Countersign waits before it asks a reviewer again"),
         "{json}"
     );
     assert_eq!(judge.asked().len(), 3);

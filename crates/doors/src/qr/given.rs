@@ -145,7 +145,7 @@ mod tests {
             (json!([{ "scope": "*" }]), "item 1: it has no `check`"),
             (json!([{ "scope": "*", "check": " " }]), "no `check`"),
             (json!([{ "scope": "*", "check": 1 }]), "`check` is not a text"),
-            (json!([{ "scope": "*", "check": "x", "severity": "HIGH" }]), "`HIGH` is no severity"),
+            (json!([{ "scope": "*", "check": "x", "severity": "HIGH" }]), "unknown severity `HIGH`"),
             (json!([{ "scope": "*", "check": "x", "severty": "MUST" }]), "did you mean `severity`"),
             (json!([{ "id": "a; rm -rf", "scope": "*", "check": "x" }]), "is invalid: use letters"),
             (json!([{ "id": "a\nb", "scope": "*", "check": "x" }]), "is invalid: use letters"),

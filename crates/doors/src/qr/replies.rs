@@ -148,7 +148,7 @@ mod tests {
         for (rows, words) in [
             (vec![("a", "x")], "b is missing"),
             (vec![("a", "x"), ("a", "y")], "a is there twice"),
-            (vec![("a", "x"), ("c", "y")], "`c` is no failed item"),
+            (vec![("a", "x"), ("c", "y")], "`c` is not one of the failed items"),
             (vec![("a", " "), ("b", "y")], "the fix of a is empty or has more than 16384 bytes"),
         ] {
             assert_eq!(fixes(&reply(&rows), &items), Err(words.to_owned()));
@@ -170,12 +170,12 @@ mod tests {
             (
                 "SATISFIED",
                 vec![met, not],
-                Err("`status` is SATISFIED, and by its criteria the milestone is PARTIALLY_SATISFIED"),
+                Err("`status` is SATISFIED, but the criteria show that the milestone is PARTIALLY_SATISFIED"),
             ),
             (
                 "NOT_SATISFIED",
                 vec![met],
-                Err("`status` is NOT_SATISFIED, and by its criteria the milestone is SATISFIED"),
+                Err("`status` is NOT_SATISFIED, but the criteria show that the milestone is SATISFIED"),
             ),
             ("SATISFIED", vec![], Err("there are 0 criteria: 1 to 500 are expected")),
             ("SATISFIED", vec![("MET", None)], Err("`c` is MET without evidence")),

@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(kind, WrittenUse::Program(&made_up::FACTS));
         assert!(kind.is_program() && kind.chooses_service() && kind.caps_cost());
         let schema = WrittenUse::schema(programs).to_value().to_string();
-        assert!(schema.contains("The `made-up` program, held to answering."), "{schema}");
+        assert!(schema.contains("The `made-up` program; it may do nothing but answering."), "{schema}");
         assert!(read(PROGRAMS, "made-up").unwrap_err().to_string().contains("unknown variant"));
     }
 

@@ -21,7 +21,7 @@ fn four_megabytes_go_through_and_what_is_never_sent_is_named() {
     assert!(system.contains("the very last note"));
 
     // The program takes four letters for a token, and sends no more of those than a model has room for.
-    let table = [(5_000_000, "by its own count"), (9_000_000, "reads at most 8388608")];
+    let table = [(5_000_000, "it counted the tokens itself"), (9_000_000, "reads at most 8388608")];
     for (bytes, words) in table {
         bench.project.write("a.md", text(bytes, ""));
         let json = bench.run_configured(&[]).exits(4).json();

@@ -8,7 +8,8 @@ fn without_a_verdict_the_agent_is_held_twice_and_then_the_person_is_told() {
     bench.project.write("a.md", "good\n").write(".down", "");
     for n in 1..=2 {
         let reason = held(&bench.stops(n > 1));
-        for part in ["could not review", "not a finding", &format!("try {n} of 3"), "change nothing"] {
+        for part in ["could not review", "There are no findings", &format!("try {n} of 3"), "do not change the files"]
+        {
             assert!(reason.contains(part), "{part}: {reason}");
         }
         assert!(!reason.contains("What to fix"), "{reason}");
@@ -17,7 +18,7 @@ fn without_a_verdict_the_agent_is_held_twice_and_then_the_person_is_told() {
     assert!(words.contains("was not reviewed (no verdict"), "{words}");
     let asked = bench.judge.asked().len();
     // For a while nobody is asked, whoever stops.
-    assert!(told(&bench.stops(false)).contains("no reviewer is asked until the cool-off ends"));
+    assert!(told(&bench.stops(false)).contains("Countersign waits before it asks a reviewer again"));
     assert_eq!(bench.judge.asked().len(), asked);
     let notified = bench.notifications();
     assert!(notified.len() == 1 && notified[0].0.starts_with("No Verdict: claude in "), "{notified:?}");

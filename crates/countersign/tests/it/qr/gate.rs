@@ -47,7 +47,7 @@ fn qr_14_every_end_of_the_gate_has_its_exit_code() {
         (Some(file(2, &[capped])), 6, "a failed 5 times"),
         (Some(file(1, &[pass.clone(), pass.clone()])), 2, "two items have the id `a`"),
         (Some(file(1, &[item("a", "MUST", "DONE")])), 2, "TODO, PASS or FAIL"),
-        (Some(file(1, &[item("a", "HUGE", "PASS")])), 2, "is no severity"),
+        (Some(file(1, &[item("a", "HUGE", "PASS")])), 2, "unknown severity"),
         (
             Some(file(1, std::slice::from_ref(&pass)).replace("plan-code", "plan-docs")),
             2,

@@ -40,7 +40,7 @@ fn qr_2_bad_items_make_no_file() {
         ("{", "EOF"),
         (r#"{"items": []}"#, "at least one"),
         (r#"[{"scope": "*", "check": "a", "check": "b"}]"#, "there twice"),
-        (r#"[{"scope": "*", "check": "a", "severity": "HIGH"}]"#, "item 1: `HIGH` is no severity"),
+        (r#"[{"scope": "*", "check": "a", "severity": "HIGH"}]"#, "item 1: unknown severity `HIGH`"),
         (r#"[{"scope": "*", "check": "a"}, {"scope": "", "check": "a"}]"#, "item 2: a scope is empty"),
         (r#"[{"id": "a; rm -rf /", "scope": "*", "check": "a"}]"#, "is invalid: use letters"),
         (

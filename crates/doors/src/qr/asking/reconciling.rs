@@ -7,6 +7,7 @@ use crate::qr::plan::{Kind, Part};
 use crate::qr::prompts::{self, shown};
 use crate::qr::replies::{self, MilestoneStatus, Reconciled};
 use countersign_core::outcome::Outcome;
+use countersign_core::text::counted;
 use countersign_engine::engine::Consultation;
 use countersign_engine::reviewer::Failed;
 use countersign_engine::workspace::Root;
@@ -100,7 +101,7 @@ fn has_line(root: &Root, path: &str, line: u32) -> Result<(), String> {
     let file = read.first().ok_or_else(|| format!("there is no file `{path}`"))?;
     match file.text.lines().count() {
         lines if line as usize <= lines => Ok(()),
-        lines => Err(format!("`{path}` has only this number of lines: {lines}")),
+        lines => Err(format!("`{path}` has only {}", counted(lines, "line", "lines"))),
     }
 }
 

@@ -116,7 +116,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (item(r#""id": "a", "scope": "*", "check": "c", "status": "DONE""#), 4, "TODO, PASS or FAIL"),
         (item(r#""id": "a", "scope": "*", "check": "c", "status": "pass""#), 4, "TODO, PASS or FAIL"),
-        (item(r#""id": "a", "scope": "*", "check": "c", "severity": "HIGH""#), 4, "is no severity"),
+        (item(r#""id": "a", "scope": "*", "check": "c", "severity": "HIGH""#), 4, "unknown severity"),
         (item(r#""id": "a", "scope": "*", "check": "c", "accepted": "yes""#), 4, "boolean"),
         (item(r#""id": "a", "scope": "*", "check": "c", "fail_count": -1"#), 4, "u32"),
         (item(r#""id": "a", "scope": "*", "check": "c", "finding": 3"#), 4, "a text or null"),

@@ -77,7 +77,7 @@ fn a_long_line_is_no_slower_than_many() {
     );
     let said = said(file);
     assert!(
-        said.ends_with("the criterion on line 2 is called `c7` already, which is the same as `C7`"),
+        said.ends_with("the criterion on line 2 already has the name `c7`, which is the same as `C7`"),
         "{said}"
     );
 }

@@ -161,7 +161,7 @@ fn reviewers_have_names_kinds_and_only_their_own_keys() {
   did you mean `command`?
 7:3: this reviewer has no `name`
 8:10: `auto` means the first reviewer that can answer, so no reviewer can have this name
-9:10: the reviewer on line 6 is called `b` already
+9:10: the reviewer on line 6 already has the name `b`
 10:10: the name is empty
 10:31: `file` has no meaning for `use: self`
   it belongs to `use:` `replay`
@@ -229,7 +229,7 @@ fn patterns_of_secrets_that_cannot_be_used() {
         "
 6:24: the pattern cannot be read: unclosed group
 7:24: the pattern matches the empty text, so it would replace everything
-8:12: the pattern on line 7 is called `b` already
+8:12: the pattern on line 7 already has the name `b`
 9:12: `jwt` is the name of a built-in pattern
 10:12: the name of a pattern has small letters, digits and `-`, at most 40
 11:5: this pattern has no `pattern`

@@ -77,7 +77,7 @@ fn the_projects_file_wins_key_by_key_over_the_users_own() {
     assert_eq!(command.as_deref(), Some(&["tell".to_owned(), "me".to_owned()][..]));
     assert_eq!(shown(&config, "notify.bell"), "false (user /home/me/config.yml:1)");
     let problems = files(RULES, "notify: {command: [./tell.sh]}\n").unwrap_err().to_string();
-    assert!(problems.contains("would be taken from the judged project"), "{problems}");
+    assert!(problems.contains("would come from the project that is reviewed"), "{problems}");
 }
 
 #[test]

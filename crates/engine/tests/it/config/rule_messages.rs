@@ -23,7 +23,7 @@ fn rules_need_a_name_files_and_criteria() {
 5:18: `for` is empty, so the rule applies to nothing
 5:32: `criteria` is empty, so the rule asks nothing
   give at least one, such as `- {name: Complete, ask: \"Is anything missing?\"}`
-6:10: the rule on line 5 is called `r` already
+6:10: the rule on line 5 already has the name `r`
 6:18: `for` must be a list, not the text `a`
 6:31: `criteria` must be a list, not a mapping
 7:29: `each` cannot be `folder`
@@ -63,8 +63,8 @@ fn criteria_have_different_names_that_can_be_seen() {
     check_criteria(
         "\n  - {name: A, ask: q}\n  - {name: B, ask: q}\n  - {name: \"**a:**\", ask: q}\n  - {name: B, ask: q}",
         "
-8:12: the criterion on line 6 is called `A` already, which is the same as `**a:**`
-9:12: the criterion on line 7 is called `B` already",
+8:12: the criterion on line 6 already has the name `A`, which is the same as `**a:**`
+9:12: the criterion on line 7 already has the name `B`",
     );
     check_criteria(
         "\n  - {ask: q}\n  - {name: '', ask: q}\n  - {name: 5, ask: q}\n  - {name: \"a\\tb\", ask: q}\n  \

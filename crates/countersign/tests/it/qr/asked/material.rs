@@ -164,7 +164,7 @@ fn prompts_are_printed_for_those_who_think_themselves() {
     for words in [vec!["validate"], args(&["decompose", "--print-prompt"])] {
         let ran = project.run(&words).exits(2);
         assert!(
-            ran.stderr.contains("`HIGH` is no severity") && ran.stderr.contains("ours.yml:4"),
+            ran.stderr.contains("unknown severity `HIGH`") && ran.stderr.contains("ours.yml:4"),
             "{}",
             ran.stderr
         );

@@ -18,7 +18,7 @@ fn slow_qr_1_milestones_are_satisfied_by_evidence_that_is_there() {
         (
             reply("SATISFIED", &[met, ("MET", Some("src/a.rs:3"))]),
             1,
-            "- NOT_MET: It parses (src/a.rs:3): the evidence does not exist: `src/a.rs` has 2 lines\n",
+            "- NOT_MET: It parses (src/a.rs:3): the evidence does not exist: `src/a.rs` has only 2 lines\n",
         ),
         (
             reply("SATISFIED", &[("MET", Some("src/b.rs:1"))]),

@@ -294,20 +294,20 @@ fn doubles_are_reported_with_the_first() {
         "- {id: images",
         "- {id: text",
         &format!(
-            "6:73: no step has the id `images`\n  steps of this job: `plan`, `text`\n40:8: the step on line 20 is called `text` already\n  {DOCS}"
+            "6:73: no step has the id `images`\n  steps of this job: `plan`, `text`\n40:8: the step on line 20 already has the name `text`\n  {DOCS}"
         ),
     );
     check(
         "In order: Does",
         "'**whole:**': Does",
         &format!(
-            "19:7: the criterion on line 18 is called `Whole` already, which is the same as `**whole:**`\n  {DOCS}"
+            "19:7: the criterion on line 18 already has the name `Whole`, which is the same as `**whole:**`\n  {DOCS}"
         ),
     );
     check(
         "[plan, [text, images]]}",
         "[plan]}\n- {name: all, summary: S, steps: [text]}",
-        &format!("7:10: the workflow on line 6 is called `all` already\n  {DOCS}"),
+        &format!("7:10: the workflow on line 6 already has the name `all`\n  {DOCS}"),
     );
     let keep = "a step is done once in a workflow; keep one of the two";
     check(

@@ -134,7 +134,7 @@ fn ends_without_a_word_are_named() {
         (ended(How::Cancelled, &good, ""), Kind::Cancelled, ""),
         (ended(How::GuardLost, &good, ""), Kind::Crashed, ""),
         (ended(How::Signalled(9), &good, ""), Kind::Crashed, "signal 9"),
-        (ended(How::Exited(0), "", ""), Kind::Crashed, "0 turns begun"),
+        (ended(How::Exited(0), "", ""), Kind::Crashed, "turns started: 0"),
         (ended(How::Exited(0), "hello", ""), Kind::Garbled, "no event"),
         (ended(How::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "no event"),
         (ended(How::Exited(2), "", "error: unexpected argument"), Kind::Crashed, "unexpected argument"),

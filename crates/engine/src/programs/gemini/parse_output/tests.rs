@@ -39,7 +39,7 @@ fn every_recorded_end_has_its_name() {
         ("prompt blocked", Kind::Connection, N::Unavailable, "without a finish reason"),
         ("connection refused", Kind::Connection, N::Unavailable, "fetch failed"),
         ("too long", Kind::QuestionTooLong, N::TooLong, "exceeds the maximum number of tokens"),
-        ("too long for the program", Kind::QuestionTooLong, N::TooLong, "by its own count"),
+        ("too long for the program", Kind::QuestionTooLong, N::TooLong, "it counted the tokens itself"),
         ("safety", Kind::Refused, N::Refused, "another reviewer"),
         ("max tokens and nothing", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("turns", Kind::TurnsUsedUp, N::TooLong, "Reached max session turns"),

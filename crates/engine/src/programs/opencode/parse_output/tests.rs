@@ -41,7 +41,7 @@ fn every_recorded_end_has_its_name() {
         ("503", Kind::Overloaded, N::Unavailable, "(Overloaded now)"),
         ("503 in silence", Kind::Overloaded, N::Unavailable, "(Overloaded now)"),
         ("connection refused in silence", Kind::Connection, N::Unavailable, "Unable to connect"),
-        ("no stream", Kind::Connection, N::Unavailable, "no reply"),
+        ("no stream", Kind::Connection, N::Unavailable, "did not send a valid reply"),
         ("prompt too long", Kind::QuestionTooLong, N::TooLong, "maximum context length"),
         ("max tokens", Kind::ReplyTooLong, N::TooLong, "submit fewer files"),
         ("content filter", Kind::Refused, N::Refused, "another reviewer"),
