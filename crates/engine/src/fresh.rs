@@ -10,7 +10,7 @@ pub fn now_ms() -> i64 {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("no random numbers: {0}")]
+#[error("the system gave no random numbers: {0}")]
 pub struct NoRandom(pub(crate) getrandom::Error);
 
 pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], NoRandom> {

@@ -123,7 +123,7 @@ pub enum Refused {
         until_ms: i64,
     },
     /// The key belongs to no question of this review.
-    #[error("this was not asked")]
+    #[error("this question was not asked")]
     NotAsked,
     /// The answer does not answer what was asked.
     #[error("the answer does not fit the criteria")]
@@ -137,7 +137,7 @@ pub enum Refused {
     /// The actor may not do this.
     #[error("only a person may do this, not {0}")]
     Forbidden(&'static str),
-    #[error("the policy of this project forbids overriding a verdict, to people too")]
+    #[error("the policy of this project forbids overriding a verdict, also for people")]
     NoOverrides,
     /// The token is not the one that was given out.
     #[error("the token does not belong to this self-review")]

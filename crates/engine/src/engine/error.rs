@@ -29,7 +29,7 @@ pub enum EngineError {
     /// Another process performs the review, and does not go on.
     #[error("{0}")]
     HeldUp(String),
-    #[error("interrupted; what was judged is kept")]
+    #[error("interrupted; finished rulings are kept")]
     Interrupted,
     /// A file or folder of ours could not be read or written.
     #[error("{what}: {error}")]

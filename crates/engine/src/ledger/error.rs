@@ -30,7 +30,7 @@ pub enum LedgerError {
     #[error("another process keeps the ledger locked")]
     Busy,
     /// Another process wrote first: load again and decide again.
-    #[error("the review changed meanwhile")]
+    #[error("another process changed the review in the meantime")]
     Conflict,
     #[error("event {seq} of the ledger was changed or removed after it was recorded")]
     Tampered { seq: u64 },

@@ -8,7 +8,8 @@ fn without_a_verdict_the_agent_is_held_twice_and_then_the_person_is_told() {
     bench.project.write("a.md", "good\n").write(".down", "");
     for n in 1..=2 {
         let reason = held(&bench.stops(n > 1));
-        for part in ["could not review", "There are no findings", &format!("try {n} of 3"), "do not change the files"]
+        for part in
+            ["could not review", "There are no findings", &format!("try {n} of 3"), "do not change the files"]
         {
             assert!(reason.contains(part), "{part}: {reason}");
         }

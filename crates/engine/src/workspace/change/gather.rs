@@ -35,7 +35,7 @@ pub enum ChangeError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// A folder of ours could not be used.
-    #[error("the change could not be put together: {0}")]
+    #[error("the diff of the change could not be made: {0}")]
     Io(#[from] io::Error),
 }
 

@@ -135,8 +135,8 @@ fn ends_without_a_word_are_named() {
         (ended(How::GuardLost, &good, ""), Kind::Crashed, ""),
         (ended(How::Signalled(9), &good, ""), Kind::Crashed, "signal 9"),
         (ended(How::Exited(0), "", ""), Kind::Crashed, "turns started: 0"),
-        (ended(How::Exited(0), "hello", ""), Kind::Garbled, "no event"),
-        (ended(How::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "no event"),
+        (ended(How::Exited(0), "hello", ""), Kind::Garbled, "not a valid event"),
+        (ended(How::Exited(0), "{\"type\": 1}", ""), Kind::Garbled, "not a valid event"),
         (ended(How::Exited(2), "", "error: unexpected argument"), Kind::Crashed, "unexpected argument"),
     ];
     for (ended, kind, words) in table {
