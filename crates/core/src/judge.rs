@@ -127,7 +127,6 @@ pub struct Finding {
     /// The same on unchanged bytes.
     pub id: String,
     pub rule: String,
-    /// What was looked at.
     pub target: Target,
     pub file: Option<String>,
     /// The criterion; none where the whole failed without rulings.

@@ -27,9 +27,7 @@ impl About {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A message of the desktop.
     Desktop,
-    /// The bell of the terminal.
     Bell,
     Sound,
     /// A service, over HTTP.
@@ -58,7 +56,6 @@ impl Way {
     }
 }
 
-/// The longest name of a sound.
 const SOUND_NAME_BYTES: usize = 64;
 
 /// Whether this can be the name of a sound: a name and no path, and nothing a player takes for an option.
@@ -113,7 +110,6 @@ impl QuietHours {
     }
 }
 
-/// What people have switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switches {
     /// Whether any notification is sent.
@@ -127,7 +123,6 @@ pub struct Switches {
     pub on_person_needed: bool,
     pub on_no_verdict: bool,
     pub on_task_complete: bool,
-    /// The quiet hours.
     pub quiet: Option<QuietHours>,
 }
 
@@ -172,7 +167,6 @@ impl Switches {
             }
     }
 
-    /// Whether this time is in the quiet hours.
     pub fn is_quiet(&self, time: TimeOfDay) -> bool {
         self.quiet.is_some_and(|hours| hours.hold_at(time))
     }

@@ -1,10 +1,10 @@
 //! What happens while reviewers and runs work: one stream for screens, notifications and logs.
 
-use crate::criterion::Severity;
 use crate::ids::ReviewId;
 use crate::outcome::NoVerdict;
 
-/// Where a task is on its way.
+pub use crate::answer::Remark as Issue;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Agent,
@@ -34,14 +34,6 @@ impl Stage {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stage| stage.name() == name)
     }
-}
-
-/// What a person sees of one finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    pub severity: Severity,
-    pub text: String,
-    pub place: Option<String>,
 }
 
 /// Something that just happened: to a review, or to a task of a run.
@@ -104,12 +96,10 @@ pub enum ProgressEvent {
     Failed {
         task: String,
         error: String,
-        /// Whether there is another attempt.
         again: bool,
     },
     Done {
         task: String,
-        /// What became of its review.
         review: String,
         /// The commit on the main branch.
         commit: Option<String>,

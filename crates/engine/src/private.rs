@@ -9,7 +9,6 @@ use std::path::Path;
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
 
-/// What a folder may be opened by.
 pub fn folder_permissions() -> Permissions {
     Permissions::from_mode(FOLDER)
 }

@@ -36,7 +36,6 @@ pub enum Worker {
 #[derive(Clone, Debug)]
 pub struct WorkRequest<'a> {
     pub prompt: &'a str,
-    /// The folder it is done in.
     pub folder: &'a Path,
     pub timeout: Duration,
     /// The name under which hooks of the program know that they run below us.

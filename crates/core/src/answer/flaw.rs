@@ -37,7 +37,6 @@ pub struct Flaw {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedFlaw {
-    /// What is wrong.
     pub message: String,
     /// The file; may be left out where the question is about one file.
     #[serde(default)]

@@ -93,7 +93,6 @@ pub struct Answer {
     pub flaws: Vec<Flaw>,
 }
 
-/// What is wrong with a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// It cannot be read, or does not answer what was asked.

@@ -49,7 +49,6 @@ pub enum ReviewResult {
 }
 
 impl ReviewResult {
-    /// All a parser may say.
     const SAID: [Self; 3] = [Self::Approved, Self::NeedsRevision, Self::Rejected];
 
     /// As it is written to disk.
@@ -75,7 +74,6 @@ pub struct Reviewed {
     pub result: ReviewResult,
     #[serde(default)]
     pub issues: Vec<String>,
-    /// In a sentence or two.
     #[serde(default)]
     pub summary: String,
     /// Whether a person is needed, whatever the attempt.

@@ -11,7 +11,6 @@ pub const DEFAULT_CEILING_ROUNDS: u32 = 5;
 /// The failure of one item that ends the loop unless a setting says otherwise.
 pub const DEFAULT_ITEM_FAILURES_MAX: u32 = 5;
 
-/// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no ruling on it in this round.

@@ -3,19 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a field holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
     Bool,
     Text,
-    /// A text or null.
     MaybeText,
     /// A whole number or null.
     MaybeNumber,
-    /// One of these words.
     OneOf(&'static [&'static str]),
     Texts,
-    /// A list of objects with these fields.
     List(&'static [Field]),
 }
 
@@ -87,7 +83,6 @@ const FINDING: &[Field] = &[
 pub struct Shape(pub &'static [Field]);
 
 impl Shape {
-    /// The reply to a review.
     pub const RULINGS: Self = Self(RESPONSE);
 
     /// The schema as documents have it: optional keys may be left out.

@@ -21,9 +21,7 @@ const PREVIOUS_ERRORS: &str = "## Previous Errors";
 pub struct Section {
     /// The whole line, with its signs: `## Test Results`.
     pub heading: String,
-    /// What stands below it.
     pub text: String,
-    /// Whether it stands in a fence.
     pub is_fenced: bool,
 }
 
@@ -65,7 +63,6 @@ pub struct RunContext<'a> {
 pub struct TaskContext<'a> {
     /// Id and title; none where the task is not to be shown.
     pub task: Option<(&'a str, &'a str)>,
-    /// What belongs to it.
     pub scope: Option<&'a str>,
     pub acceptance: Option<&'a str>,
     pub test_results: Option<&'a str>,

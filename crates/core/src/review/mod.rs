@@ -10,7 +10,6 @@ mod dispute;
 mod due;
 mod event;
 mod people;
-mod route;
 mod standing;
 mod step;
 
@@ -19,9 +18,8 @@ pub use apply::{apply, fold};
 pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, Verb};
-pub use route::{Route, route};
 pub use standing::Known;
-pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
+pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, route, step};
 
 use crate::answer::Answer;
 use crate::cost::BudgetOf;
@@ -83,7 +81,6 @@ pub enum State {
     Settled(Settlement),
 }
 
-/// One submission judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     /// Its number, from 1.

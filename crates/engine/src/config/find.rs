@@ -18,9 +18,7 @@ pub struct Environment {
     pub config: Option<PathBuf>,
     /// `COUNTERSIGN_REVIEWER`
     pub reviewer: Option<String>,
-    /// `XDG_CONFIG_HOME`
     pub xdg_config_home: Option<PathBuf>,
-    /// `HOME`
     pub home: Option<PathBuf>,
 }
 

@@ -2,11 +2,10 @@
 //! files together is done in `resolve`.
 
 use super::notify::{self, WrittenNotify};
-use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
 use super::service::{self, WrittenCommands, WrittenContext, WrittenReview};
-use super::settings::Origin;
+use super::settings::{Origin, check_patterns};
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenRule, WrittenUser,
@@ -127,7 +126,7 @@ fn project_rules(
 
 impl Layer {
     fn new(owner: Owner, mut sink: ProblemList, sections: Sections) -> Self {
-        redaction::check(&mut sink, &sections.redaction);
+        check_patterns(&mut sink, &sections.redaction);
         notify::check(&mut sink, owner, &sections.notify);
         service::check(&mut sink, &sections.review, &sections.commands);
         blocking(&mut sink, sections.policy.blocking.items());

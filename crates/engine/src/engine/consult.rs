@@ -30,13 +30,11 @@ const SCHEMA_BYTES: u64 = 4 * 1024;
 pub struct Consultation {
     /// What it is called: in progress lines, for programs, and in recordings.
     pub name: String,
-    /// What it is about, for the record.
     pub about: String,
     /// Everything that is wanted, with the form of the answer.
     pub system_prompt: String,
     /// The material. It is data, and shown between markers.
     pub files: Vec<Shown>,
-    /// The form of the answer.
     pub shape: Shape,
 }
 
@@ -44,7 +42,6 @@ pub struct Consultation {
 pub struct Consulted<T> {
     /// An answer that was accepted, or why there is none.
     pub result: Result<T, Failed>,
-    /// Who was asked last.
     pub reviewer: Option<String>,
     /// The stream of the ledger that tells of it.
     pub stream: String,
@@ -56,7 +53,6 @@ struct Consulting<'a> {
     about: &'a Consultation,
     worded: Worded,
     stream: String,
-    /// How many notes its stream has.
     noted: u64,
     cancel: &'a CancellationToken,
 }

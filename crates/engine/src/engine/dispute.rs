@@ -22,7 +22,6 @@ const OUTPUT: &str = "files";
 pub struct Found {
     pub stored: Stored,
     pub finding: Finding,
-    /// What it was an answer to.
     pub key: Key,
     pub assignment: Assignment,
 }

@@ -57,7 +57,6 @@ impl Judge {
     }
 }
 
-/// A reviewer that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panelist {
     pub name: String,
@@ -183,7 +182,6 @@ impl Panelist {
     }
 }
 
-/// All reviewers that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,

@@ -12,7 +12,6 @@ use countersign_core::review::Confirmation;
 use countersign_core::submission::{Content, Form, Material, Submission};
 use std::io;
 
-/// What a reviewer may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Copies of what the question does not show.

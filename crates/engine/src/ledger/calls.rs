@@ -33,7 +33,6 @@ pub enum CallState {
     Failed,
 }
 
-/// One question to one reviewer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub id: CallId,

@@ -9,12 +9,9 @@
 //! and what it means is the same in both, and is written here once.
 
 mod calls;
-mod chain;
 mod entry;
 mod error;
-mod handles;
 mod memory;
-mod notes;
 mod projection;
 mod rulings;
 mod sqlite;
@@ -22,22 +19,21 @@ mod store;
 mod transaction;
 mod verify;
 
-pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
-pub use entry::{Entry, Recorded};
-pub use error::LedgerError;
-pub use handles::{Holder, Watcher};
-pub use notes::Note;
-pub use projection::{Count, Row};
-pub use sqlite::{FORMAT, LEDGER_FILE};
-pub use transaction::{Draft, Transaction};
-
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Known, Review};
 use error::Result;
 use std::path::Path;
 use std::sync::Arc;
-use store::{Lines, Rows, Session, Store};
+use store::{Kept, Lines, Rows, Session, Store};
+use tokio::sync::watch;
+
+pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
+pub use entry::{Entry, Note, Recorded};
+pub use error::LedgerError;
+pub use projection::{Count, Row};
+pub use sqlite::{FORMAT, LEDGER_FILE};
+pub use transaction::{Draft, Transaction};
 
 /// How many matches of a prefix are named.
 pub const MAX_MATCHES: u32 = 16;
@@ -52,7 +48,6 @@ struct Inner {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// The fold of its events.
     pub review: Review,
     /// How many events that is.
     pub n: u64,
@@ -87,7 +82,6 @@ impl Ledger {
         if dir.is_dir() { sqlite::ignore_by_git(dir) } else { Ok(()) }
     }
 
-    /// Whether there is a ledger in this folder.
     pub fn is_in(dir: &Path) -> bool {
         sqlite::file(dir).symlink_metadata().is_ok()
     }
@@ -186,7 +180,6 @@ impl Ledger {
         self.read().await?.rows(Rows::PageFor(subject, filter)).await
     }
 
-    /// How many reviews stand how.
     pub async fn counts(&self) -> Result<Vec<Count>> {
         self.read().await?.counts().await
     }
@@ -219,7 +212,7 @@ impl Ledger {
 
     /// What is recorded in a door's own stream.
     pub async fn notes(&self, stream: &str) -> Result<Vec<Note>> {
-        notes::of(&mut self.read().await?, stream).await
+        entry::notes(&mut self.read().await?, stream).await
     }
 
     /// The doors' own streams whose names begin like this, the one that changed last first.
@@ -278,5 +271,36 @@ impl Ledger {
 
     fn tell_watchers(&self) {
         self.0.changes.send_modify(|count| *count += 1);
+    }
+}
+
+/// Tells when something may have changed since it was made, or since it told last. Make it first, then read,
+/// then wait: so nothing is missed.
+pub struct Watcher {
+    receiver: watch::Receiver<u64>,
+    _follows: Kept,
+}
+
+impl Watcher {
+    /// Waits until something may have changed. What can no longer be read counts as changed, so that the next
+    /// read says why.
+    pub async fn changed(&mut self) {
+        // Without a ledger nothing changes any more.
+        if self.receiver.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A name of this process, for as long as it is kept.
+pub struct Holder {
+    id: String,
+    _lease: Kept,
+}
+
+impl Holder {
+    /// The name other processes ask about.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 }

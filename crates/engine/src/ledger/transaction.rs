@@ -1,10 +1,10 @@
 //! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
 use super::calls::Begun;
-use super::entry::{chained, load};
+use super::entry::{self, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
-use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, notes, rulings};
+use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, rulings};
 use crate::fault::{Moment, kill_if_chosen};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
@@ -101,7 +101,7 @@ impl Transaction {
 
     /// What is recorded in a door's own stream.
     pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>> {
-        notes::of(self.session()?, stream).await
+        entry::notes(self.session()?, stream).await
     }
 
     /// Appends to a door's own stream, of which `known` events are known, each a kind and a body. Where more is
@@ -123,7 +123,7 @@ impl Transaction {
     }
 
     pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>> {
-        notes::last(self.session()?, stream).await
+        entry::last_note(self.session()?, stream).await
     }
 
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
@@ -184,7 +184,6 @@ impl Draft {
     }
 }
 
-/// The latest review of a subject.
 pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Result<Option<Stored>> {
     match session.rows(Rows::Latest(subject)).await?.pop() {
         None => Ok(None),

@@ -11,7 +11,6 @@ const MAX_ANCESTORS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
     pub pid: u32,
-    /// Its command line.
     pub args: Vec<OsString>,
     /// Its variables; none where they may not be read.
     pub variables: Option<Vec<(OsString, OsString)>>,

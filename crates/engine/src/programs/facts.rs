@@ -61,7 +61,6 @@ pub struct Facts {
     pub prompt_max_bytes: usize,
     /// Whether it can be held to reading the files of one folder. If not, the question carries everything.
     pub reads_files: bool,
-    /// The variable that chooses its model.
     pub model_variable: Option<&'static str>,
     /// Variables that it is handed beside the common ones: the way to its service, and its sign-in.
     pub kept: &'static [&'static str],

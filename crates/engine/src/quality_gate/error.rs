@@ -113,7 +113,6 @@ impl fmt::Display for Unfinished {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", text::visible_line(target_file.as_ref().unwrap_or(review_run_each)))]
 pub struct Unanswered {
-    /// The review's `run_each`.
     pub review_run_each: String,
     /// The file, where files are reviewed one by one.
     pub target_file: Option<String>,

@@ -26,7 +26,6 @@ pub enum PathProblem {
     /// It is something that cannot be judged, such as a directory.
     #[error("`{0}` is {1}, not a file")]
     NotAFile(String, &'static str),
-    /// Its name is not text.
     #[error("`{0}` has a name that is not valid UTF-8")]
     NotText(String),
     #[error("`{0}` could not be read: {1}")]

@@ -12,7 +12,6 @@ const MAX_QUOTED_CHARS: usize = 60;
 /// Of more names than this, the others are neither compared nor listed.
 const MAX_KNOWN: usize = 40;
 
-/// One problem, where it is, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// A short stable word for programs.

@@ -7,13 +7,11 @@
 mod conflicts;
 mod defect;
 mod headings;
-mod lines;
 mod links;
 mod pattern;
 mod placeholders;
 mod quote;
 mod syntax;
-mod target;
 
 pub use defect::{Defect, MAX_DEFECTS, feedback};
 
