@@ -153,7 +153,6 @@ impl Finding {
     }
 }
 
-/// The stable name of a finding.
 pub fn finding_id(key: &Key, criterion: &str) -> String {
     let digest = Parts::new("finding/1").text(key.as_str()).text(criterion).digest();
     format!("fi-{}", digest.short())

@@ -10,7 +10,6 @@ pub enum About {
     PersonNeeded,
     /// A review came to no verdict: a reviewer was not there, or could not be understood.
     NoVerdict,
-    /// A review passed, and its task is complete.
     TaskComplete,
 }
 
@@ -145,7 +144,6 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// Whether notifications of this kind are on.
     pub fn wants(&self, about: About) -> bool {
         self.enabled
             && match about {

@@ -32,7 +32,6 @@ pub enum Stop {
     AttemptsUsedUp,
     /// The same findings came back too often.
     NotConverging,
-    /// A person rejected the work.
     Rejected,
     /// A reviewer says that a person has to look at the work before it goes on.
     RejectedByReviewer,
@@ -56,7 +55,6 @@ pub enum Outcome {
     AwaitingPerson,
     /// There is no ruling; see why.
     NoVerdict(NoVerdict),
-    /// A budget is used up.
     BudgetReached,
     /// No further round; see why.
     Stopped(Stop),
@@ -64,7 +62,6 @@ pub enum Outcome {
     Integrity,
     /// A defect of Countersign, or a failure of the storage.
     Internal,
-    /// Interrupted from the keyboard or by a signal.
     Interrupted,
 }
 

@@ -109,7 +109,6 @@ impl Assignment {
         self.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
     }
 
-    /// What it looks at, in words for people.
     pub fn target_words(&self) -> String {
         match &self.target {
             Target::All => "all outputs together".to_owned(),

@@ -44,7 +44,6 @@ pub enum ProgressEvent {
         review: ReviewId,
         round: u32,
         assignments: usize,
-        /// How many of them are answered already.
         answered: usize,
     },
     /// Another process performs the same round; its end is waited for.
@@ -78,7 +77,6 @@ pub enum ProgressEvent {
         attempt: u32,
         of: u32,
     },
-    /// A task comes to a stage.
     Stage {
         task: String,
         stage: Stage,

@@ -89,7 +89,6 @@ pub struct Submission {
     /// Names exactly these rules, paths, bytes and notes.
     pub digest: Digest,
     pub outputs: Vec<Output>,
-    /// The files of all outputs, in order.
     pub files: Vec<Material>,
     /// The author's notes, by digest: reviewed text is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]

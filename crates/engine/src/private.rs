@@ -13,7 +13,6 @@ pub fn folder_permissions() -> Permissions {
     Permissions::from_mode(FOLDER)
 }
 
-/// Makes a folder that is not there yet.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER).create(path)
 }

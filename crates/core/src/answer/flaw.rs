@@ -77,7 +77,6 @@ impl Flaw {
         }
     }
 
-    /// Whether a text says all of this already.
     fn is_said_in(&self, text: &str) -> bool {
         let line = self.location.as_ref().and_then(|place| place.line);
         let names = |line: u64| {

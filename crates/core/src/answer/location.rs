@@ -156,7 +156,6 @@ impl Asked {
 }
 
 impl Assignment {
-    /// The file it looks at, where it looks at one.
     pub fn file<'a>(&self, files: &'a [Material]) -> Option<&'a str> {
         match self.files.as_slice() {
             [only] => {

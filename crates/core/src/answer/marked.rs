@@ -40,7 +40,6 @@ impl Marker {
 pub struct Marked {
     pub marker: Marker,
     pub reason: Option<String>,
-    /// The text before the marker.
     pub text: String,
 }
 

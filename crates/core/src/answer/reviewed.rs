@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The one criterion of a task's review.
 pub const REVIEW_CRITERION: &str = "review";
 /// The most issues that are taken from a review; more are counted.
 pub const MAX_ISSUES: usize = 100;
@@ -68,7 +67,6 @@ impl ReviewResult {
     }
 }
 
-/// What a review of a task says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviewed {
     pub result: ReviewResult,

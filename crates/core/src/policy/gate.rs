@@ -27,7 +27,6 @@ pub struct GateItem<'i> {
     pub id: &'i str,
     pub severity: Severity,
     pub standing: Standing,
-    /// In how many rounds it failed.
     pub failures: u32,
 }
 

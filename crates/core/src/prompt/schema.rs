@@ -8,7 +8,6 @@ pub enum Kind {
     Bool,
     Text,
     MaybeText,
-    /// A whole number or null.
     MaybeNumber,
     OneOf(&'static [&'static str]),
     Texts,
@@ -37,7 +36,6 @@ impl Field {
     }
 }
 
-/// The reply to a review.
 pub const RESPONSE: &[Field] = &[
     Field::required("passed", Kind::Bool, "true only if every criterion passed"),
     Field::required("feedback", Kind::Text, "a short summary; where something failed, what must change"),
@@ -95,7 +93,6 @@ impl Shape {
         object(self.0, true)
     }
 
-    /// The fields in words, for the prompt.
     pub fn in_words(self) -> String {
         describe(self.0, "")
     }

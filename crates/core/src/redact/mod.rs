@@ -89,7 +89,6 @@ impl Redaction {
         !self.is_on
     }
 
-    /// The text without its secrets, and how many there were.
     pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, Counts) {
         let (mut counts, mut text) = (Counts::default(), Cow::Borrowed(text));
         for _ in 0..MAX_PASSES {

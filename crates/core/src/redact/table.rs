@@ -28,7 +28,6 @@ const fn row(
     Row { name, hints, expression, is_one }
 }
 
-/// Where a word may begin.
 const BOUND: &str = r"(?:(?-u:\b)|\\[nrt])";
 /// The same for prefixes so short that they turn up in the middle of base64; also behind the sign of a diff.
 const ALONE: &str = r"(?:^[+-]?|[^A-Za-z0-9_+/-]|\\[nrt])";

@@ -106,7 +106,6 @@ pub struct Given {
     pub answer: Answer,
     pub by: By,
     pub n: u64,
-    /// The mark of the place where it was asked.
     pub place: Option<Digest>,
 }
 
@@ -116,7 +115,6 @@ pub struct Failure {
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
-    /// The budget that does not cover it, where that is why.
     pub budget: Option<BudgetOf>,
 }
 
@@ -146,7 +144,6 @@ impl Review {
         }
     }
 
-    /// Whether the current round is about this work.
     fn is_about(&self, work: &Submission) -> bool {
         self.round().is_some_and(|round| round.submission.is_same_work(work))
     }
@@ -260,7 +257,6 @@ impl Round {
         assignments.iter().all(|assignment| assignment.candidates.iter().any(answered))
     }
 
-    /// Why an assignment has no answer.
     pub fn failure_of<'a>(&'a self, assignment: &'a Assignment) -> Option<&'a Failure> {
         self.failures_of(assignment).last().map(|(_, failure)| failure)
     }

@@ -111,7 +111,6 @@ pub enum Refused {
     /// The review cannot take this now.
     #[error("{0}")]
     NotNow(&'static str),
-    /// Too many rounds in a row had no verdict.
     #[error(
         "{MAX_EMPTY_ROUNDS} rounds in a row ended without a verdict; Countersign waits before it asks a reviewer again"
     )]
@@ -132,7 +131,6 @@ pub enum Refused {
     Forbidden(&'static str),
     #[error("the policy of this project forbids overriding a verdict, to people too")]
     NoOverrides,
-    /// The token is not the one that was given out.
     #[error("the token does not belong to this self-review")]
     WrongToken,
 }

@@ -74,12 +74,8 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
     // Rules in the user's file would hold for every project, unseen by the others who work on it.
-    explain_wrong_file(
-        &mut sink,
-        "rules",
-        "the user's own file",
-        "rules belong in the project's countersign.yml",
-    );
+    let hint = "rules belong in the project's countersign.yml";
+    explain_wrong_file(&mut sink, "rules", "the user's own file", hint);
     let Some(written) = value else { return Ok(Layer::new(Owner::User, sink, Sections::default())) };
     let sections = Sections {
         policy: section(written.policy),

@@ -8,7 +8,6 @@
 //! What is YAML about it is in `yaml`. Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
 //! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
-mod dollars;
 mod find;
 mod layer;
 mod notify;

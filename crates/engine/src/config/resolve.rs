@@ -186,7 +186,6 @@ fn chosen_reviewer(
     named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
 }
 
-/// The problem of a reviewer without a known price.
 fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let asked = reviewer.kind.asked()?;
     // It is told how much a question may cost, and says what it did cost.

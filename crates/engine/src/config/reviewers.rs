@@ -1,6 +1,6 @@
 //! Reviewers: what they mean, which keys belong to which kind, and the addresses of services.
 
-use super::dollars::Dollars;
+use super::settings::Dollars;
 use super::written::WrittenReviewer;
 use super::written_use::WrittenUse;
 use crate::programs::{Api, Facts, PROGRAMS};
@@ -166,11 +166,9 @@ pub(super) fn reviewers(
         let Some(value) = &at.value else { continue };
         let name = sink.name(value.name.as_ref(), ("this reviewer", &at.span));
         if let Some(named) = name.as_ref().filter(|named| named.name == AUTO) {
-            sink.report(
-                "bad-name",
-                &named.span,
-                "`auto` means the first reviewer that can answer, so no reviewer can have this name",
-            );
+            let message =
+                "`auto` means the first reviewer that can answer, so no reviewer can have this name";
+            sink.report("bad-name", &named.span, message);
         }
         names.extend(name.clone());
         let kind = Reader { sink, owner, written: value, span: &at.span }.kind();
@@ -320,12 +318,8 @@ impl<'a> Reader<'a> {
         let url = address(self.sink, ("base_url", span), given, (example, "key_env"))?;
         if url.query().is_some() || url.fragment().is_some() {
             let message = "`base_url` cannot contain `?` or `#`";
-            self.sink.report_with_hint(
-                "bad-address",
-                span,
-                message,
-                "remove that sign and everything after it",
-            );
+            let hint = "remove that sign and everything after it";
+            self.sink.report_with_hint("bad-address", span, message, hint);
             return None;
         }
         // In the normal form of the URL library: one place has one address, and what is added goes behind the path.
@@ -430,12 +424,8 @@ pub(super) fn address(
     }
     if !url.username().is_empty() || url.password().is_some() {
         let hint = format!("name the variable that holds the key in `{key_env}`");
-        sink.report_with_hint(
-            "sign-in-in-address",
-            span,
-            format!("`{key}` contains a user name or password"),
-            hint,
-        );
+        let message = format!("`{key}` contains a user name or password");
+        sink.report_with_hint("sign-in-in-address", span, message, hint);
         return None;
     }
     Some(url)
@@ -453,11 +443,7 @@ pub(super) fn variable(
     }
     // What is there may be the key itself, so it is not repeated.
     let message = format!("`{key}` is the name of a variable, with letters, digits and `_`");
-    sink.report_with_hint(
-        "bad-variable",
-        span,
-        message,
-        "write the key into a variable or a file, never here",
-    );
+    let hint = "write the key into a variable or a file, never here";
+    sink.report_with_hint("bad-variable", span, message, hint);
     None
 }

@@ -21,7 +21,6 @@ pub struct RuleSource {
     pub patterns: Vec<Place>,
     /// The names of its criteria, in order.
     pub criteria: Vec<Place>,
-    /// The name of the reviewer it asks for.
     pub reviewer: Option<Place>,
 }
 

@@ -3,11 +3,10 @@
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 
-use super::dollars::Dollars;
 use super::notify::WrittenNotify;
 use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
-use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
+use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE, Dollars};
 use super::written_use::WrittenUse;
 use crate::programs::{PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};

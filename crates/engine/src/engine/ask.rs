@@ -60,8 +60,7 @@ impl Engine {
         self.priced(&asking.reviewer, told)
     }
 
-    /// Adds the price where the reviewer does not say what it cost. An answer to a question that may have been cut is
-    /// taken away.
+    /// Adds the price where the reviewer does not say it. An answer to a question that may have been cut is dropped.
     pub(super) fn priced<T>(&self, reviewer: &str, mut told: Told<T>) -> Told<T> {
         let Some((panelist, _)) = self.0.planner.panel.find(reviewer) else { return told };
         let Some(usage) = &mut told.usage else { return told };
@@ -330,10 +329,8 @@ impl Engine {
             answer
         };
         tokio::task::spawn_blocking(check).await.map_err(|error| {
-            Failed::new(
-                NoVerdict::Unavailable,
-                format!("the locations in the answer were not checked: {error}"),
-            )
+            let words = format!("the locations in the answer were not checked: {error}");
+            Failed::new(NoVerdict::Unavailable, words)
         })
     }
 }

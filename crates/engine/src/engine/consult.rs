@@ -43,7 +43,6 @@ pub struct Consulted<T> {
     /// An answer that was accepted, or why there is none.
     pub result: Result<T, Failed>,
     pub reviewer: Option<String>,
-    /// The stream of the ledger that tells of it.
     pub stream: String,
 }
 
@@ -194,10 +193,8 @@ impl Consulting<'_> {
     ) -> Result<Result<T, Failed>> {
         let engine = self.engine;
         let Some((panelist, slots)) = engine.0.planner.panel.find(reviewer) else {
-            return Ok(Err(Failed::new(
-                NoVerdict::Unavailable,
-                format!("the reviewer `{reviewer}` is not configured"),
-            )));
+            let words = format!("the reviewer `{reviewer}` is not configured");
+            return Ok(Err(Failed::new(NoVerdict::Unavailable, words)));
         };
         let brief = self.brief(&panelist, repair)?;
         if let Some(failed) = self.too_long(&panelist, &brief) {
@@ -230,7 +227,6 @@ impl Consulting<'_> {
         Ok(result)
     }
 
-    /// Waits for a slot and asks.
     async fn put(&self, panelist: &Panelist, slots: &Slots, brief: Brief, again: bool) -> Told<Said> {
         let review = self.id();
         let _slot = slots.acquire(&review).await;

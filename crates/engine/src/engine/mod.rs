@@ -87,7 +87,6 @@ impl Engine {
         self.0.events.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
     }
 
-    /// Tells all listeners what happens.
     pub fn say(&self, happening: ProgressEvent) {
         self.0.events.say(happening);
     }

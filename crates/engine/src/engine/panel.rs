@@ -166,8 +166,7 @@ impl Panelist {
         matches!(self.judge, Judge::Marked(_))
     }
 
-    /// Whether files can be given to them beside the question. What is not shown then is there to be looked
-    /// at, in the project or in a folder.
+    /// Whether files can be given to them beside the question, in the project or in a folder.
     pub fn reads_files(&self) -> bool {
         match &self.judge {
             Judge::Command(_)

@@ -64,7 +64,6 @@ pub struct Bounds {
     pub max_inline_files: Option<usize>,
     /// Up to this many bytes together.
     pub prompt_bytes: u64,
-    /// The longest reply that is read.
     pub reply_bytes: usize,
 }
 

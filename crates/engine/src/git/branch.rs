@@ -94,8 +94,7 @@ pub enum BaseProblem {
 }
 
 impl Git {
-    /// The commit a change is against: the one that is given, else where HEAD left the default branch. None where
-    /// there is no commit yet.
+    /// The commit a change is against: the given one, else where HEAD left the default branch. None without commits.
     pub async fn base(
         &self,
         given: Option<&str>,

@@ -35,7 +35,6 @@ pub use projection::{Count, Row};
 pub use sqlite::{FORMAT, LEDGER_FILE};
 pub use transaction::{Draft, Transaction};
 
-/// How many matches of a prefix are named.
 pub const MAX_MATCHES: u32 = 16;
 
 #[derive(Clone)]
@@ -91,8 +90,7 @@ impl Ledger {
         sqlite::make_folder(dir)
     }
 
-    /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
-    /// written.
+    /// Opens the ledger in this folder if there is one; makes nothing, and reads also where writing is not allowed.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let found = sqlite::Sqlite::open_existing(dir).await?;
         Ok(found.map(|store| Self::new(Store::Sqlite(store))))
@@ -117,7 +115,6 @@ impl Ledger {
         Ok(Holder { id, _lease: lease })
     }
 
-    /// Whether the holder of this name is still there.
     pub fn is_alive(&self, holder: &str) -> bool {
         self.0.store.is_alive(holder)
     }
@@ -149,8 +146,7 @@ impl Ledger {
         Ok(found.into_iter().map(Subject::from_text).collect())
     }
 
-    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
-    /// `passed_since_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and passes since `passed_since_ms`.
     pub async fn rulings(
         &self,
         candidates: impl IntoIterator<Item = &Candidate>,
@@ -234,8 +230,7 @@ impl Ledger {
         self.read().await?.lines(which, limit).await?.into_iter().map(entry::Line::entry).collect()
     }
 
-    /// Everything recorded after this number, of reviews and of doors, oldest first. Nothing means that there is
-    /// nothing yet: a file that lost its name has nothing to come.
+    /// Everything recorded after this number, oldest first. Nothing means nothing yet: a replaced file is an error.
     pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
         let page = self.read().await?.feed(after, limit).await?;
         if page.is_empty() {
@@ -274,16 +269,14 @@ impl Ledger {
     }
 }
 
-/// Tells when something may have changed since it was made, or since it told last. Make it first, then read,
-/// then wait: so nothing is missed.
+/// Tells when something may have changed. Make it first, then read, then wait: so nothing is missed.
 pub struct Watcher {
     receiver: watch::Receiver<u64>,
     _follows: Kept,
 }
 
 impl Watcher {
-    /// Waits until something may have changed. What can no longer be read counts as changed, so that the next
-    /// read says why.
+    /// Waits until something may have changed. What can no longer be read counts as changed: the next read says why.
     pub async fn changed(&mut self) {
         // Without a ledger nothing changes any more.
         if self.receiver.changed().await.is_err() {

@@ -11,8 +11,7 @@ use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Event, Known, Review};
 
-/// A write transaction. Dropped without [`commit`](Self::commit), or after a failed write, nothing of it
-/// stays.
+/// A write transaction. Without [`commit`](Self::commit), or after a failed write, nothing of it stays.
 pub struct Transaction {
     pub(super) ledger: Ledger,
     /// None after a failed write.
@@ -37,8 +36,7 @@ impl Transaction {
         self.write(draft).await
     }
 
-    /// Begins an append whose events are decided one by one, each on the review after the events before it. Has the same
-    /// conflict as [`append`](Self::append).
+    /// Like [`append`](Self::append), for events that are decided one by one, each on the review so far.
     pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft> {
         let end = self.session()?.end(from.review.id.as_str()).await?;
         if end.n != from.n {
@@ -64,8 +62,7 @@ impl Transaction {
         }
     }
 
-    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
-    /// `passed_since_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and passes since `passed_since_ms`.
     pub async fn rulings(
         &mut self,
         candidates: impl IntoIterator<Item = &Candidate>,
@@ -173,7 +170,6 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The review with everything that was added.
     pub fn review(&self) -> &Review {
         &self.stored.review
     }

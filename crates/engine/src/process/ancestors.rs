@@ -31,8 +31,7 @@ impl Ancestor {
     }
 }
 
-/// Whether a guard above this process guards a call with this mark. A guard ends together with its call, so the call is
-/// under way.
+/// Whether a guard above this process guards a call with this mark: it ends with its call, so the call is under way.
 pub fn is_below_guard(name: &str, mark: &OsStr) -> bool {
     ancestors().iter().any(|ancestor| ancestor.guards(name, mark))
 }

@@ -86,7 +86,6 @@ impl Programs {
         own.chain(COMMON.iter().map(|mark| (mark, None)))
     }
 
-    /// The marks among variables.
     pub fn marked(
         self,
         variables: &[(OsString, OsString)],
@@ -136,7 +135,6 @@ pub struct Hook {
     pub program: &'static Facts,
     /// What people call the event, for help.
     pub title: &'static str,
-    /// The event, as the program calls it.
     pub event: &'static str,
     /// The variable in which the program names its project, wherever the agent has gone meanwhile.
     pub project_variable: Option<&'static str>,
@@ -161,7 +159,6 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// How a settings file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// JSON, and what the program allows beside it.
@@ -194,7 +191,6 @@ pub struct ServerEntry {
     pub path: &'static [&'static str],
     /// What a new file has beside the entry.
     pub new_file: Option<&'static str>,
-    /// In which words the server is described.
     pub form: ServerForm,
     pub next: &'static str,
 }

@@ -215,7 +215,6 @@ impl Problem {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramName<'a> {
-    /// Its name, as it stands in a sentence.
     pub name: &'a str,
     pub install: &'a str,
     pub sign_in: &'a str,

@@ -53,7 +53,6 @@ pub enum QualityGateError {
     Changed(#[from] Changed),
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The files could not be looked at.
     #[error("could not look at the files: {0}")]
     Files(#[from] io::Error),
     #[error("{0}")]

@@ -51,7 +51,6 @@ pub const MAX_PROMPT_BYTES: u64 = DEFAULT_BYTES as u64;
 /// The schema every reply is asked for in.
 pub static QUALITY_GATE_RESPONSE_SCHEMA: LazyLock<Value> = LazyLock::new(prompt::response_schema);
 
-/// The schema every reply is asked for in.
 pub fn quality_gate_response_schema() -> &'static Value {
     &QUALITY_GATE_RESPONSE_SCHEMA
 }
@@ -290,7 +289,6 @@ fn verdict_of(answer: Answer) -> QualityGateResult {
     QualityGateResult { passed: !answer.fails(), feedback: answer.feedback, criteria_results: answer.rulings }
 }
 
-/// The verdict of one evaluation of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReviewResult {
     /// The review's `run_each`.

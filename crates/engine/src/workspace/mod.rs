@@ -8,7 +8,6 @@ mod gather;
 mod held;
 mod path;
 mod read;
-mod walk;
 #[cfg(target_os = "linux")]
 mod watch;
 mod write;
@@ -19,7 +18,6 @@ pub use change::{
 };
 pub use gather::gather;
 pub use held::{HeldFiles, Kept};
-pub use path::{PathProblem, Root, require_file};
+pub use path::{Found, PathProblem, Root, require_file, walk};
 pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
-pub use walk::{Found, walk};
 pub use write::{UNFINISHED, write_atomically};

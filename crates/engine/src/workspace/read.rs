@@ -56,10 +56,8 @@ pub async fn read_notes(path: &Path, limit_bytes: u64) -> io::Result<String> {
         let mut bytes = vec![];
         std::fs::File::open(&path)?.take(limit_bytes + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit_bytes {
-            return Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!("more than {limit_bytes} bytes"),
-            ));
+            let words = format!("more than {limit_bytes} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
         }
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not valid UTF-8"))
     };
@@ -76,8 +74,7 @@ pub struct Copied {
     pub files: Vec<Kept>,
 }
 
-/// Copies files into a private folder, under the same relative paths. A file that changed meanwhile is reported and
-/// nothing of it is left there.
+/// Copies files into a private folder, under the same relative paths. Of a file that changed meanwhile nothing is left.
 pub async fn copy_into(
     root: &Root,
     files: Vec<Material>,

@@ -48,8 +48,7 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column: message`, and the hint on a line of its own. The message of a file that cannot be read names the
-/// file itself.
+/// `file:line:column: message`, then the hint on its own line. The message of an unreadable file names the file itself.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place, .. } = self;

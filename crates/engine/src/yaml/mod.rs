@@ -10,7 +10,6 @@
 mod at;
 mod decode;
 mod diagnostic;
-mod fault;
 mod sink;
 mod source;
 mod tree;

@@ -1,9 +1,8 @@
 //! A file as far as it can be read, and what is wrong with it while its meaning is worked out.
 
 use super::at::At;
-use super::decode::decode;
+use super::decode::{Fault, decode};
 use super::diagnostic::{Diagnostic, MAX_PROBLEMS, did_you_mean, quoted};
-use super::fault::Fault;
 use super::source::{FileBytes, Place, Source};
 use super::tree::{self, Value};
 use serde::de::DeserializeOwned;
@@ -48,8 +47,7 @@ impl ProblemList {
         self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
     }
 
-    /// Reports a name that is none of those known, with the one that is meant or all of them. `are_known` is
-    /// what they are.
+    /// Reports an unknown name, with the one that is meant or all known ones; `are_known` is what they are.
     pub fn report_unknown(
         &mut self,
         code: &'static str,

@@ -193,8 +193,7 @@ fn number(row: &SqliteRow, column: &str) -> Result<u64> {
     u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
 }
 
-/// The end of the range of all texts that begin like this. A range instead of LIKE: it has no wildcards, and the index is
-/// used.
+/// The end of the range of all texts that begin like this. Unlike LIKE, it has no wildcards and uses the index.
 fn range_end(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
 }

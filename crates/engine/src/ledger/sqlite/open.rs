@@ -92,8 +92,7 @@ pub(super) fn readable(dir: &Path) -> bool {
     rustix::fs::access(file(dir), Mode::READ_OK) != Err(rustix::io::Errno::ACCESS)
 }
 
-/// Even reading a WAL database writes beside it. Where that is not possible and there is no WAL to read, the file is read
-/// as immutable.
+/// Reading a WAL database writes beside it. Where that is not possible and there is no WAL, it is read as immutable.
 pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
     let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();

@@ -114,7 +114,6 @@ impl SignIn {
     }
 }
 
-/// A variable that says something.
 fn variable<'f>(form: &Form<'f>, name: &str) -> Option<&'f OsStr> {
     let (_, value) = form.environment.iter().find(|(known, _)| known == name)?;
     Some(value.as_os_str()).filter(|value| !value.is_empty())

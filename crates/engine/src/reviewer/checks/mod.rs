@@ -4,7 +4,6 @@
 //! What cannot be judged is a defect, never a pass: a binary file, a text beyond [`MAX_TEXT_BYTES`], a check that cannot
 //! work.
 
-mod conflicts;
 mod defect;
 mod headings;
 mod links;
@@ -43,7 +42,7 @@ pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> 
     };
     match check {
         Check::NotEmpty => not_empty(file),
-        Check::NoConflictMarkers => text(&conflicts::look),
+        Check::NoConflictMarkers => text(&placeholders::look_for_conflicts),
         Check::NoPlaceholders => text(&placeholders::look),
         Check::ValidJson => text(&syntax::json),
         Check::ValidYaml => text(&syntax::yaml),

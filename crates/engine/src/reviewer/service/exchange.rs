@@ -247,7 +247,6 @@ fn failed(problem: Problem) -> ParsedOutput {
     ParsedOutput { said: Err(problem), usage: None }
 }
 
-/// A reply as far as it has come.
 pub trait StreamReply: Send {
     fn event(&mut self, event: &Value) -> Result<(), Problem>;
 
@@ -276,10 +275,10 @@ pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> 
             reading.event(&event)?;
             Ok(reading.is_over())
         }
-        _ => Err(Problem::new(
-            Kind::Connection,
-            &format!("an event of its stream is not a JSON object: {data}"),
-        )),
+        _ => {
+            let words = format!("an event of its stream is not a JSON object: {data}");
+            Err(Problem::new(Kind::Connection, &words))
+        }
     }
 }
 

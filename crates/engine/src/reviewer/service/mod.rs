@@ -57,7 +57,6 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What is particular about a question.
 struct Question<'a> {
     model: &'a str,
     system_prompt: &'a str,

@@ -53,7 +53,6 @@ pub struct Change {
 pub enum FileKind {
     Added,
     Deleted,
-    /// Its contents are others.
     Modified,
     /// It has another name, and perhaps other contents.
     Renamed,
@@ -82,7 +81,6 @@ pub enum Shape {
     Link,
     /// A submodule: a pointer to a commit of another repository.
     Submodule,
-    /// Nothing any more.
     Nothing,
 }
 

@@ -155,8 +155,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The files, if everything is there and belongs together, and the digest of their list. Without patches,
-    /// `patches` is false.
+    /// The files and the digest of their list, if everything belongs together; `patches` is false where there are none.
     pub fn finish(mut self, patches: bool) -> Result<(Vec<ChangedFile>, Digest), Defect> {
         let rest = std::mem::take(&mut self.rest);
         if self.in_patches {
