@@ -23,12 +23,10 @@ impl Price {
     }
 }
 
-/// What was spent, or would be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
     /// Tokens of questions and replies.
     pub tokens: u64,
-    /// Millionths of a dollar.
     pub microusd: u64,
 }
 
@@ -62,10 +60,8 @@ impl BudgetOf {
 /// How much may be spent; none is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Tokens of questions and replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Millionths of a dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microusd: Option<u64>,
 }
@@ -132,7 +128,6 @@ impl Size {
     }
 }
 
-/// How many bytes so many tokens are likely to hold.
 pub fn likely_bytes(tokens: u64) -> u64 {
     tokens.saturating_mul(BYTES_PER_TOKEN)
 }

@@ -28,7 +28,6 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A named question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
     pub name: String,

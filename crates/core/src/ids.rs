@@ -1,6 +1,5 @@
 //! Ids of reviews, calls, tokens and subjects. Random bytes come from outside.
 
-/// How many random letters an id carries.
 pub const ID_LETTERS: usize = 12;
 /// The alphabet of ids: base32 without letters that read alike.
 pub const ID_ALPHABET: &[u8; 32] = b"abcdefghjkmnpqrstvwxyz0123456789";
@@ -35,8 +34,8 @@ macro_rules! text_type {
 }
 pub(crate) use text_type;
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
         text_type!(
             $(#[$doc])*
             #[derive(Default)]
@@ -56,24 +55,17 @@ macro_rules! id {
                 Self(text.into())
             }
         }
-    };
+    )*};
 }
 
-id!(
+ids! {
     /// One review: one loop on one subject.
-    ReviewId,
-    "rv-"
-);
-id!(
+    ReviewId = "rv-";
     /// One question to one reviewer.
-    CallId,
-    "ca-"
-);
-id!(
+    CallId = "ca-";
     /// A one-time token of a self-review.
-    Token,
-    "sr-"
-);
+    Token = "sr-";
+}
 
 text_type!(
     /// What stays the same over retries: `door/part/part`, each part percent-encoded.

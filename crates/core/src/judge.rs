@@ -127,7 +127,6 @@ pub struct Finding {
     /// The same on unchanged bytes.
     pub id: String,
     pub rule: String,
-    /// What was looked at.
     pub target: Target,
     pub file: Option<String>,
     /// The criterion; none where the whole failed without rulings.
@@ -154,7 +153,6 @@ impl Finding {
     }
 }
 
-/// The stable name of a finding.
 pub fn finding_id(key: &Key, criterion: &str) -> String {
     let digest = Parts::new("finding/1").text(key.as_str()).text(criterion).digest();
     format!("fi-{}", digest.short())

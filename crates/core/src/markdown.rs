@@ -7,9 +7,7 @@ use std::ops::Range;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// A closing fence may be indented by this much more than the one it closes; more makes it a line of the code.
 const CLOSING_INDENT_MAX: usize = 3;
-/// A fence has at least this many signs.
 const FENCE_SIGNS_MIN: usize = 3;
-/// A heading has at most this many `#`.
 const HEADING_LEVEL_MAX: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

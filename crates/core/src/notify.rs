@@ -10,7 +10,6 @@ pub enum About {
     PersonNeeded,
     /// A review came to no verdict: a reviewer was not there, or could not be understood.
     NoVerdict,
-    /// A review passed, and its task is complete.
     TaskComplete,
 }
 
@@ -27,9 +26,7 @@ impl About {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A message of the desktop.
     Desktop,
-    /// The bell of the terminal.
     Bell,
     Sound,
     /// A service, over HTTP.
@@ -58,7 +55,6 @@ impl Way {
     }
 }
 
-/// The longest name of a sound.
 const SOUND_NAME_BYTES: usize = 64;
 
 /// Whether this can be the name of a sound: a name and no path, and nothing a player takes for an option.
@@ -113,7 +109,6 @@ impl QuietHours {
     }
 }
 
-/// What people have switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switches {
     /// Whether any notification is sent.
@@ -127,7 +122,6 @@ pub struct Switches {
     pub on_person_needed: bool,
     pub on_no_verdict: bool,
     pub on_task_complete: bool,
-    /// The quiet hours.
     pub quiet: Option<QuietHours>,
 }
 
@@ -150,7 +144,6 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// Whether notifications of this kind are on.
     pub fn wants(&self, about: About) -> bool {
         self.enabled
             && match about {
@@ -172,7 +165,6 @@ impl Switches {
             }
     }
 
-    /// Whether this time is in the quiet hours.
     pub fn is_quiet(&self, time: TimeOfDay) -> bool {
         self.quiet.is_some_and(|hours| hours.hold_at(time))
     }

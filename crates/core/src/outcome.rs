@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why there is no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoVerdict {
@@ -33,11 +32,9 @@ pub enum Stop {
     AttemptsUsedUp,
     /// The same findings came back too often.
     NotConverging,
-    /// A person rejected the work.
     Rejected,
     /// A reviewer says that a person has to look at the work before it goes on.
     RejectedByReviewer,
-    /// The author withdrew it.
     Withdrawn,
 }
 
@@ -51,7 +48,6 @@ pub enum Outcome {
     Overridden,
     /// A person or a policy skipped the review.
     Skipped,
-    /// There are blocking findings.
     NeedsWork,
     /// The command or the configuration is wrong.
     Usage,
@@ -59,7 +55,6 @@ pub enum Outcome {
     AwaitingPerson,
     /// There is no ruling; see why.
     NoVerdict(NoVerdict),
-    /// A budget is used up.
     BudgetReached,
     /// No further round; see why.
     Stopped(Stop),
@@ -67,7 +62,6 @@ pub enum Outcome {
     Integrity,
     /// A defect of Countersign, or a failure of the storage.
     Internal,
-    /// Interrupted from the keyboard or by a signal.
     Interrupted,
 }
 
@@ -108,20 +102,8 @@ impl From<Settlement> for Outcome {
 impl Settlement {
     /// The settlement that has this outcome; none where a review cannot be over like this.
     pub fn with(outcome: Outcome) -> Option<Self> {
-        Some(match outcome {
-            Outcome::Passed => Self::Passed,
-            Outcome::Overridden => Self::Overridden,
-            Outcome::Skipped => Self::Skipped,
-            Outcome::NeedsWork => Self::NeedsWork,
-            Outcome::NoVerdict(why) => Self::NoVerdict(why),
-            Outcome::BudgetReached => Self::BudgetReached,
-            Outcome::Stopped(why) => Self::Stopped(why),
-            Outcome::Usage
-            | Outcome::AwaitingPerson
-            | Outcome::Integrity
-            | Outcome::Internal
-            | Outcome::Interrupted => return None,
-        })
+        // Both are written by the same names.
+        serde_json::from_value(serde_json::to_value(outcome).ok()?).ok()
     }
 }
 
@@ -227,22 +209,20 @@ impl NoVerdict {
 
 impl Stop {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::AttemptsUsedUp => "attempts_used_up",
-            Self::NotConverging => "not_converging",
-            Self::Rejected => "rejected",
-            Self::RejectedByReviewer => "rejected_by_reviewer",
-            Self::Withdrawn => "withdrawn",
-        }
+        self.row().0
     }
 
     pub fn words(self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
         match self {
-            Self::AttemptsUsedUp => "attempts used up",
-            Self::NotConverging => "not converging: the same findings came back",
-            Self::Rejected => "rejected by a person",
-            Self::RejectedByReviewer => "rejected by the reviewer",
-            Self::Withdrawn => "withdrawn",
+            Self::AttemptsUsedUp => ("attempts_used_up", "attempts used up"),
+            Self::NotConverging => ("not_converging", "not converging: the same findings came back"),
+            Self::Rejected => ("rejected", "rejected by a person"),
+            Self::RejectedByReviewer => ("rejected_by_reviewer", "rejected by the reviewer"),
+            Self::Withdrawn => ("withdrawn", "withdrawn"),
         }
     }
 }

@@ -12,7 +12,6 @@ pub struct Place {
     /// The programs that are started, by their paths as found; links are not followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
-    /// The addresses of services.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
     /// Variables that steer the program, with the digests of their values.

@@ -3,15 +3,12 @@
 //! An assignment, a reviewer and a look have one key: a second look of the same reviewer is another question. A scope that
 //! names no output is an error; files that no rule looks at are named, never silently passed.
 
-mod key;
-
 use crate::criterion::Criterion;
-use crate::digest::{Digest, Key};
-use crate::prompt::DIFF_BYTES_MAX;
+use crate::digest::{Digest, Key, Parts};
+use crate::prompt::{DIFF_BYTES_MAX, PROMPT_VERSION};
 use crate::rule::{Each, Rule, Scope};
 use crate::submission::{Form, Material, OutputKind, Submission};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use key::key;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -29,7 +26,6 @@ pub enum Target {
     File(String),
 }
 
-/// How a reviewer rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewerKind {
@@ -87,7 +83,6 @@ pub struct Candidate {
     pub place: Option<Digest>,
 }
 
-/// One rule on one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     pub rule: usize,
@@ -114,7 +109,6 @@ impl Assignment {
         self.candidates.first().is_some_and(|candidate| candidate.kind == ReviewerKind::SelfReview)
     }
 
-    /// What it looks at, in words for people.
     pub fn target_words(&self) -> String {
         match &self.target {
             Target::All => "all outputs together".to_owned(),
@@ -137,7 +131,6 @@ pub struct Plan {
     pub unjudged: Vec<usize>,
 }
 
-/// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error("rule '{rule}' is for output '{output}', which does not exist; outputs: {}", known.join(", "))]
@@ -404,6 +397,43 @@ fn assignment(
         files: files.to_vec(),
         candidates: batch.judges.iter().map(candidate).collect(),
     }
+}
+
+/// Everything the reviewer could see and was asked, and the look; not severity, round, time or anything random.
+fn key(
+    rule: &Rule,
+    batch: &Batch,
+    files: &[usize],
+    submission: &Submission,
+    judge: &Reviewer,
+    look: u32,
+) -> Key {
+    let checked = judge.kind == ReviewerKind::Checks;
+    let mut parts = Parts::new("assignment/2");
+    parts.count(PROMPT_VERSION as usize);
+    parts.count(batch.criteria.len());
+    for criterion in batch.criteria.iter().filter_map(|i| rule.criteria.get(*i)) {
+        parts.text(&criterion.name).text(&criterion.question);
+        parts.maybe(criterion.check.as_ref().map(|check| format!("{check:?}")).as_deref());
+    }
+    // Our checks see neither the rule's name nor guidance nor notes, so a new word there asks them nothing new.
+    parts.maybe(Some(rule.name.as_str()).filter(|_| !checked));
+    parts.maybe(rule.guidance.as_deref().filter(|_| !checked));
+    parts.maybe(submission.notes.as_ref().filter(|_| !checked).map(|notes| notes.as_str()));
+    parts.count(usize::from(judge.sees_project)).text(&judge.identity).text(&batch.redaction);
+    parts.count(files.len());
+    for file in files.iter().filter_map(|i| submission.files.get(*i)) {
+        parts.text(&file.path).text(submission.output_name(file)).text(file.digest.as_str());
+    }
+    // What stands around a change; where there is none, keys are what they always were.
+    if let Some(context) = submission.context.as_ref().filter(|_| !checked) {
+        parts.text("context").text(context.as_str());
+    }
+    // The same for the first look.
+    if look != FIRST_LOOK {
+        parts.text("look").count(look as usize);
+    }
+    parts.key()
 }
 
 #[cfg(test)]

@@ -95,7 +95,6 @@ pub enum GateFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     pub attempts: Attempts,
-    /// What blocks, by attempt.
     pub blocking: Vec<Blocking>,
     /// Rounds in a row with the same findings before it stops.
     pub max_stalled_rounds: u32,

@@ -1,10 +1,10 @@
 //! What happens while reviewers and runs work: one stream for screens, notifications and logs.
 
-use crate::criterion::Severity;
 use crate::ids::ReviewId;
 use crate::outcome::NoVerdict;
 
-/// Where a task is on its way.
+pub use crate::answer::Remark as Issue;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Agent,
@@ -36,14 +36,6 @@ impl Stage {
     }
 }
 
-/// What a person sees of one finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    pub severity: Severity,
-    pub text: String,
-    pub place: Option<String>,
-}
-
 /// Something that just happened: to a review, or to a task of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent {
@@ -52,7 +44,6 @@ pub enum ProgressEvent {
         review: ReviewId,
         round: u32,
         assignments: usize,
-        /// How many of them are answered already.
         answered: usize,
     },
     /// Another process performs the same round; its end is waited for.
@@ -86,7 +77,6 @@ pub enum ProgressEvent {
         attempt: u32,
         of: u32,
     },
-    /// A task comes to a stage.
     Stage {
         task: String,
         stage: Stage,
@@ -104,12 +94,10 @@ pub enum ProgressEvent {
     Failed {
         task: String,
         error: String,
-        /// Whether there is another attempt.
         again: bool,
     },
     Done {
         task: String,
-        /// What became of its review.
         review: String,
         /// The commit on the main branch.
         commit: Option<String>,

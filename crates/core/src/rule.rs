@@ -4,7 +4,6 @@ use crate::criterion::Criterion;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a rule applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {

@@ -77,7 +77,6 @@ pub struct Material {
     pub path: String,
     /// Index of its output in [`Submission::outputs`].
     pub output: usize,
-    /// The digest of all its bytes.
     pub digest: Digest,
     pub size_bytes: u64,
     pub content: Content,
@@ -85,18 +84,15 @@ pub struct Material {
     pub form: Form,
 }
 
-/// What is handed in, by digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     /// Names exactly these rules, paths, bytes and notes.
     pub digest: Digest,
     pub outputs: Vec<Output>,
-    /// The files of all outputs, in order.
     pub files: Vec<Material>,
     /// The author's notes, by digest: reviewed text is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Digest>,
-    /// Where it is a change: what it is against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeOf>,
     /// What stands around a change in every question, by digest.

@@ -9,12 +9,10 @@ use std::path::Path;
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
 
-/// What a folder may be opened by.
 pub fn folder_permissions() -> Permissions {
     Permissions::from_mode(FOLDER)
 }
 
-/// Makes a folder that is not there yet.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER).create(path)
 }

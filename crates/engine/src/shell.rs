@@ -19,7 +19,6 @@ pub struct CommandResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Passed,
-    /// It ended otherwise.
     Failed(String),
     TimedOut,
     Cancelled,
@@ -45,13 +44,10 @@ impl CommandResult {
 /// A command as people write it, in one line.
 #[derive(Clone, Debug)]
 pub struct Command<'a> {
-    /// The line, for a shell.
     pub line: &'a str,
-    /// Where it runs.
     pub folder: &'a Path,
     pub timeout: Duration,
     pub environment: &'a [(OsString, OsString)],
-    /// Who hears what it writes.
     pub tap: Option<Tap>,
 }
 

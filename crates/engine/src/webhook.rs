@@ -19,8 +19,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Posts a JSON text, with retries, for no longer than `within`. The error says why it was not taken. The pauses between
-    /// retries depend on `id`.
+    /// Posts a JSON text, with retries spread by `id`, within a time. The error says why it was not taken.
     pub async fn post(&self, json: &str, id: &str, within: Duration) -> Result<(), String> {
         let place = Place::of(&self.url).ok_or("its address is not valid")?;
         let words = |why: String| format!("{}: {why}", place.host);
@@ -44,10 +43,8 @@ impl Webhook {
         let mut request = client.post(&self.url).header(CONTENT_TYPE, "application/json");
         if let Some(token) = &self.token {
             let value = secret(&format!("Bearer {token}"));
-            request = request.header(
-                AUTHORIZATION,
-                value.ok_or_else(|| Failed::for_good("its token cannot be sent".to_owned()))?,
-            );
+            let unsendable = || Failed::for_good("its token cannot be sent".to_owned());
+            request = request.header(AUTHORIZATION, value.ok_or_else(unsendable)?);
         }
         // Its answer does not matter, so only the head is awaited.
         match timeout(self.timeout, request.body(json.to_owned()).send()).await {

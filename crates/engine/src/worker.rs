@@ -28,15 +28,13 @@ pub enum Worker {
         model: Option<String>,
         more: Vec<String>,
     },
-    /// Any command: its words, in which `{prompt}`, `{prompt_file}` and `{model}` stand for those. Without either
-    /// of the first two the prompt is its standard input.
+    /// Any command, with `{prompt}`, `{prompt_file}` and `{model}`. Without the first two the prompt is its input.
     Command { argv: Vec<String>, model: Option<String> },
 }
 
 #[derive(Clone, Debug)]
 pub struct WorkRequest<'a> {
     pub prompt: &'a str,
-    /// The folder it is done in.
     pub folder: &'a Path,
     pub timeout: Duration,
     /// The name under which hooks of the program know that they run below us.
@@ -52,7 +50,6 @@ pub struct WorkResult {
     pub said: Result<String, Problem>,
     /// What it cost, as far as it says so.
     pub usage: Option<Usage>,
-    /// How the program ended, with the end of its output.
     pub ended: Ended,
 }
 
@@ -105,8 +102,7 @@ impl Worker {
             }
             Self::Command { argv, model } => command(argv, model.as_deref(), request.prompt, private)?,
         };
-        // A program that finds the marks of the session in which we were started believes that it is part of that
-        // session.
+        // A program that finds the marks of the session that started us believes that it is part of that session.
         let kept =
             |(name, value): &&(OsString, OsString)| !PROGRAMS.marks().any(|(mark, _)| mark.is(name, value));
         call.env = request.environment.iter().filter(kept).cloned().collect();

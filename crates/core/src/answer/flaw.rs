@@ -37,7 +37,6 @@ pub struct Flaw {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedFlaw {
-    /// What is wrong.
     pub message: String,
     /// The file; may be left out where the question is about one file.
     #[serde(default)]
@@ -78,7 +77,6 @@ impl Flaw {
         }
     }
 
-    /// Whether a text says all of this already.
     fn is_said_in(&self, text: &str) -> bool {
         let line = self.location.as_ref().and_then(|place| place.line);
         let names = |line: u64| {

@@ -123,7 +123,6 @@ pub struct Source {
     pub changed: Option<Vec<RangeInclusive<u64>>>,
 }
 
-/// What a question was about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// The file, or the output, where it is about one.
@@ -157,7 +156,6 @@ impl Asked {
 }
 
 impl Assignment {
-    /// The file it looks at, where it looks at one.
     pub fn file<'a>(&self, files: &'a [Material]) -> Option<&'a str> {
         match self.files.as_slice() {
             [only] => {
@@ -229,7 +227,6 @@ fn check(flaw: &mut Flaw, asked: &Asked, source: &mut impl FnMut(&str) -> Option
     }
 }
 
-/// A place that holds.
 struct CheckedLocation {
     location: Location,
     /// Empty where it is about the file as a whole.

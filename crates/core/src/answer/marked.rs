@@ -13,7 +13,6 @@ use crate::text;
 /// How much of a line is quoted in a defect.
 const QUOTED_BYTES: usize = 120;
 
-/// What a marker says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marker {
     /// Nothing has to change.
@@ -40,9 +39,7 @@ impl Marker {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     pub marker: Marker,
-    /// What follows the marker.
     pub reason: Option<String>,
-    /// The text before the marker.
     pub text: String,
 }
 
@@ -114,7 +111,6 @@ fn unwrap(line: &str) -> &str {
 /// What a free text comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarkedRuling {
-    /// It answers the question.
     Answer(Answer),
     /// The reviewer changed the files itself: its own words. They rule on nothing, since the files have changed.
     Fixed(String),

@@ -28,7 +28,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The feedback of a reply that has none.
 pub const NO_FEEDBACK: &str = "No feedback provided";
 /// The feedback of a review that asks nothing.
 pub const NO_CRITERIA: &str = "No quality criteria defined - auto-passing";
@@ -93,7 +92,6 @@ pub struct Answer {
     pub flaws: Vec<Flaw>,
 }
 
-/// What is wrong with a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// It cannot be read, or does not answer what was asked.
@@ -105,7 +103,6 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// The reason for "no verdict" this leads to.
     pub fn why(&self) -> NoVerdict {
         match self {
             Self::Garbled(_) => NoVerdict::Garbled,

@@ -121,7 +121,6 @@ fn after_separator(text: &str) -> Option<&str> {
     SIGNS.iter().find_map(|sign| text.strip_prefix(sign)).map(str::trim)
 }
 
-/// A text without the signs of emphasis around it.
 fn without_emphasis(text: &str) -> &str {
     text.trim().trim_start_matches(['*', '_']).trim()
 }

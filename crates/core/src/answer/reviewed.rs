@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The one criterion of a task's review.
 pub const REVIEW_CRITERION: &str = "review";
 /// The most issues that are taken from a review; more are counted.
 pub const MAX_ISSUES: usize = 100;
@@ -49,7 +48,6 @@ pub enum ReviewResult {
 }
 
 impl ReviewResult {
-    /// All a parser may say.
     const SAID: [Self; 3] = [Self::Approved, Self::NeedsRevision, Self::Rejected];
 
     /// As it is written to disk.
@@ -69,13 +67,11 @@ impl ReviewResult {
     }
 }
 
-/// What a review of a task says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviewed {
     pub result: ReviewResult,
     #[serde(default)]
     pub issues: Vec<String>,
-    /// In a sentence or two.
     #[serde(default)]
     pub summary: String,
     /// Whether a person is needed, whatever the attempt.

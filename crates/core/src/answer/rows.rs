@@ -7,7 +7,6 @@ use crate::plan::{Assignment, Target};
 use crate::rule::Rule;
 use serde::{Deserialize, Serialize};
 
-/// One ruling with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -18,12 +17,9 @@ pub struct Row {
     #[serde(default)]
     pub file: Option<String>,
     pub criterion: String,
-    /// Whether it is met.
     pub passed: bool,
-    /// What there is to say about it.
     #[serde(default)]
     pub feedback: Option<String>,
-    /// What is wrong, one by one, where it fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<StatedFlaw>,
 }

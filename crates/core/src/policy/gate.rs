@@ -11,7 +11,6 @@ pub const DEFAULT_CEILING_ROUNDS: u32 = 5;
 /// The failure of one item that ends the loop unless a setting says otherwise.
 pub const DEFAULT_ITEM_FAILURES_MAX: u32 = 5;
 
-/// How an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no ruling on it in this round.
@@ -28,7 +27,6 @@ pub struct GateItem<'i> {
     pub id: &'i str,
     pub severity: Severity,
     pub standing: Standing,
-    /// In how many rounds it failed.
     pub failures: u32,
 }
 

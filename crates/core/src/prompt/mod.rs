@@ -4,7 +4,6 @@
 mod payload;
 mod schema;
 mod sections;
-mod self_review;
 mod system;
 
 pub use payload::{Body, Shown, fits_inline, payload, with_redactions};
@@ -13,9 +12,9 @@ pub use sections::{
     DIFF_BYTES_MAX, ERROR_BYTES_MAX, LINT_CHARS_MAX, RunContext, Section, Sections, TEST_BYTES_MAX,
     TaskContext, change_payload, errors_cut, lint_cut, tests_cut,
 };
-pub use self_review::{ReviewSection, SelfReview, self_review_instructions};
 pub use system::{
-    Question, consultation_prompt, marked_prompt, question_prompt, repair_prompt, system_prompt,
+    Question, ReviewSection, SelfReview, consultation_prompt, marked_prompt, question_prompt, repair_prompt,
+    self_review_instructions, system_prompt,
 };
 
 /// Goes up whenever the words change, so that rulings on the old words are not taken for the new ones.

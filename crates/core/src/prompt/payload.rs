@@ -3,7 +3,6 @@
 use crate::redact::Counts;
 use crate::text::{self, Changes, FILE_RULE, SECTION_RULE};
 
-/// What is shown of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     Text(String),
@@ -11,7 +10,6 @@ pub enum Body {
     Binary {
         absolute_path: String,
     },
-    /// Nothing is there.
     Missing,
     /// Could not be read; the error.
     Unreadable(String),
@@ -20,7 +18,6 @@ pub enum Body {
 }
 
 impl Body {
-    /// The text, where it is one and shown.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -3,19 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a field holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
     Bool,
     Text,
-    /// A text or null.
     MaybeText,
-    /// A whole number or null.
     MaybeNumber,
-    /// One of these words.
     OneOf(&'static [&'static str]),
     Texts,
-    /// A list of objects with these fields.
     List(&'static [Field]),
 }
 
@@ -41,7 +36,6 @@ impl Field {
     }
 }
 
-/// The reply to a review.
 pub const RESPONSE: &[Field] = &[
     Field::required("passed", Kind::Bool, "true only if every criterion passed"),
     Field::required("feedback", Kind::Text, "a short summary; where something failed, what must change"),
@@ -87,7 +81,6 @@ const FINDING: &[Field] = &[
 pub struct Shape(pub &'static [Field]);
 
 impl Shape {
-    /// The reply to a review.
     pub const RULINGS: Self = Self(RESPONSE);
 
     /// The schema as documents have it: optional keys may be left out.
@@ -100,7 +93,6 @@ impl Shape {
         object(self.0, true)
     }
 
-    /// The fields in words, for the prompt.
     pub fn in_words(self) -> String {
         describe(self.0, "")
     }

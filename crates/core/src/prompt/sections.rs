@@ -21,9 +21,7 @@ const PREVIOUS_ERRORS: &str = "## Previous Errors";
 pub struct Section {
     /// The whole line, with its signs: `## Test Results`.
     pub heading: String,
-    /// What stands below it.
     pub text: String,
-    /// Whether it stands in a fence.
     pub is_fenced: bool,
 }
 
@@ -65,7 +63,6 @@ pub struct RunContext<'a> {
 pub struct TaskContext<'a> {
     /// Id and title; none where the task is not to be shown.
     pub task: Option<(&'a str, &'a str)>,
-    /// What belongs to it.
     pub scope: Option<&'a str>,
     pub acceptance: Option<&'a str>,
     pub test_results: Option<&'a str>,
@@ -80,7 +77,6 @@ impl Sections {
         Self { heading: "## Git Diff".to_owned(), ..Self::default() }
     }
 
-    /// The sections of a task run.
     pub fn of_run(context: &RunContext<'_>) -> Self {
         let lint = |said: &str| if said.trim().is_empty() { "Clean".to_owned() } else { lint_cut(said) };
         let errors = context.previous_errors.filter(|said| !said.trim().is_empty());
@@ -117,8 +113,7 @@ impl Sections {
         Self { before, heading: "## Git Diff".to_owned(), after }
     }
 
-    /// Names these sections without the previous errors: with our own answer in it, every failure would make a new
-    /// question of the same bytes.
+    /// Names these sections without previous errors: our own answer in them would make every failure a new question.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::new("sections/1");
         parts.text(&self.heading);
@@ -133,7 +128,6 @@ impl Sections {
         parts.digest()
     }
 
-    /// All sections, before and after.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Section> {
         self.before.iter_mut().chain(&mut self.after)
     }

@@ -3,13 +3,13 @@
 //! Line numbers hold, a text without secrets stays byte for byte the same, redacting twice is redacting once, and time is
 //! linear. It finds what looks like a secret; a password that is a word stays.
 
-mod reply;
-mod rows;
 mod table;
 mod value;
 
+use crate::answer::{Answer, unfence};
 use crate::digest::Parts;
 use regex::{Regex, RegexBuilder};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -64,7 +64,6 @@ pub enum Problem {
 }
 
 impl Redaction {
-    /// Replaces nothing.
     pub fn off() -> Self {
         Self { is_on: false, own: Arc::default(), identity: "off".to_owned() }
     }
@@ -86,12 +85,10 @@ impl Redaction {
         &self.identity
     }
 
-    /// Whether anything is looked for at all.
     pub fn is_off(&self) -> bool {
         !self.is_on
     }
 
-    /// The text without its secrets, and how many there were.
     pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, Counts) {
         let (mut counts, mut text) = (Counts::default(), Cow::Borrowed(text));
         for _ in 0..MAX_PASSES {
@@ -128,10 +125,10 @@ impl Redaction {
     /// Every secret, in order, none overlapping another; of two that do, the one that begins first.
     fn find(&self, text: &str) -> Vec<(Range<usize>, usize)> {
         let mut found = vec![];
-        let needed = if self.is_on { rows::needed(text) } else { vec![] };
+        let needed = if self.is_on { table::needed(text) } else { vec![] };
         for row in needed {
             let is_one = Some(table::TABLE[row].is_one);
-            match rows::regex(row) {
+            match table::regex(row) {
                 Ok(regex) => find(regex, is_one, text, |range| found.push((range, row))),
                 // A test shows that this table compiles. Otherwise the whole text is redacted.
                 Err(_) => found.push((0..text.len(), row)),
@@ -274,6 +271,68 @@ fn own_regex(name: &str, pattern: &str) -> Result<Regex, Problem> {
 /// Why a user's pattern cannot be used.
 pub fn problem(own: &OwnPattern) -> Option<Problem> {
     own_regex(&own.name, &own.pattern).err()
+}
+
+impl Redaction {
+    /// A reply as it came. Inside JSON a secret may be written with escapes, so its texts are looked at too.
+    pub fn reply(&self, reply: &str) -> String {
+        let hidden = self.hide(reply);
+        if self.is_off() {
+            return hidden;
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(unfence(hidden.trim())) else { return hidden };
+        if self.value(&mut value) > 0 { value.to_string() } else { hidden }
+    }
+
+    /// The texts of an answer; the count goes with it.
+    pub fn answer(&self, answer: &mut Answer) {
+        let mut counts = Counts::default();
+        let mut hide = |text: &mut String| {
+            let (hidden, found) = self.redact(text);
+            if found.total() > 0 {
+                *text = hidden.into_owned();
+            }
+            counts.add(found);
+        };
+        hide(&mut answer.feedback);
+        if let Some(reviewed) = &mut answer.reviewed {
+            hide(&mut reviewed.summary);
+            reviewed.issues.iter_mut().for_each(&mut hide);
+        }
+        answer.rulings.iter_mut().filter_map(|ruling| ruling.feedback.as_mut()).for_each(&mut hide);
+        let flaws = answer.rulings.iter_mut().flat_map(|ruling| &mut ruling.flaws).chain(&mut answer.flaws);
+        for flaw in flaws {
+            hide(&mut flaw.message);
+            let claimed = flaw.claim.as_mut().and_then(|claim| claim.file.as_mut());
+            flaw.location_dropped.as_mut().into_iter().chain(claimed).for_each(&mut hide);
+        }
+        answer.redacted = answer.redacted.saturating_add(counts.total());
+    }
+
+    /// Every text in a value; the number of secrets that were in them.
+    pub fn value(&self, value: &mut Value) -> usize {
+        match value {
+            Value::String(text) => {
+                let (hidden, found) = self.redact(text);
+                *text = hidden.into_owned();
+                found.total()
+            }
+            Value::Array(values) => values.iter_mut().map(|value| self.value(value)).sum(),
+            Value::Object(members) => {
+                let mut total = 0;
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(key, mut value)| {
+                        let (hidden, found) = self.redact(&key);
+                        total += found.total() + self.value(&mut value);
+                        (hidden.into_owned(), value)
+                    })
+                    .collect();
+                total
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
 }
 
 #[cfg(test)]

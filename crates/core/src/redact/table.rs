@@ -1,9 +1,11 @@
 //! What a secret looks like: one row each, specific ones first. The one group of a row's expression is what is replaced;
 //! only a private key matches across lines. `BOUND` is where a word may begin, also right behind the `\n` of a JSON text.
 
-use super::value;
+use super::{Problem, compile, value};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use regex::Regex;
+use std::sync::{LazyLock, OnceLock};
 
-/// One kind of secret.
 pub(super) struct Row {
     /// What stands in the mark, and in the count.
     pub name: &'static str,
@@ -26,7 +28,6 @@ const fn row(
     Row { name, hints, expression, is_one }
 }
 
-/// Where a word may begin.
 const BOUND: &str = r"(?:(?-u:\b)|\\[nrt])";
 /// The same for prefixes so short that they turn up in the middle of base64; also behind the sign of a diff.
 const ALONE: &str = r"(?:^[+-]?|[^A-Za-z0-9_+/-]|\\[nrt])";
@@ -126,3 +127,46 @@ pub(super) const TABLE: &[Row] = &[
     row("assigned-secret", NAMED_HINTS, r#"NAMED\\?["'`]([^\x00-\x20"'`]{8,64})"#, value::quoted),
     row("assigned-secret", NAMED_HINTS, "NAMED([A-Za-z0-9+/_=.~-]{16,64})", value::bare),
 ];
+
+const ROWS: usize = TABLE.len();
+
+/// The rows that may find something in a text, in order.
+pub(super) fn needed(text: &str) -> Vec<usize> {
+    let Some((searcher, rows)) = &*HINTS else { return (0..ROWS).collect() };
+    let mut is_due = [false; ROWS];
+    let mut left = ROWS;
+    for hint in searcher.find_overlapping_iter(text) {
+        for row in &rows[hint.pattern().as_usize()] {
+            left -= usize::from(!std::mem::replace(&mut is_due[*row], true));
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    (0..ROWS).filter(|row| is_due[*row]).collect()
+}
+
+/// Every hint once, and the rows it is of. None where they cannot be searched for, and then every row is due.
+static HINTS: LazyLock<Option<(AhoCorasick, Vec<Vec<usize>>)>> = LazyLock::new(|| {
+    let (mut hints, mut rows): (Vec<&str>, Vec<Vec<usize>>) = (vec![], vec![]);
+    for (row, hint) in
+        TABLE.iter().enumerate().flat_map(|(row, of)| of.hints.iter().map(move |hint| (row, hint)))
+    {
+        match hints.iter().position(|known| known == hint) {
+            Some(known) => rows[known].push(row),
+            None => {
+                hints.push(hint);
+                rows.push(vec![row]);
+            }
+        }
+    }
+    let searcher = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(hints).ok()?;
+    Some((searcher, rows))
+});
+
+/// Each is compiled when first needed: compiling all takes milliseconds and megabytes, and most texts need none.
+pub(super) fn regex(row: usize) -> Result<&'static Regex, Problem> {
+    static MADE: [OnceLock<Result<Regex, Problem>>; ROWS] = [const { OnceLock::new() }; ROWS];
+    let made = MADE[row].get_or_init(|| compile(&expanded(TABLE[row].expression)));
+    made.as_ref().map_err(Clone::clone)
+}

@@ -284,7 +284,7 @@ impl Redaction {
 #[test]
 fn every_row_can_be_looked_for() {
     for (row, of) in table::TABLE.iter().enumerate() {
-        assert!(rows::regex(row).is_ok(), "{}", of.name);
+        assert!(table::regex(row).is_ok(), "{}", of.name);
         assert!(
             !of.hints.is_empty() && of.hints.iter().all(|hint| *hint == hint.to_lowercase()),
             "{}",
@@ -295,13 +295,13 @@ fn every_row_can_be_looked_for() {
 
 #[test]
 fn a_text_without_hints_needs_no_expression() {
-    assert!(rows::needed("A page about nothing in particular, with 40 words.\n").is_empty());
+    assert!(table::needed("A page about nothing in particular, with 40 words.\n").is_empty());
     let of = |name: &str| {
         (0..table::TABLE.len()).filter(|row| table::TABLE[*row].name == name).collect::<Vec<_>>()
     };
-    assert_eq!(rows::needed("the TokenS of a"), of("assigned-secret"));
+    assert_eq!(table::needed("the TokenS of a"), of("assigned-secret"));
     // One hint is a part of the other.
-    assert_eq!(rows::needed("sk-ant-"), [of("anthropic-key"), of("openai-key")].concat());
+    assert_eq!(table::needed("sk-ant-"), [of("anthropic-key"), of("openai-key")].concat());
 }
 
 /// Texts made to be matched by a row, so that its hints are those of its expression.
@@ -318,7 +318,7 @@ fn matched() -> impl Strategy<Value = (usize, String)> {
 proptest! {
     #[test]
     fn what_a_row_finds_has_one_of_its_hints((row, text) in matched()) {
-        prop_assume!(rows::regex(row).unwrap().is_match(&text));
-        prop_assert!(rows::needed(&text).contains(&row), "{}: {text}", table::TABLE[row].name);
+        prop_assume!(table::regex(row).unwrap().is_match(&text));
+        prop_assert!(table::needed(&text).contains(&row), "{}: {text}", table::TABLE[row].name);
     }
 }

@@ -84,7 +84,6 @@ impl Actor {
         self.is_person() || self.deputy
     }
 
-    /// Who, in words for people.
     pub fn words(&self) -> String {
         let kind = match self.deputy {
             true => "an agent, allowed by the user's own file",

@@ -26,7 +26,6 @@ pub struct Dispute {
 }
 
 impl Dispute {
-    /// In a line for people.
     pub fn words(&self) -> String {
         let end = if self.upheld { "upheld" } else { "withdrawn" };
         format!("{} {end} by {}: {}", self.finding, self.reviewer, self.feedback)
@@ -114,7 +113,6 @@ pub fn dispute_rule(finding: &Finding, criterion: &Criterion, guidance: Option<&
     }
 }
 
-/// The finding and the evidence, as notes of the author.
 pub fn dispute_notes(finding: &Finding, evidence: &str) -> String {
     format!(
         "The disputed finding, about `{}`:\n\n{}\n\nThe evidence against it:\n\n{}\n",

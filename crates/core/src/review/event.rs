@@ -187,7 +187,6 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// In a line for people.
     pub fn words(&self) -> String {
         format!("{} by {}: {}", self.verb.name(), self.by.words(), self.reason)
     }

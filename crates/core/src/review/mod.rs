@@ -10,7 +10,6 @@ mod dispute;
 mod due;
 mod event;
 mod people;
-mod route;
 mod standing;
 mod step;
 
@@ -19,9 +18,8 @@ pub use apply::{apply, fold};
 pub use dispute::{Dispute, dispute_notes, dispute_rule};
 pub use due::{Effect, due};
 pub use event::{By, Decision, Event, Verb};
-pub use route::{Route, route};
 pub use standing::Known;
-pub use step::{Confirmation, Input, Opening, Refused, Submit, step};
+pub use step::{Confirmation, Input, Opening, Refused, Route, Submit, route, step};
 
 use crate::answer::Answer;
 use crate::cost::BudgetOf;
@@ -83,7 +81,6 @@ pub enum State {
     Settled(Settlement),
 }
 
-/// One submission judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     /// Its number, from 1.
@@ -109,7 +106,6 @@ pub struct Given {
     pub answer: Answer,
     pub by: By,
     pub n: u64,
-    /// The mark of the place where it was asked.
     pub place: Option<Digest>,
 }
 
@@ -119,7 +115,6 @@ pub struct Failure {
     pub detail: String,
     /// What a reviewer found that changed the files itself, in its own words.
     pub fixed: Option<String>,
-    /// The budget that does not cover it, where that is why.
     pub budget: Option<BudgetOf>,
 }
 
@@ -149,7 +144,6 @@ impl Review {
         }
     }
 
-    /// Whether the current round is about this work.
     fn is_about(&self, work: &Submission) -> bool {
         self.round().is_some_and(|round| round.submission.is_same_work(work))
     }
@@ -263,7 +257,6 @@ impl Round {
         assignments.iter().all(|assignment| assignment.candidates.iter().any(answered))
     }
 
-    /// Why an assignment has no answer.
     pub fn failure_of<'a>(&'a self, assignment: &'a Assignment) -> Option<&'a Failure> {
         self.failures_of(assignment).last().map(|(_, failure)| failure)
     }

@@ -14,7 +14,6 @@ pub struct Known {
     pub key: Key,
     pub answer: Answer,
     pub by: By,
-    /// The mark of the place where it was asked.
     pub place: Option<Digest>,
     /// Whether it is what a dispute left of another answer.
     pub disputed: bool,

@@ -1,10 +1,9 @@
-//! The decisions: from the state and an input to the events that follow.
+//! The decisions: from the state and an input to the events that follow; and what submitted work means, by the state of
+//! its subject. One table for every door.
 
-use super::dispute;
 use super::due::is_due;
-use super::people;
 use super::standing::{Known, Standing};
-use super::{Actor, By, Decision, Dispute, Effect, Event, Review, Route, State, apply, due, route};
+use super::{Actor, By, Decision, Dispute, Effect, Event, Review, State, apply, dispute, due, people};
 use crate::answer::{Answer, Reviewed};
 use crate::cost::BudgetOf;
 use crate::digest::{Digest, Key};
@@ -18,7 +17,6 @@ use crate::rule::Rule;
 use crate::submission::Submission;
 use std::collections::HashSet;
 
-/// What comes from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Submit(Box<Submit>),
@@ -108,20 +106,15 @@ pub struct Opening {
 /// Why an input is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The review is over.
     #[error("the review is over: {0}")]
     Settled(Outcome),
     /// The review cannot take this now.
     #[error("{0}")]
     NotNow(&'static str),
-    /// Too many rounds in a row had no verdict.
     #[error(
         "{MAX_EMPTY_ROUNDS} rounds in a row ended without a verdict; Countersign waits before it asks a reviewer again"
     )]
-    CoolingOff {
-        /// Until when.
-        until_ms: i64,
-    },
+    CoolingOff { until_ms: i64 },
     /// The key belongs to no question of this review.
     #[error("this question was not asked")]
     NotAsked,
@@ -134,17 +127,14 @@ pub enum Refused {
     /// There is a decision about the same work already. The first one counts.
     #[error("this was already decided: {0}")]
     Decided(String),
-    /// The actor may not do this.
     #[error("only a person may do this, not {0}")]
     Forbidden(&'static str),
     #[error("the policy of this project forbids overriding a verdict, also for people")]
     NoOverrides,
-    /// The token is not the one that was given out.
     #[error("the token does not belong to this self-review")]
     WrongToken,
 }
 
-/// Decides.
 pub fn step(review: &Review, input: Input) -> Result<Vec<Event>, Refused> {
     match input {
         Input::Submit(submit) => submitted(review, *submit),
@@ -407,5 +397,50 @@ fn delivered(review: &Review, n: u32) -> Vec<Event> {
     match review.rounds.iter().find(|round| round.n == n) {
         Some(round) if round.end.is_some() && !round.delivered => vec![Event::Notified { round: n }],
         _ => vec![],
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    Open,
+    /// The same work is being judged already: wait for its end.
+    Attach,
+    /// Other work is being judged: it is superseded by this.
+    Supersede,
+    Recorded,
+    NextRound,
+    /// Ask the author again for a self-review.
+    AskAgain,
+}
+
+/// Finds the route. `latest` is the subject's latest review; `assignments` would be asked now; `fresh` ignores what passed.
+pub fn route(latest: Option<&Review>, digest: &Digest, assignments: &[Assignment], fresh: bool) -> Route {
+    let Some(review) = latest else { return Route::Open };
+    let same = review.digest() == Some(digest);
+    // A review that was stopped in the middle of a round and lifted has no answer to that round.
+    let undelivered = !fresh
+        && !review.has_withdrawn()
+        && review.round().is_some_and(|round| round.end == Some(RoundEnd::NeedsWork) && !round.delivered);
+    match review.state {
+        State::Unopened => Route::Open,
+        State::Judging if review.waits_for_self_review() && same => Route::AskAgain,
+        State::Judging if same => Route::Attach,
+        State::Judging => Route::Supersede,
+        State::NeedsWork if same && undelivered => Route::Recorded,
+        State::AwaitingPerson if same => Route::Recorded,
+        State::NeedsWork | State::NoVerdict(_) | State::AwaitingPerson => Route::NextRound,
+        State::Settled(Settlement::Stopped(Stop::Withdrawn)) => Route::Open,
+        State::Settled(Settlement::Stopped(_)) => Route::Recorded,
+        // A person who asked once and got no pass starts a new review; only a pass is answered from the record.
+        State::Settled(Settlement::Passed | Settlement::Overridden | Settlement::Skipped) if fresh => {
+            Route::Open
+        }
+        State::Settled(Settlement::Passed)
+            if same && review.round().is_some_and(|r| r.answers_all(assignments)) =>
+        {
+            Route::Recorded
+        }
+        State::Settled(Settlement::Overridden | Settlement::Skipped) if same => Route::Recorded,
+        State::Settled(_) => Route::Open,
     }
 }

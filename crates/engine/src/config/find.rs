@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 pub const FILE_NAME: &str = "countersign.yml";
 
-/// The variables that matter here, as the binary read them. Empty ones count as absent; relative paths begin
-/// where the command was started.
+/// The variables that matter here. Empty ones count as absent; relative paths begin where the command was started.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `COUNTERSIGN_ROOT`
@@ -18,9 +17,7 @@ pub struct Environment {
     pub config: Option<PathBuf>,
     /// `COUNTERSIGN_REVIEWER`
     pub reviewer: Option<String>,
-    /// `XDG_CONFIG_HOME`
     pub xdg_config_home: Option<PathBuf>,
-    /// `HOME`
     pub home: Option<PathBuf>,
 }
 
@@ -32,9 +29,7 @@ pub struct Flags {
     pub reviewer: Option<String>,
 }
 
-/// Everything the configuration is made of, read and not yet parsed.
-///
-/// To judge by an older state of the project's file, put those bytes into `project`.
+/// Everything the configuration is made of, read and not yet parsed. To judge by an older file, replace `project`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered {
     pub root: PathBuf,

@@ -2,11 +2,10 @@
 //! files together is done in `resolve`.
 
 use super::notify::{self, WrittenNotify};
-use super::redaction;
 use super::reviewers::{Owner, ReviewerConfig, reviewers};
 use super::rules::{CheckProblem, RuleSource, rules};
 use super::service::{self, WrittenCommands, WrittenContext, WrittenReview};
-use super::settings::Origin;
+use super::settings::{Origin, check_patterns};
 use super::written::{
     WrittenBlocking, WrittenLimits, WrittenPolicy, WrittenProject, WrittenQr, WrittenRedaction,
     WrittenReviewer, WrittenRule, WrittenUser,
@@ -75,12 +74,8 @@ pub(super) fn project(file: &FileBytes, check_problem: CheckProblem<'_>) -> Resu
 pub(super) fn user(file: &FileBytes) -> Result<Layer, Diagnostic> {
     let Document { mut sink, value, .. } = yaml::read::<WrittenUser>(file)?;
     // Rules in the user's file would hold for every project, unseen by the others who work on it.
-    explain_wrong_file(
-        &mut sink,
-        "rules",
-        "the user's own file",
-        "rules belong in the project's countersign.yml",
-    );
+    let hint = "rules belong in the project's countersign.yml";
+    explain_wrong_file(&mut sink, "rules", "the user's own file", hint);
     let Some(written) = value else { return Ok(Layer::new(Owner::User, sink, Sections::default())) };
     let sections = Sections {
         policy: section(written.policy),
@@ -127,7 +122,7 @@ fn project_rules(
 
 impl Layer {
     fn new(owner: Owner, mut sink: ProblemList, sections: Sections) -> Self {
-        redaction::check(&mut sink, &sections.redaction);
+        check_patterns(&mut sink, &sections.redaction);
         notify::check(&mut sink, owner, &sections.notify);
         service::check(&mut sink, &sections.review, &sections.commands);
         blocking(&mut sink, sections.policy.blocking.items());

@@ -8,20 +8,15 @@
 //! What is YAML about it is in `yaml`. Only `find` does I/O. A file that is not YAML has one problem; otherwise all problems of all files are
 //! reported together, each with its place. Nothing that is written wrongly is read as a default.
 
-mod address;
-mod dollars;
 mod find;
 mod layer;
 mod notify;
-mod redaction;
 mod resolve;
 mod reviewers;
 mod rules;
-mod schema;
 mod service;
 mod settings;
 mod written;
-mod written_check;
 mod written_use;
 
 pub use crate::yaml::{
@@ -29,19 +24,18 @@ pub use crate::yaml::{
 };
 pub use find::{Environment, FILE_NAME, Flags, Gathered, find_root, gather, gather_readable};
 pub use notify::{DEFAULT_WEBHOOK_SECONDS, NotifyConfig, WebhookConfig};
-pub use redaction::RedactionConfig;
 pub use resolve::{Config, resolve};
 pub use reviewers::{
     AUTO, Asked, CommandReviewer, KeySource, PROGRAM_CONCURRENCY, ProgramReviewer, ReviewerConfig,
     ReviewerKind, SERVICE_CONCURRENCY, Sees, ServiceReviewer,
 };
 pub use rules::{CheckProblem, RuleSource};
-pub use schema::schema;
 pub use service::{
     ContextConfig, DEFAULT_MAX_REVISIONS, DEFAULT_REVIEW_COMMAND, Pipeline, ServiceConfig, Trigger,
 };
 pub(crate) use settings::DEFAULT_BYTES;
-pub use settings::{Limits, Origin, QrConfig, Setting};
+pub use settings::{Limits, Origin, QrConfig, RedactionConfig, Setting};
+pub use written::schema;
 
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! `notify:`: who is notified when a review needs a person, in which ways, and when not.
 
-use super::address::{address, variable};
-use super::reviewers::{Owner, argv};
+use super::reviewers::{Owner, address, argv, variable};
 use super::settings::{Key, Merge, key, shown};
 use crate::yaml::{At, Given, ProblemList, Whole, quoted};
 use countersign_core::notify::{QuietHours, Switches, TimeOfDay, is_sound_name};

@@ -3,11 +3,10 @@
 use super::find::{Environment, FILE_NAME, Flags, Gathered};
 use super::layer::{self, Layer};
 use super::notify::NotifyConfig;
-use super::redaction::RedactionConfig;
 use super::reviewers::{AUTO, ReviewerConfig, ReviewerKind, is_short_form};
 use super::rules::{CheckProblem, RuleSource};
 use super::service::{ServiceConfig, Trigger};
-use super::settings::{Limits, Merge, Origin, QrConfig, Setting, shown};
+use super::settings::{Limits, Merge, Origin, QrConfig, RedactionConfig, Setting, shown};
 use crate::programs::PROGRAMS;
 use crate::yaml::{Diagnostic, Place, Problems, Source, closest, did_you_mean, quoted};
 use countersign_core::cost::Budget;
@@ -31,7 +30,6 @@ pub struct Config {
     /// What becomes of an agent that waits where there is no verdict.
     pub on_no_verdict: OnNoVerdict,
     pub day_budget: Budget,
-    /// How much of everything.
     pub limits: Limits,
     pub redaction: RedactionConfig,
     pub qr: QrConfig,
@@ -188,7 +186,6 @@ fn chosen_reviewer(
     named.filter(|(name, _)| *name != AUTO).map(|(name, origin)| (name.clone(), origin))
 }
 
-/// The problem of a reviewer without a known price.
 fn without_price(reviewer: &ReviewerConfig) -> Option<Diagnostic> {
     let asked = reviewer.kind.asked()?;
     // It is told how much a question may cost, and says what it did cost.

@@ -1,7 +1,6 @@
-//! Reviewers: what they mean, and which keys belong to which kind.
+//! Reviewers: what they mean, which keys belong to which kind, and the addresses of services.
 
-use super::address::{address, variable};
-use super::dollars::Dollars;
+use super::settings::Dollars;
 use super::written::WrittenReviewer;
 use super::written_use::WrittenUse;
 use crate::programs::{Api, Facts, PROGRAMS};
@@ -11,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::PathBuf;
+use url::Url;
 
 /// How many questions a program gets at once unless it says otherwise.
 pub const PROGRAM_CONCURRENCY: usize = 4;
@@ -46,7 +46,6 @@ pub enum ReviewerKind {
     Command(CommandReviewer),
     Program(ProgramReviewer),
     Service(ServiceReviewer),
-    /// Recorded rulings.
     Replay {
         file: PathBuf,
     },
@@ -99,7 +98,6 @@ pub struct ServiceReviewer {
     /// Where its key is, if that is configured.
     pub key: Option<KeySource>,
     pub reply_tokens: u32,
-    /// How it is asked; it has a model.
     pub asked: Asked,
 }
 
@@ -168,11 +166,9 @@ pub(super) fn reviewers(
         let Some(value) = &at.value else { continue };
         let name = sink.name(value.name.as_ref(), ("this reviewer", &at.span));
         if let Some(named) = name.as_ref().filter(|named| named.name == AUTO) {
-            sink.report(
-                "bad-name",
-                &named.span,
-                "`auto` means the first reviewer that can answer, so no reviewer can have this name",
-            );
+            let message =
+                "`auto` means the first reviewer that can answer, so no reviewer can have this name";
+            sink.report("bad-name", &named.span, message);
         }
         names.extend(name.clone());
         let kind = Reader { sink, owner, written: value, span: &at.span }.kind();
@@ -322,12 +318,8 @@ impl<'a> Reader<'a> {
         let url = address(self.sink, ("base_url", span), given, (example, "key_env"))?;
         if url.query().is_some() || url.fragment().is_some() {
             let message = "`base_url` cannot contain `?` or `#`";
-            self.sink.report_with_hint(
-                "bad-address",
-                span,
-                message,
-                "remove that sign and everything after it",
-            );
+            let hint = "remove that sign and everything after it";
+            self.sink.report_with_hint("bad-address", span, message, hint);
             return None;
         }
         // In the normal form of the URL library: one place has one address, and what is added goes behind the path.
@@ -412,4 +404,46 @@ pub(super) fn argv(
 /// An optional value: outside `None` if it is given and could not be read.
 fn read<T: Copy>(field: Option<&At<T>>) -> Option<Option<T>> {
     field.map_or(Some(None), |at| at.value.map(Some))
+}
+
+/// Reads the address of a key. A sign-in does not belong into it: the variable that `key_env` names holds it.
+pub(super) fn address(
+    sink: &mut ProblemList,
+    (key, span): (&str, &Range<usize>),
+    given: &str,
+    (example, key_env): (&str, &str),
+) -> Option<Url> {
+    let Ok(url) = Url::parse(given) else {
+        sink.report_with_hint("bad-address", span, format!("`{key}` is not an address"), example);
+        return None;
+    };
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        let message = format!("`{key}` begins with `http://` or `https://`");
+        sink.report_with_hint("bad-address", span, message, example);
+        return None;
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        let hint = format!("name the variable that holds the key in `{key_env}`");
+        let message = format!("`{key}` contains a user name or password");
+        sink.report_with_hint("sign-in-in-address", span, message, hint);
+        return None;
+    }
+    Some(url)
+}
+
+/// The name of a variable that holds a key.
+pub(super) fn variable(
+    sink: &mut ProblemList,
+    (key, span): (&str, &Range<usize>),
+    name: String,
+) -> Option<String> {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_name && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) {
+        return Some(name);
+    }
+    // What is there may be the key itself, so it is not repeated.
+    let message = format!("`{key}` is the name of a variable, with letters, digits and `_`");
+    let hint = "write the key into a variable or a file, never here";
+    sink.report_with_hint("bad-variable", span, message, hint);
+    None
 }

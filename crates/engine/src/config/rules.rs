@@ -1,8 +1,9 @@
 //! Rules and criteria: what they mean, and where each was written.
 
 use super::reviewers::AUTO;
-use super::written::{WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity};
-use super::written_check::{WrittenCheck, meaning, value_span};
+use super::written::{
+    WrittenCheck, WrittenCriterion, WrittenEach, WrittenRule, WrittenSeverity, meaning, value_span,
+};
 use crate::yaml::{At, Named, Place, ProblemList, quoted};
 use countersign_core::check::Check;
 use countersign_core::criterion::{Criterion, Severity, fold_name};
@@ -20,7 +21,6 @@ pub struct RuleSource {
     pub patterns: Vec<Place>,
     /// The names of its criteria, in order.
     pub criteria: Vec<Place>,
-    /// The name of the reviewer it asks for.
     pub reviewer: Option<Place>,
 }
 

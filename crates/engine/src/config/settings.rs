@@ -1,14 +1,16 @@
-//! Policy and limits put together key by key, with the origin of every one, and the tools for the other sections.
+//! Policy, limits and redaction put together key by key, with the origin of every one, and the tools for the other sections.
 
-use super::dollars::Dollars;
 use super::layer::{Layer, Sections};
-use super::written::WrittenBlocking;
-use crate::yaml::{At, Count, Given};
-use countersign_core::cost::{Budget, dollars};
+use super::written::{WrittenBlocking, WrittenRedaction, WrittenSecret};
+use crate::yaml::{At, Count, Given, ProblemList};
+use countersign_core::cost::{Budget, MICRO, dollars};
 use countersign_core::policy::{Attempts, Blocking, DEFAULT_MAX_ATTEMPTS, GatePolicy, OnNoVerdict, Policy};
-use schemars::JsonSchema;
+use countersign_core::redact::{OwnPattern, Problem, problem};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -237,4 +239,118 @@ fn blocking(lines: &[At<WrittenBlocking>]) -> Vec<Blocking> {
         Some(Blocking { from_round, severity: line.severity.as_ref()?.value?.meaning() })
     };
     lines.iter().filter_map(line).collect()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedactionConfig {
+    pub enabled: bool,
+    /// Patterns beside the built-in ones.
+    pub patterns: Vec<OwnPattern>,
+}
+
+/// Reports every pattern that cannot be used.
+pub(super) fn check_patterns(sink: &mut ProblemList, written: &WrittenRedaction) {
+    let mut names = Vec::new();
+    for at in written.patterns.items() {
+        let Some(secret) = &at.value else { continue };
+        let owner = ("this pattern", &at.span);
+        let name = sink.name(secret.name.as_ref(), owner);
+        let pattern = sink.required(secret.pattern.as_ref(), "pattern", owner);
+        if let (Some(name), Some((pattern, span))) = (&name, pattern) {
+            let own = OwnPattern { name: name.name.clone(), pattern: pattern.clone() };
+            match problem(&own) {
+                None => {}
+                Some(wrong @ (Problem::Name | Problem::BuiltIn(_))) => {
+                    sink.report("bad-name", &name.span, wrong.to_string());
+                }
+                Some(wrong) => sink.report("bad-pattern", span, wrong.to_string()),
+            }
+        }
+        names.extend(name);
+    }
+    sink.unique("the pattern", str::to_owned, names.iter());
+}
+
+impl Merge<'_> {
+    /// The redaction in force. Patterns add up: a project cannot take away what its user keeps secret.
+    pub fn redaction(&mut self) -> RedactionConfig {
+        let enabled = self.switch(key!(redaction.enabled), true);
+        let own = |at: &At<WrittenSecret>| {
+            let WrittenSecret { name, pattern } = at.value.as_ref()?;
+            Some(OwnPattern {
+                name: name.as_ref()?.value.clone()?,
+                pattern: pattern.as_ref()?.value.clone()?,
+            })
+        };
+        let all = self.layers.iter().flat_map(|layer| layer.sections.redaction.patterns.items());
+        let patterns: Vec<OwnPattern> = all.filter_map(own).collect();
+        let given =
+            |layer: &Layer| layer.sections.redaction.patterns.0.as_ref().map(|at| layer.origin(&at.span));
+        let origin = self.layers.iter().find_map(given).unwrap_or(Origin::Default);
+        let names: Vec<_> = patterns.iter().map(|pattern| pattern.name.as_str()).collect();
+        let value = format!("[{}]", names.join(", "));
+        self.settings.push(Setting { name: "redaction.patterns", value, origin });
+        RedactionConfig { enabled, patterns }
+    }
+}
+
+const MAX_DOLLARS: u32 = 1_000_000;
+
+/// Dollars, from none to a million, counted in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dollars(u64);
+
+impl Dollars {
+    pub fn micro(self) -> u64 {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(DollarsVisitor)
+    }
+}
+
+struct DollarsVisitor;
+
+impl Visitor<'_> for DollarsVisitor {
+    type Value = Dollars;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an amount of dollars from 0 to {MAX_DOLLARS}, like 0.50")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Dollars, E> {
+        let within = u64::try_from(value).ok().filter(|value| *value <= MAX_DOLLARS.into());
+        let dollars = within.map(|value| Dollars(value * MICRO));
+        dollars.ok_or_else(|| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Dollars, E> {
+        Err(E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Dollars, E> {
+        if !(0.0..=f64::from(MAX_DOLLARS)).contains(&value) {
+            return Err(E::invalid_value(Unexpected::Float(value), &self));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
+        #[expect(clippy::cast_precision_loss, reason = "a million is exact")]
+        Ok(Dollars((value * MICRO as f64).round() as u64))
+    }
+}
+
+impl JsonSchema for Dollars {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "dollars".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": MAX_DOLLARS })
+    }
 }

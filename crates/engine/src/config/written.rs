@@ -1,23 +1,27 @@
-//! The configuration as people write it. The comments here are what editors show. The sections `notify`, `review`,
-//! `context`, `commands` and `redaction` are in the files `notify`, `service` and `redaction`.
+//! The configuration as people write it, and its published schema. The comments here are what editors show. The sections
+//! `notify`, `review`, `context` and `commands` are in the files `notify` and `service`.
 //! Required keys are options too, so that one that is missing is reported together with everything else; the
 //! `required` mark is for the published schema.
 
-use super::dollars::Dollars;
 use super::notify::WrittenNotify;
 use super::reviewers::{DEFAULT_REPLY_TOKENS, Sees};
 use super::service::{WrittenCommands, WrittenContext, WrittenReview};
-use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE};
+use super::settings::{DEFAULT_BYTES, DEFAULT_REVIEWERS_AT_ONCE, Dollars};
 use super::written_use::WrittenUse;
 use crate::programs::{PROGRAMS, listed};
 use crate::yaml::{At, Count, CountOrNone, Given, List, Whole};
+use countersign_core::check::{Check, DEFAULT_RUN_TIMEOUT_SECONDS, RunCheck};
 use countersign_core::policy::{
     DEFAULT_CEILING_ROUNDS, DEFAULT_ITEM_FAILURES_MAX, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_STALLED_ROUNDS,
     DEFAULT_REUSE_DAYS, GateFiles, OnNoVerdict, Overrides,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
 
 /// The one version of the format there is.
 pub(super) type Version = Whole<1, 1>;
@@ -213,7 +217,7 @@ pub(super) struct WrittenCriterion {
     #[schemars(extend("default" = "must"))]
     pub severity: Given<WrittenSeverity>,
     /// A deterministic check that answers instead of a reviewer.
-    pub check: Option<At<super::written_check::WrittenCheck>>,
+    pub check: Option<At<WrittenCheck>>,
 }
 
 /// How much a criterion weighs.
@@ -346,4 +350,109 @@ pub(super) struct WrittenSecret {
     /// A regular expression. All it matches is replaced.
     #[schemars(required, length(min = 1))]
     pub pattern: Option<At<String>>,
+}
+
+/// The schema, for editors and for `docs/countersign.schema.json`.
+pub fn schema() -> Value {
+    schemars::schema_for!(WrittenProject).to_value()
+}
+
+/// A check whose parts know where they were written.
+pub(super) type WrittenCheck = Check<At<String>, List<String>, At<WrittenRun>>;
+
+/// A command as a check: the command alone, or with its exit code and timeout.
+#[derive(Debug)]
+pub(super) struct WrittenRun(RunKeys);
+
+/// A command that is run in the project's root. The files of the question are its arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Run")]
+#[serde(deny_unknown_fields)]
+struct RunKeys {
+    /// Given to `sh -c`.
+    #[schemars(length(min = 1))]
+    command: String,
+    /// The exit code that means "passes".
+    #[serde(default)]
+    #[schemars(extend("default" = 0))]
+    exit_code: Given<Whole<0, 255>>,
+    /// After this many seconds the command is ended and there is no verdict.
+    #[serde(default)]
+    #[schemars(extend("default" = DEFAULT_RUN_TIMEOUT_SECONDS))]
+    timeout_seconds: Given<Count>,
+}
+
+/// What is meant; nothing where a part could not be read, which is reported already.
+pub(super) fn meaning(written: &WrittenCheck) -> Option<Check> {
+    let text = |at: &At<String>| at.value.clone();
+    written.read(
+        text,
+        |list| list.value.as_ref()?.iter().map(text).collect(),
+        |run| run.value.as_ref()?.meaning(),
+    )
+}
+
+/// Where what it needs is written; for a bare word, nowhere.
+pub(super) fn value_span(written: &WrittenCheck) -> Option<std::ops::Range<usize>> {
+    match written {
+        Check::RequiredHeadings(list) => Some(list.span.clone()),
+        Check::RequiredPattern(at) | Check::ForbiddenPattern(at) => Some(at.span.clone()),
+        Check::Run(run) => Some(run.span.clone()),
+        _ => None,
+    }
+}
+
+impl WrittenRun {
+    fn meaning(&self) -> Option<RunCheck> {
+        let Self(RunKeys { command, exit_code, timeout_seconds }) = self;
+        let exit_code = match &exit_code.0 {
+            Some(at) => at.value?.get().cast_signed(),
+            None => 0,
+        };
+        let timeout_seconds = match &timeout_seconds.0 {
+            Some(at) => at.value?.get().into(),
+            None => DEFAULT_RUN_TIMEOUT_SECONDS,
+        };
+        Some(RunCheck { command: command.clone(), exit_code, timeout_seconds })
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenRun {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RunVisitor)
+    }
+}
+
+struct RunVisitor;
+
+impl<'de> Visitor<'de> for RunVisitor {
+    type Value = WrittenRun;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a command or a mapping with `command`")
+    }
+
+    fn visit_str<E: Error>(self, command: &str) -> Result<WrittenRun, E> {
+        let command = command.to_owned();
+        Ok(WrittenRun(RunKeys { command, exit_code: Given(None), timeout_seconds: Given(None) }))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WrittenRun, A::Error> {
+        RunKeys::deserialize(MapAccessDeserializer::new(map)).map(WrittenRun)
+    }
+}
+
+impl JsonSchema for WrittenRun {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RunOrCommand".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let keys = generator.subschema_for::<RunKeys>();
+        json_schema!({ "anyOf": [{ "type": "string", "minLength": 1 }, keys] })
+    }
 }

@@ -1,4 +1,5 @@
-//! Putting one question of a review to its reviewer: its prompt, its files, and the ruling that comes back.
+//! Putting one question of a review to its reviewer: its prompt, its files, the ruling that comes back, and the locations
+//! that its findings name.
 
 use super::panel::{Judge, Panelist};
 use super::planner::materials;
@@ -6,10 +7,11 @@ use super::reading::{self, Access, Private, ProjectFiles, no_private_folder, sta
 use super::{Engine, Prepared, ProgressEvent};
 use crate::ledger::Report;
 use crate::private;
+use crate::reviewer::checks::MAX_TEXT_BYTES;
 use crate::reviewer::{Asks, Brief, Failed, Told, replay, rule_by_checks};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Root};
-use countersign_core::answer::{self, Marked, MarkedRuling};
+use countersign_core::answer::{self, Answer, Asked, Marked, MarkedRuling, Source};
 use countersign_core::ids::{CallId, ReviewId};
 use countersign_core::outcome::NoVerdict;
 use countersign_core::plan::{Assignment, CHECKS};
@@ -17,6 +19,7 @@ use countersign_core::prompt::{self, Body, Shown};
 use countersign_core::redact::Counts;
 use countersign_core::review::Confirmation;
 use countersign_core::rule::Rule;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,8 +60,7 @@ impl Engine {
         self.priced(&asking.reviewer, told)
     }
 
-    /// Adds the price where the reviewer does not say what it cost. An answer to a question that may have been cut is
-    /// taken away.
+    /// Adds the price where the reviewer does not say it. An answer to a question that may have been cut is dropped.
     pub(super) fn priced<T>(&self, reviewer: &str, mut told: Told<T>) -> Told<T> {
         let Some((panelist, _)) = self.0.planner.panel.find(reviewer) else { return told };
         let Some(usage) = &mut told.usage else { return told };
@@ -290,5 +292,45 @@ pub(super) fn report_of<T>(told: &Told<T>) -> Report {
         tokens_out: usage.tokens_out,
         cost_microusd: usage.cost_microusd,
         reply: told.reply.clone(),
+    }
+}
+
+impl Engine {
+    pub(super) async fn check_locations(
+        &self,
+        mut answer: Answer,
+        assignment: &Assignment,
+        prepared: &Prepared,
+    ) -> Result<Answer, Failed> {
+        if !answer.fails() {
+            return Ok(answer);
+        }
+        let root = self.0.planner.root.clone();
+        let files = &prepared.submission.files;
+        let asked = Asked {
+            about: assignment.about(files).to_owned(),
+            files: assignment.named_files(files).into_iter().map(str::to_owned).collect(),
+            root: root.path().to_string_lossy().into_owned(),
+        };
+        let (files, change) = (files.clone(), prepared.request.change.clone());
+        let check = move || {
+            let mut read: HashMap<String, Option<Source>> = HashMap::new();
+            let source = |path: &str| {
+                let file = files.iter().find(|file| file.path == path && file.form.is_file())?;
+                if file.size_bytes > MAX_TEXT_BYTES as u64 {
+                    return None;
+                }
+                let Ok(Body::Text(text)) = workspace::read_body_now(&root, file) else { return None };
+                Some(Source { text, changed: change.as_ref().and_then(|change| change.shown_lines(path)) })
+            };
+            answer.check_locations(&asked, |path| {
+                read.entry(path.to_owned()).or_insert_with(|| source(path)).clone()
+            });
+            answer
+        };
+        tokio::task::spawn_blocking(check).await.map_err(|error| {
+            let words = format!("the locations in the answer were not checked: {error}");
+            Failed::new(NoVerdict::Unavailable, words)
+        })
     }
 }

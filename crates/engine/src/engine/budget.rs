@@ -2,7 +2,7 @@
 //! out, and is not asked where nothing is out any more.
 
 use super::drive::Question;
-use super::record::step_on;
+use super::verbs::step_on;
 use super::{Engine, Result, Ticket};
 use crate::fresh::now_ms;
 use crate::ledger::{Report, Scope, Stored, Transaction};
@@ -38,7 +38,6 @@ pub(super) struct Admitted {
     pub held: Vec<(Question, NotCovered)>,
 }
 
-/// A budget and what was spent of it.
 struct Account {
     budget: Budget,
     spent: Spending,

@@ -30,13 +30,11 @@ const SCHEMA_BYTES: u64 = 4 * 1024;
 pub struct Consultation {
     /// What it is called: in progress lines, for programs, and in recordings.
     pub name: String,
-    /// What it is about, for the record.
     pub about: String,
     /// Everything that is wanted, with the form of the answer.
     pub system_prompt: String,
     /// The material. It is data, and shown between markers.
     pub files: Vec<Shown>,
-    /// The form of the answer.
     pub shape: Shape,
 }
 
@@ -44,9 +42,7 @@ pub struct Consultation {
 pub struct Consulted<T> {
     /// An answer that was accepted, or why there is none.
     pub result: Result<T, Failed>,
-    /// Who was asked last.
     pub reviewer: Option<String>,
-    /// The stream of the ledger that tells of it.
     pub stream: String,
 }
 
@@ -56,7 +52,6 @@ struct Consulting<'a> {
     about: &'a Consultation,
     worded: Worded,
     stream: String,
-    /// How many notes its stream has.
     noted: u64,
     cancel: &'a CancellationToken,
 }
@@ -198,10 +193,8 @@ impl Consulting<'_> {
     ) -> Result<Result<T, Failed>> {
         let engine = self.engine;
         let Some((panelist, slots)) = engine.0.planner.panel.find(reviewer) else {
-            return Ok(Err(Failed::new(
-                NoVerdict::Unavailable,
-                format!("the reviewer `{reviewer}` is not configured"),
-            )));
+            let words = format!("the reviewer `{reviewer}` is not configured");
+            return Ok(Err(Failed::new(NoVerdict::Unavailable, words)));
         };
         let brief = self.brief(&panelist, repair)?;
         if let Some(failed) = self.too_long(&panelist, &brief) {
@@ -234,7 +227,6 @@ impl Consulting<'_> {
         Ok(result)
     }
 
-    /// Waits for a slot and asks.
     async fn put(&self, panelist: &Panelist, slots: &Slots, brief: Brief, again: bool) -> Told<Said> {
         let review = self.id();
         let _slot = slots.acquire(&review).await;

@@ -22,13 +22,11 @@ const OUTPUT: &str = "files";
 pub struct Found {
     pub stored: Stored,
     pub finding: Finding,
-    /// What it was an answer to.
     pub key: Key,
     pub assignment: Assignment,
 }
 
-/// The findings whose id begins like this, in the latest rounds of the newest reviews. Of several reviews with the same
-/// finding the newest counts.
+/// The findings whose id begins like this, in the latest rounds of the newest reviews; of equal ones the newest counts.
 pub async fn findings_named(ledger: &Ledger, typed: &str) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = vec![];
     let (mut before, mut looked_at) = (None, 0);
@@ -154,7 +152,6 @@ impl Engine {
         Ok(known.map(|candidate| candidate.reviewer.clone()).collect())
     }
 
-    /// Records the result of a dispute in the review of the finding.
     pub async fn disputed(&self, review: &ReviewId, mut dispute: Dispute) -> Result<Stored> {
         dispute.feedback = self.hide(&dispute.feedback);
         self.record_one(review, None, Input::Disputed(Box::new(dispute))).await

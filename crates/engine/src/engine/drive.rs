@@ -182,8 +182,7 @@ impl Driver<'_> {
         }
         // On record before anything is asked, so that a crash shows what was under way.
         let (stored, asks) = self.put_on_record(stored, asks).await?;
-        // Other work may have been handed in just now: then nothing of this is on record, and the assignments are
-        // those of another round.
+        // Other work may have been submitted just now: then the assignments are those of another round.
         if has_ended(&stored, self.ticket) {
             return Ok(stored);
         }
@@ -251,8 +250,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Records an answer and all others that have arrived in one transaction. Returns also whether something else may be
-    /// due.
+    /// Records an answer and all others that have arrived in one transaction; and whether something else may be due.
     async fn take_answers(
         &mut self,
         stored: Stored,

@@ -57,7 +57,6 @@ impl Judge {
     }
 }
 
-/// A reviewer that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panelist {
     pub name: String,
@@ -167,8 +166,7 @@ impl Panelist {
         matches!(self.judge, Judge::Marked(_))
     }
 
-    /// Whether files can be given to them beside the question. What is not shown then is there to be looked
-    /// at, in the project or in a folder.
+    /// Whether files can be given to them beside the question, in the project or in a folder.
     pub fn reads_files(&self) -> bool {
         match &self.judge {
             Judge::Command(_)
@@ -183,7 +181,6 @@ impl Panelist {
     }
 }
 
-/// All reviewers that may be asked.
 #[derive(Clone, Debug)]
 pub struct Panel {
     seats: Vec<Seat>,

@@ -23,7 +23,6 @@ use std::time::Duration;
 const SCHEMA_BYTES: u64 = 2 * 1024;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a door hands in.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What stays the same over retries.
@@ -65,7 +64,6 @@ pub struct Bounds {
     pub max_inline_files: Option<usize>,
     /// Up to this many bytes together.
     pub prompt_bytes: u64,
-    /// The longest reply that is read.
     pub reply_bytes: usize,
 }
 

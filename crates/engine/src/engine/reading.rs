@@ -3,7 +3,7 @@
 
 use super::submitted_change::wanted;
 use super::{Engine, EngineError, Result};
-use crate::reviewer::{Brief, Failed, Files, Held, Told};
+use crate::reviewer::{Brief, Failed, Files, LetGo, Told};
 use crate::scratch::Scratch;
 use crate::workspace::{self, Changed, HeldFiles, Kept, Root};
 use countersign_core::outcome::NoVerdict;
@@ -12,7 +12,6 @@ use countersign_core::review::Confirmation;
 use countersign_core::submission::{Content, Form, Material, Submission};
 use std::io;
 
-/// What a reviewer may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Copies of what the question does not show.
@@ -32,7 +31,6 @@ impl Access {
 pub(super) struct Private {
     pub brief: Brief,
     pub _folder: Scratch,
-    /// The files the reviewer may read.
     pub held: Option<HeldFiles>,
 }
 
@@ -118,13 +116,8 @@ impl Files for ProjectFiles {
         self.root.relative(self.root.path(), path.as_ref()).is_ok_and(|path| self.root.join(&path).exists())
     }
 
-    fn hold(&self, files: &[Material]) -> Result<Box<dyn Held>, Failed> {
-        hold_now(&self.root, kept(files)).map(|held| Box::new(held) as Box<dyn Held>)
-    }
-}
-
-impl Held for HeldFiles {
-    fn let_go(self: Box<Self>) -> Result<(), Failed> {
-        self.end().map_err(stale)
+    fn hold(&self, files: &[Material]) -> Result<LetGo, Failed> {
+        let held = hold_now(&self.root, kept(files))?;
+        Ok(Box::new(|| held.end().map_err(stale)))
     }
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 const SUMMARY: &str = "(the change as a whole)";
 const OUTPUT: &str = "change";
 
-/// A change as it is handed in.
 #[derive(Clone, Debug)]
 pub struct SubmittedChange {
     change: Arc<Change>,

@@ -40,7 +40,6 @@ or that you cannot read.
 #[derive(Clone, Debug)]
 pub struct TwoCall {
     pub reviewer: Panelist,
-    /// Who reads the review.
     pub parser: Panelist,
     /// What the question to the reviewer is called: the review command without its `/`.
     pub command: String,

@@ -1,13 +1,21 @@
-//! The small operations on a review: read it, decide, lift, withdraw, mark as delivered.
+//! The operations on a review: submit, read, decide, lift, withdraw, mark as delivered. Inputs of the review become events
+//! in one transaction, on the newest state of the review.
 
-use super::{Engine, EngineError, Result, Ticket};
-use crate::fresh::now_ms;
-use crate::ledger::{Ledger, Stored};
-use countersign_core::digest::Digest;
-use countersign_core::ids::ReviewId;
-use countersign_core::review::{Actor, Decision, Input, Refused, State, Verb, step};
+use super::planner::rulings_since;
+use super::{Engine, EngineError, Prepared, Result};
+use crate::fresh::{now_ms, random};
+use crate::ledger::{Draft, Ledger, LedgerError, Report, Stored, Transaction};
+use countersign_core::digest::{Digest, Key};
+use countersign_core::ids::{CallId, ReviewId, Token};
+use countersign_core::outcome::{NoVerdict, Outcome};
+use countersign_core::review::{
+    Actor, By, Decision, Given, Input, Known, Opening, Refused, Review, Route, State, Submit, Verb, route,
+    step,
+};
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
+use std::collections::HashSet;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 impl Engine {
@@ -113,5 +121,156 @@ impl Engine {
         let stored = transaction.append(stored, &events, now_ms()).await?;
         transaction.commit().await?;
         Ok(stored)
+    }
+}
+
+impl Engine {
+    /// Records what follows from inputs.
+    pub(super) async fn feed(&self, stored: Stored, inputs: Vec<Input>) -> Result<Stored> {
+        self.feed_with(stored, inputs, vec![]).await
+    }
+
+    pub(super) async fn feed_with(
+        &self,
+        stored: Stored,
+        inputs: Vec<Input>,
+        reports: Vec<(CallId, Report)>,
+    ) -> Result<Stored> {
+        let mut transaction = self.0.ledger.transaction().await?;
+        let mut draft = self.draft(&mut transaction, stored).await?;
+        let failures = self.standing_failures(&mut transaction, draft.review(), &inputs).await?;
+        for input in inputs.into_iter().chain(failures) {
+            step_on(&mut draft, input)?;
+        }
+        let stored = transaction.write(draft).await?;
+        for (call, report) in reports {
+            if report != Report::default() {
+                transaction.record_call(&call, &report).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(stored)
+    }
+
+    /// Failures that another review recorded meanwhile on questions that pass here. A pass does not replace them.
+    async fn standing_failures<'i>(
+        &self,
+        transaction: &mut Transaction,
+        review: &Review,
+        inputs: &'i [Input],
+    ) -> Result<Vec<Input>> {
+        let passes = |input: &'i Input| match input {
+            Input::Answered { key, answer, .. } if !answer.fails() => Some(key),
+            _ => None,
+        };
+        let passed: HashSet<&Key> = inputs.iter().filter_map(passes).collect();
+        let Some(round) = review.round().filter(|_| !passed.is_empty()) else { return Ok(vec![]) };
+        let candidates = round.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        let candidates = candidates.filter(|candidate| passed.contains(&candidate.key));
+        let known = transaction.rulings(candidates, i64::MAX).await?;
+        let failures = known.into_iter().filter(|known| known.answer.fails());
+        Ok(failures.map(|Known { key, answer, by, .. }| Input::Answered { key, answer, by }).collect())
+    }
+
+    /// Begins to write on what is recorded now, which may be more than `stored` has.
+    pub(super) async fn draft(&self, transaction: &mut Transaction, stored: Stored) -> Result<Draft> {
+        let id = stored.review.id.clone();
+        match transaction.draft(stored, now_ms()).await {
+            Err(LedgerError::Conflict) => {
+                let newer = transaction.review(&id).await?;
+                let newer = newer.ok_or_else(|| EngineError::NotFound(id.to_string()))?;
+                Ok(transaction.draft(newer, now_ms()).await?)
+            }
+            draft => Ok(draft?),
+        }
+    }
+}
+
+/// Adds what follows from an input.
+pub(super) fn step_on(draft: &mut Draft, input: Input) -> Result<(), Refused> {
+    match step(draft.review(), input) {
+        Ok(events) => draft.add(events),
+        // Another process was faster: the state already says what is due now.
+        Err(Refused::NotAsked | Refused::NotNow(_) | Refused::Settled(_)) => {}
+        Err(refused) => return Err(refused),
+    }
+    Ok(())
+}
+
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    pub review: ReviewId,
+    /// The round this work is judged in.
+    pub round: u32,
+    pub route: Route,
+    pub(super) prepared: Arc<Prepared>,
+    pub(super) offer: Option<super::self_review::Offer>,
+}
+
+impl Ticket {
+    /// How this ticket's round stands, in the review as [`Engine::wait`] gives it back.
+    pub fn outcome(&self, stored: &Stored) -> Outcome {
+        let own = stored.review.round().is_some_and(|round| round.n == self.round);
+        // A later round is about other work: its verdict is not this one's.
+        let standing = stored.review.standing().filter(|_| own);
+        standing.unwrap_or(Outcome::NoVerdict(NoVerdict::Unavailable))
+    }
+
+    /// How many failures were not asked about again, although all was to be asked again: they stand on their bytes.
+    pub fn kept_failures(&self, stored: &Stored) -> usize {
+        let own = stored.review.round().filter(|round| round.n == self.round && self.prepared.request.fresh);
+        let kept = |given: &&Given| matches!(given.by, By::Reused { .. }) && given.answer.fails();
+        own.map_or(0, |round| round.answers.values().filter(kept).count())
+    }
+}
+
+impl Engine {
+    pub async fn submit(&self, prepared: Prepared) -> Result<Ticket> {
+        let mut transaction = self.0.ledger.transaction().await?;
+        let latest = transaction.latest_for(&prepared.request.subject).await?;
+        let Prepared { submission, plan, request } = &prepared;
+        let latest_review = latest.as_ref().map(|stored| &stored.review);
+        let way = route(latest_review, &submission.digest, &plan.assignments, request.fresh);
+        let stored = match (way, latest) {
+            (Route::Open, _) | (_, None) => Stored::unopened(ReviewId::new(random()?)),
+            (_, Some(latest)) => latest,
+        };
+        let known = self.known(&mut transaction, &stored.review, &prepared, way).await?;
+        let submit = Submit {
+            rules: request.rules.clone(),
+            opening: Opening { subject: request.subject.clone(), policy: request.policy.clone() },
+            submission: submission.clone(),
+            assignments: plan.assignments.clone(),
+            known,
+            fresh: request.fresh,
+            token: Token::new(random()?),
+            now_ms: now_ms(),
+        };
+        let events = step(&stored.review, Input::Submit(Box::new(submit)))?;
+        let review = stored.review.id.clone();
+        let mut round = stored.review.round().map_or(1, |round| round.n);
+        if !events.is_empty() {
+            let stored = transaction.append(stored, &events, now_ms()).await?;
+            transaction.set_holder(&review, Some(self.0.holder.id())).await?;
+            transaction.commit().await?;
+            round = stored.review.round().map_or(1, |round| round.n);
+        }
+        Ok(Ticket { review, round, route: way, prepared: Arc::new(prepared), offer: None })
+    }
+
+    /// Rulings of other reviews that stand for this work.
+    async fn known(
+        &self,
+        transaction: &mut Transaction,
+        review: &Review,
+        prepared: &Prepared,
+        way: Route,
+    ) -> Result<Vec<Known>> {
+        if !matches!(way, Route::Open | Route::Supersede | Route::NextRound) {
+            return Ok(vec![]);
+        }
+        let policy = if way == Route::Open { &prepared.request.policy } else { &review.policy };
+        let candidates = prepared.plan.assignments.iter().flat_map(|assignment| &assignment.candidates);
+        Ok(transaction.rulings(candidates, rulings_since(policy)).await?)
     }
 }

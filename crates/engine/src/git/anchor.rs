@@ -22,9 +22,7 @@ const IDENTITY: [(&str, &str); 6] = [
 /// What passed last on a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// The commit of ours.
     pub commit: String,
-    /// The tree that passed.
     pub tree: String,
     /// What was checked out then; none before the first commit.
     pub parent: Option<String>,
@@ -43,7 +41,6 @@ pub struct Checkout {
     place: String,
 }
 
-/// What is known of a standpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnchorState {
     pub anchor: Option<Anchor>,

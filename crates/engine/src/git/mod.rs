@@ -3,25 +3,15 @@
 //! text conversion and, unless asked for, no hooks; variables that would lead git elsewhere are taken out.
 
 mod anchor;
-mod base;
 mod branch;
-mod error;
-mod main_worktree;
 mod places;
 mod run;
 mod status;
-mod tracked;
-mod worktrees;
 
 pub use anchor::{Anchor, AnchorState, Checkout};
-pub use base::BaseProblem;
-pub use branch::Branch;
-pub use error::GitError;
-pub use main_worktree::main_worktree;
-pub use places::Places;
-pub use run::Git;
-pub use status::{Status, StatusEntry};
-pub use tracked::is_repository;
-pub use worktrees::Worktree;
+pub use branch::{BaseProblem, Branch};
+pub use places::{Places, is_repository, main_worktree};
+pub use run::{Git, GitError};
+pub use status::{Status, StatusEntry, Worktree};
 
-use error::Result;
+use run::Result;

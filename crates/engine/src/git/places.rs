@@ -1,4 +1,4 @@
-//! Where a repository keeps its index and its objects.
+//! Where a repository keeps its index and its objects, which worktree is its main one, and which files it tracks.
 
 use super::{Git, GitError, Result};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// Where a repository keeps its index and its objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// The index of this worktree.
     pub index: PathBuf,
     /// The objects, which all worktrees share.
     pub objects: PathBuf,
@@ -55,6 +54,39 @@ fn plain(folder: &Path) -> Option<Places> {
     let objects = common.join("objects");
     let is_one = own.join("HEAD").is_file() && objects.is_dir() && common.join("refs").is_dir();
     is_one.then(|| Places { index: own.join("index"), objects })
+}
+
+/// Whether a folder is the root of a worktree, as far as files alone tell.
+pub fn is_repository(root: &Path) -> bool {
+    let git = root.join(".git");
+    git.is_file() || git.join("HEAD").is_file()
+}
+
+impl Git {
+    /// What the index holds at a path or below it, relative to the folder of this git. One process.
+    pub async fn tracked(&self, path: &str) -> Result<Vec<String>> {
+        let pathspec = format!(":(literal){path}");
+        let said = self.run(["ls-files", "-z", "--", pathspec.as_str()]).await?;
+        let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+}
+
+/// The root of the main worktree around a folder; none outside of git.
+///
+/// A linked worktree has a `.git` file that names its own folder inside the main repository, and that folder
+/// has a `commondir` file. Reading two small files is quicker than starting git for every command.
+pub fn main_worktree(start: &Path) -> Option<PathBuf> {
+    let worktree = start.ancestors().find(|folder| folder.join(".git").exists())?;
+    let linked = || -> Option<PathBuf> {
+        let pointer = std::fs::read_to_string(worktree.join(".git")).ok()?;
+        let own = worktree.join(pointer.strip_prefix("gitdir:")?.trim());
+        let common = std::fs::read_to_string(own.join("commondir")).ok()?;
+        let common = own.join(common.trim()).canonicalize().ok()?;
+        // A bare repository has no main worktree; each linked one then stands for itself.
+        (common.file_name()? == ".git").then(|| common.parent().map(Path::to_owned))?
+    };
+    Some(linked().unwrap_or_else(|| worktree.to_owned()))
 }
 
 #[cfg(test)]
@@ -110,5 +142,19 @@ mod tests {
         assert_eq!(plain(&inner), None);
         assert_eq!(Git::at(&inner).places().await.unwrap().index, outer.join(".git/index"));
         assert_eq!(plain(Path::new(".")), None);
+    }
+
+    #[test]
+    fn worktrees_share_the_main_one() {
+        let outer = tempfile::tempdir().unwrap();
+        let outer = outer.path().canonicalize().unwrap();
+        assert_eq!(main_worktree(&outer), None);
+        let main = outer.join("main");
+        std::fs::create_dir_all(main.join("docs")).unwrap();
+        git(&main, &["init", "-q"]);
+        git(&main, &["commit", "-q", "--allow-empty", "-m", "x"]);
+        git(&main, &["worktree", "add", "-q", "../linked"]);
+        assert_eq!(main_worktree(&main.join("docs")), Some(main.clone()));
+        assert_eq!(main_worktree(&outer.join("linked")), Some(main));
     }
 }

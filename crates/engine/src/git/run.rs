@@ -1,7 +1,7 @@
-//! Starting git: one process, its output bounded, its time too.
+//! Starting git: one process, its output bounded, its time too; and why it did not do something.
 
-use super::{GitError, Result};
 use crate::process;
+use countersign_core::text;
 use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::{OsStr, OsString};
@@ -33,7 +33,6 @@ const FOREIGN: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
     GIT_EXTERNAL_DIFF GIT_DIFF_OPTS GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS \
     GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_TRACE";
 
-/// Git in a folder of a repository.
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: PathBuf,
@@ -57,7 +56,6 @@ impl Git {
         Self { timeout_seconds, ..self }
     }
 
-    /// The same with a variable.
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
@@ -248,4 +246,40 @@ fn words(args: &[OsString]) -> String {
     let named = args.iter().map(|arg| arg.to_string_lossy());
     let mut named = named.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
     countersign_core::text::visible_line(named.next().as_deref().unwrap_or("")).into_owned()
+}
+
+/// How much of git's own words is shown.
+const WORDS_BYTES: usize = 2 * 1024;
+
+pub(super) type Result<T, E = GitError> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("git could not be started: {0}; install git, or put it on the PATH")]
+    NotStarted(std::io::Error),
+    #[error("`git {command}` failed: {words}")]
+    Failed { command: String, code: Option<i32>, words: String },
+    #[error("`git {command}` did not end within {seconds} seconds")]
+    TimedOut { command: String, seconds: u64 },
+    #[error("`git {command}` wrote more than {limit_bytes} bytes")]
+    TooMuchOutput { command: String, limit_bytes: u64 },
+    #[error("`git {0}` answered with something unexpected: {1}")]
+    Unexpected(String, String),
+}
+
+impl GitError {
+    pub(super) fn failed(command: &str, code: Option<i32>, stderr: &[u8]) -> Self {
+        let said = String::from_utf8_lossy(stderr);
+        let words = text::visible_line(text::cut_front(said.trim(), WORDS_BYTES)).into_owned();
+        let words = match (words.is_empty(), code) {
+            (false, _) => words,
+            (true, Some(code)) => format!("exit code {code}"),
+            (true, None) => "it was ended by a signal".to_owned(),
+        };
+        Self::Failed { command: command.to_owned(), code, words }
+    }
+
+    pub fn unexpected(command: &str, words: impl Into<String>) -> Self {
+        Self::Unexpected(command.to_owned(), words.into())
+    }
 }

@@ -105,7 +105,6 @@ fn jittered(wait: Duration, seed: &str) -> Duration {
     wait * (75 + hash % 51) / 100
 }
 
-/// The wait that a response asks for.
 pub fn asked_for(headers: &HeaderMap) -> Option<Duration> {
     wait(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }

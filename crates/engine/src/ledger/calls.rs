@@ -19,7 +19,6 @@ pub struct Report {
     pub model: Option<String>,
     pub tokens_in: Option<u64>,
     pub tokens_out: Option<u64>,
-    /// The price, where it is known.
     pub cost_microusd: Option<u64>,
     /// The reply; cut at [`MAX_REPLY_BYTES`].
     pub reply: Option<String>,
@@ -33,12 +32,10 @@ pub enum CallState {
     Failed,
 }
 
-/// One question to one reviewer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub id: CallId,
     pub round: u32,
-    /// Index of the assignment in its round.
     pub assignment: Option<u32>,
     pub reviewer: String,
     pub state: CallState,
@@ -100,8 +97,7 @@ pub(super) async fn report(session: &mut Session, call: &CallId, report: &Report
     }
 }
 
-/// A count as databases keep it. A reviewer may report any number, and one that became negative would give back what
-/// others have spent.
+/// A count as databases keep it: a reported number that became negative would give back what others have spent.
 pub(super) fn kept(count: u64) -> u64 {
     count.min(i64::MAX.cast_unsigned())
 }
@@ -121,7 +117,6 @@ pub struct Cost {
     /// The day they were asked on, in UTC, as `YYYY-MM-DD`.
     pub day: String,
     pub reviewer: String,
-    /// The model that answered, where it is known.
     pub model: Option<String>,
     pub questions: u64,
     /// Tokens of questions that said so.

@@ -1,8 +1,7 @@
 //! Events as they are stored, and reading them back: each is checked against the chain before it is used.
 
-use super::chain;
 use super::projection::Row;
-use super::store::{End, Session, Stream};
+use super::store::{End, Lines, Session, Stream};
 use super::{LedgerError, Result, Stored};
 use countersign_core::ids::ReviewId;
 use countersign_core::review::{Event, Review, apply};
@@ -53,10 +52,10 @@ impl Line {
         let tampered = LedgerError::Tampered { seq: self.seq };
         let previous: &[u8] = match &self.previous {
             Some(previous) => previous,
-            None if self.seq == 1 => &chain::START,
+            None if self.seq == 1 => &START,
             None => return Err(tampered),
         };
-        let link = chain::link(previous, &self.stream, self.n, self.at_ms, &self.kind, &self.body);
+        let link = link(previous, &self.stream, self.n, self.at_ms, &self.kind, &self.body);
         if self.chain == link { Ok(()) } else { Err(tampered) }
     }
 
@@ -89,15 +88,14 @@ impl Line {
 
 /// New events at the end of a stream, each a kind and a body, and each chained to the one before it.
 pub(super) fn chained(end: End, stream: &str, at_ms: i64, events: Vec<(&str, String)>) -> Vec<Line> {
-    let End { mut n, mut seq, link } = end;
-    let mut previous = link;
+    let End { mut n, mut seq, link: mut previous } = end;
     let line = |(kind, body): (&str, String)| {
         (n, seq) = (n + 1, seq + 1);
-        let before: &[u8] = previous.as_deref().unwrap_or(&chain::START);
-        let link = chain::link(before, stream, n.cast_signed(), at_ms, kind, &body).to_vec();
-        let previous = previous.replace(link.clone());
+        let before: &[u8] = previous.as_deref().unwrap_or(&START);
+        let chain = link(before, stream, n.cast_signed(), at_ms, kind, &body).to_vec();
+        let previous = previous.replace(chain.clone());
         let (stream, kind) = (stream.to_owned(), kind.to_owned());
-        Line { seq, stream, n: n.cast_signed(), at_ms, kind, body, chain: link, previous }
+        Line { seq, stream, n: n.cast_signed(), at_ms, kind, body, chain, previous }
     };
     events.into_iter().map(line).collect()
 }
@@ -160,5 +158,76 @@ impl Stored {
         if self.n == 1 {
             self.opened_ms = at_ms;
         }
+    }
+}
+
+pub(super) type Link = [u8; 32];
+
+pub(super) const START: Link = [0; 32];
+
+/// The hash of an event, by its columns and the hash before it: an edit by hand is seen by every reader of the event. It
+/// is no proof against a forger who computes the hashes anew.
+pub(super) fn link(previous: &[u8], stream: &str, n: i64, at_ms: i64, kind: &str, body: &str) -> Link {
+    let mut hash = blake3::Hasher::new();
+    // Every part carries its length, so that no two events look alike when run together.
+    for part in [b"event/1", previous, stream.as_bytes(), &n.to_le_bytes(), &at_ms.to_le_bytes()] {
+        hash.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    for part in [kind, body] {
+        hash.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hash.finalize().into()
+}
+
+/// One event of a door's own stream. The ledger keeps and chains it; only the door knows its meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Its number in the stream, from 1 and without gaps.
+    pub n: u64,
+    pub at_ms: i64,
+    pub kind: String,
+    pub body: String,
+}
+
+/// The events of a stream, each checked against the chain.
+pub(super) async fn notes(session: &mut Session, stream: &str) -> Result<Vec<Note>> {
+    let mut notes = vec![];
+    for line in session.lines(Lines::Stream(stream, 0), u32::MAX).await? {
+        let (seq, note) = (line.seq, note(line)?);
+        if note.n != notes.len() as u64 + 1 {
+            return Err(LedgerError::Tampered { seq });
+        }
+        notes.push(note);
+    }
+    Ok(notes)
+}
+
+/// The last event of a stream, checked against the chain.
+pub(super) async fn last_note(session: &mut Session, stream: &str) -> Result<Option<Note>> {
+    session.lines(Lines::Last(stream), 1).await?.pop().map(note).transpose()
+}
+
+fn note(line: Line) -> Result<Note> {
+    line.check()?;
+    Ok(Note { n: line.number()?, at_ms: line.at_ms, kind: line.kind, body: line.body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_counts() {
+        let all = [
+            link(&START, "rv-a", 1, 5, "asked", "{}"),
+            link(&[1; 32], "rv-a", 1, 5, "asked", "{}"),
+            link(&START, "rv-b", 1, 5, "asked", "{}"),
+            link(&START, "rv-a", 2, 5, "asked", "{}"),
+            link(&START, "rv-a", 1, 6, "asked", "{}"),
+            link(&START, "rv-a", 1, 5, "aske", "d{}"),
+            link(&START, "rv-a", 1, 5, "asked", "{ }"),
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
     }
 }

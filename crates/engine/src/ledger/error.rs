@@ -18,7 +18,6 @@ pub enum LedgerError {
     /// No permission to write, or a read-only disk.
     #[error("the ledger cannot be written: {0}")]
     ReadOnly(String),
-    /// No permission to read.
     #[error("the ledger cannot be read: {0}")]
     Unreadable(String),
     /// A write failed although writing is allowed; with the message of SQLite or the system.

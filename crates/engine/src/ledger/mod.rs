@@ -9,12 +9,9 @@
 //! and what it means is the same in both, and is written here once.
 
 mod calls;
-mod chain;
 mod entry;
 mod error;
-mod handles;
 mod memory;
-mod notes;
 mod projection;
 mod rulings;
 mod sqlite;
@@ -22,24 +19,22 @@ mod store;
 mod transaction;
 mod verify;
 
-pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
-pub use entry::{Entry, Recorded};
-pub use error::LedgerError;
-pub use handles::{Holder, Watcher};
-pub use notes::Note;
-pub use projection::{Count, Row};
-pub use sqlite::{FORMAT, LEDGER_FILE};
-pub use transaction::{Draft, Transaction};
-
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Known, Review};
 use error::Result;
 use std::path::Path;
 use std::sync::Arc;
-use store::{Lines, Rows, Session, Store};
+use store::{Kept, Lines, Rows, Session, Store};
+use tokio::sync::watch;
 
-/// How many matches of a prefix are named.
+pub use calls::{Call, CallState, Cost, MAX_REPLY_BYTES, Report, Scope};
+pub use entry::{Entry, Note, Recorded};
+pub use error::LedgerError;
+pub use projection::{Count, Row};
+pub use sqlite::{FORMAT, LEDGER_FILE};
+pub use transaction::{Draft, Transaction};
+
 pub const MAX_MATCHES: u32 = 16;
 
 #[derive(Clone)]
@@ -52,7 +47,6 @@ struct Inner {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// The fold of its events.
     pub review: Review,
     /// How many events that is.
     pub n: u64,
@@ -87,7 +81,6 @@ impl Ledger {
         if dir.is_dir() { sqlite::ignore_by_git(dir) } else { Ok(()) }
     }
 
-    /// Whether there is a ledger in this folder.
     pub fn is_in(dir: &Path) -> bool {
         sqlite::file(dir).symlink_metadata().is_ok()
     }
@@ -97,8 +90,7 @@ impl Ledger {
         sqlite::make_folder(dir)
     }
 
-    /// Opens the ledger in this folder if there is one; makes nothing, and reads also where nothing may be
-    /// written.
+    /// Opens the ledger in this folder if there is one; makes nothing, and reads also where writing is not allowed.
     pub async fn open_existing(dir: &Path) -> Result<Option<Self>> {
         let found = sqlite::Sqlite::open_existing(dir).await?;
         Ok(found.map(|store| Self::new(Store::Sqlite(store))))
@@ -123,7 +115,6 @@ impl Ledger {
         Ok(Holder { id, _lease: lease })
     }
 
-    /// Whether the holder of this name is still there.
     pub fn is_alive(&self, holder: &str) -> bool {
         self.0.store.is_alive(holder)
     }
@@ -155,8 +146,7 @@ impl Ledger {
         Ok(found.into_iter().map(Subject::from_text).collect())
     }
 
-    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
-    /// `passed_since_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and passes since `passed_since_ms`.
     pub async fn rulings(
         &self,
         candidates: impl IntoIterator<Item = &Candidate>,
@@ -186,7 +176,6 @@ impl Ledger {
         self.read().await?.rows(Rows::PageFor(subject, filter)).await
     }
 
-    /// How many reviews stand how.
     pub async fn counts(&self) -> Result<Vec<Count>> {
         self.read().await?.counts().await
     }
@@ -219,7 +208,7 @@ impl Ledger {
 
     /// What is recorded in a door's own stream.
     pub async fn notes(&self, stream: &str) -> Result<Vec<Note>> {
-        notes::of(&mut self.read().await?, stream).await
+        entry::notes(&mut self.read().await?, stream).await
     }
 
     /// The doors' own streams whose names begin like this, the one that changed last first.
@@ -241,8 +230,7 @@ impl Ledger {
         self.read().await?.lines(which, limit).await?.into_iter().map(entry::Line::entry).collect()
     }
 
-    /// Everything recorded after this number, of reviews and of doors, oldest first. Nothing means that there is
-    /// nothing yet: a file that lost its name has nothing to come.
+    /// Everything recorded after this number, oldest first. Nothing means nothing yet: a replaced file is an error.
     pub async fn feed(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
         let page = self.read().await?.feed(after, limit).await?;
         if page.is_empty() {
@@ -278,5 +266,34 @@ impl Ledger {
 
     fn tell_watchers(&self) {
         self.0.changes.send_modify(|count| *count += 1);
+    }
+}
+
+/// Tells when something may have changed. Make it first, then read, then wait: so nothing is missed.
+pub struct Watcher {
+    receiver: watch::Receiver<u64>,
+    _follows: Kept,
+}
+
+impl Watcher {
+    /// Waits until something may have changed. What can no longer be read counts as changed: the next read says why.
+    pub async fn changed(&mut self) {
+        // Without a ledger nothing changes any more.
+        if self.receiver.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A name of this process, for as long as it is kept.
+pub struct Holder {
+    id: String,
+    _lease: Kept,
+}
+
+impl Holder {
+    /// The name other processes ask about.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 }

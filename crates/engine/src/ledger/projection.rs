@@ -22,7 +22,6 @@ pub struct Row {
     /// Rounds that ended in needs work since it was opened or lifted.
     pub attempts: u32,
     pub digest: Option<Digest>,
-    /// The process that does what is due.
     pub holder: Option<String>,
     pub opened_ms: i64,
     pub changed_ms: i64,

@@ -88,7 +88,6 @@ async fn found(session: &mut Session, wanted: &[String]) -> Result<Vec<(Known, i
     Ok(all)
 }
 
-/// The ruling that an event is.
 fn known(line: &Line) -> Result<Option<Known>> {
     let n = line.number()?;
     let Event::Answered { key, answer, by, place, .. } = line.event()? else { return Ok(None) };

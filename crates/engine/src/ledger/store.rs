@@ -32,7 +32,6 @@ pub(super) enum Session {
     Memory(memory::Session),
 }
 
-/// Where the ledger and a stream end.
 pub(super) struct End {
     pub n: u64,
     /// The number of the ledger's last event.

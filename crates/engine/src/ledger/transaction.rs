@@ -1,18 +1,17 @@
 //! Write transactions: one at a time, begun before anything is read, so that what was read still holds at the commit.
 
 use super::calls::Begun;
-use super::entry::{chained, load};
+use super::entry::{self, chained, load};
 use super::projection::Row;
 use super::store::{End, Rows, Session};
-use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, notes, rulings};
+use super::{CallState, Ledger, LedgerError, Note, Report, Result, Scope, Stored, calls, rulings};
 use crate::fault::{Moment, kill_if_chosen};
 use countersign_core::cost::Spending;
 use countersign_core::ids::{CallId, ReviewId, Subject};
 use countersign_core::plan::Candidate;
 use countersign_core::review::{Event, Known, Review};
 
-/// A write transaction. Dropped without [`commit`](Self::commit), or after a failed write, nothing of it
-/// stays.
+/// A write transaction. Without [`commit`](Self::commit), or after a failed write, nothing of it stays.
 pub struct Transaction {
     pub(super) ledger: Ledger,
     /// None after a failed write.
@@ -37,8 +36,7 @@ impl Transaction {
         self.write(draft).await
     }
 
-    /// Begins an append whose events are decided one by one, each on the review after the events before it. Has the same
-    /// conflict as [`append`](Self::append).
+    /// Like [`append`](Self::append), for events that are decided one by one, each on the review so far.
     pub async fn draft(&mut self, from: Stored, at_ms: i64) -> Result<Draft> {
         let end = self.session()?.end(from.review.id.as_str()).await?;
         if end.n != from.n {
@@ -64,8 +62,7 @@ impl Transaction {
         }
     }
 
-    /// The rulings of these candidates that stand beyond their review: failures, and what passed at
-    /// `passed_since_ms` or later.
+    /// The rulings of these candidates that stand beyond their review: failures, and passes since `passed_since_ms`.
     pub async fn rulings(
         &mut self,
         candidates: impl IntoIterator<Item = &Candidate>,
@@ -101,7 +98,7 @@ impl Transaction {
 
     /// What is recorded in a door's own stream.
     pub async fn notes(&mut self, stream: &str) -> Result<Vec<Note>> {
-        notes::of(self.session()?, stream).await
+        entry::notes(self.session()?, stream).await
     }
 
     /// Appends to a door's own stream, of which `known` events are known, each a kind and a body. Where more is
@@ -123,7 +120,7 @@ impl Transaction {
     }
 
     pub async fn last_note(&mut self, stream: &str) -> Result<Option<Note>> {
-        notes::last(self.session()?, stream).await
+        entry::last_note(self.session()?, stream).await
     }
 
     pub async fn spent(&mut self, scope: Scope<'_>) -> Result<Spending> {
@@ -173,7 +170,6 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The review with everything that was added.
     pub fn review(&self) -> &Review {
         &self.stored.review
     }
@@ -184,7 +180,6 @@ impl Draft {
     }
 }
 
-/// The latest review of a subject.
 pub(super) async fn latest_for(session: &mut Session, subject: &Subject) -> Result<Option<Stored>> {
     match session.rows(Rows::Latest(subject)).await?.pop() {
         None => Ok(None),

@@ -11,7 +11,6 @@ const MAX_ANCESTORS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
     pub pid: u32,
-    /// Its command line.
     pub args: Vec<OsString>,
     /// Its variables; none where they may not be read.
     pub variables: Option<Vec<(OsString, OsString)>>,
@@ -32,8 +31,7 @@ impl Ancestor {
     }
 }
 
-/// Whether a guard above this process guards a call with this mark. A guard ends together with its call, so the call is
-/// under way.
+/// Whether a guard above this process guards a call with this mark: it ends with its call, so the call is under way.
 pub fn is_below_guard(name: &str, mark: &OsStr) -> bool {
     ancestors().iter().any(|ancestor| ancestor.guards(name, mark))
 }

@@ -26,7 +26,6 @@ pub(super) const KILL_AT_MOST: Duration = Duration::from_secs(5);
 /// Stands for the pid of a watcher where there is none.
 pub(super) const NO_WATCHER: u64 = 0;
 
-/// What the guard waits for.
 pub(super) enum GuardEvent {
     /// The lifeline has ended, or the watcher.
     Cut,

@@ -14,23 +14,22 @@ mod ancestors;
 mod guard;
 mod guarded;
 mod own;
-mod report;
 mod run;
 mod tree;
 #[cfg(target_os = "linux")]
 mod watcher;
-
-pub use ancestors::{Ancestor, ancestors, is_below_guard};
-pub use guard::guard_main;
-pub use guarded::all_ended;
-pub use own::{adopt_orphans, spawn};
-pub use run::run;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use ancestors::{Ancestor, ancestors, is_below_guard};
+pub use guard::guard_main;
+pub use guarded::all_ended;
+pub use own::{adopt_orphans, spawn};
+pub use run::run;
 
 /// The first argument that makes our binary a guard.
 pub const GUARD_ARG: &str = "__guard";
@@ -103,9 +102,7 @@ pub enum How {
     Exited(i32),
     /// By a signal that was not ours.
     Signalled(i32),
-    /// It did not begin.
     NotStarted {
-        /// Why.
         reason: String,
     },
     TimedOut,
@@ -139,7 +136,6 @@ impl Tap {
         Self(Arc::new(write))
     }
 
-    /// Hands a piece on.
     pub fn write(&self, piece: &[u8]) {
         (self.0)(piece);
     }
@@ -148,5 +144,52 @@ impl Tap {
 impl fmt::Debug for Tap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tap")
+    }
+}
+
+impl How {
+    /// The line of this end. [`How::GuardLost`] says that the lifeline was cut: the process that cut it knows why.
+    fn report(&self) -> String {
+        match self {
+            Self::Exited(code) => format!("exited {code}\n"),
+            Self::Signalled(signal) => format!("signalled {signal}\n"),
+            Self::NotStarted { reason } => format!("not-started {}\n", reason.replace('\n', " ")),
+            _ => "cut\n".to_owned(),
+        }
+    }
+
+    /// Parses a line; an incomplete line is no report.
+    fn parse(line: &str) -> Option<Self> {
+        let line = line.strip_suffix('\n')?;
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "exited" => rest.parse().ok().map(Self::Exited),
+            "signalled" => rest.parse().ok().map(Self::Signalled),
+            "not-started" => Some(Self::NotStarted { reason: rest.to_owned() }),
+            "cut" => Some(Self::GuardLost),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_come_back_as_they_were_said_and_halves_do_not() {
+        let reports = [
+            How::Exited(0),
+            How::Exited(-1),
+            How::Signalled(9),
+            How::NotStarted { reason: "no such file".into() },
+            How::GuardLost,
+        ];
+        for report in reports {
+            assert_eq!(How::parse(&report.report()), Some(report));
+        }
+        for line in ["", "exited 0", "exited\n", "exited x\n", "done 0\n"] {
+            assert_eq!(How::parse(line), None, "{line:?}");
+        }
     }
 }

@@ -55,8 +55,7 @@ pub(super) struct Process {
     pub is_dead: bool,
 }
 
-/// All descendants of some processes. A guard is the sub-reaper of its tree, so orphans are found too; on systems without
-/// sub-reapers they are not.
+/// All descendants of some processes. Orphans are found only on systems with sub-reapers: there the guard is theirs.
 pub(super) fn below(all: &[Process], roots: Vec<Pid>) -> Vec<Pid> {
     let (mut found, mut next) = (roots, 0);
     let given = found.len();

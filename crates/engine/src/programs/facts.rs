@@ -57,11 +57,9 @@ pub struct Facts {
     pub light_model: Option<&'static str>,
     /// Variables that choose its service or what it loads; one that ends in `_` stands for all with this prefix.
     pub steering: &'static [&'static str],
-    /// The longest prompt it reads.
     pub prompt_max_bytes: usize,
     /// Whether it can be held to reading the files of one folder. If not, the question carries everything.
     pub reads_files: bool,
-    /// The variable that chooses its model.
     pub model_variable: Option<&'static str>,
     /// Variables that it is handed beside the common ones: the way to its service, and its sign-in.
     pub kept: &'static [&'static str],
@@ -75,7 +73,6 @@ pub struct Facts {
     pub reports_cost: bool,
     /// Command line, prompt and files of a question.
     pub prepare: fn(&Form<'_>) -> Setup,
-    /// What it means by what it left.
     pub parse_output: fn(&Ended) -> ParsedOutput,
     /// How many files it opened, by its own record; none where it keeps no such record.
     pub opened: fn(&Ended) -> Option<usize>,

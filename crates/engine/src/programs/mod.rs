@@ -17,16 +17,15 @@ mod program;
 mod qwen;
 mod reply;
 pub mod stop;
-mod working;
 
 pub use environment::{environment, kept};
 pub use facts::{Api, Credentials, Facts, Form, Record, Setup, Vendor};
 pub use program::{
-    Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, Program, Programs, ServerEntry, ServerForm, listed,
+    Dialect, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, Programs, ServerEntry, ServerForm,
+    Working, listed,
 };
 pub use reply::{Kind, ParsedOutput, Problem, ProgramName, Said, Usage, not_exited};
 pub(crate) use reply::{events, kind_in, microusd, sum_known};
-pub use working::{ModelArgument, Working};
 
 /// Every program there is. A new one is a folder and a row here.
 pub const PROGRAMS: Programs = Programs(&[

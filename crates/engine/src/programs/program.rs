@@ -1,7 +1,9 @@
 //! The row of an agent program with its marks, hook and settings entry, and queries over all rows. All code that differs by
 //! program goes through here, so a program with a row is known everywhere.
 
-use super::{Facts, Vendor};
+use super::{Facts, ParsedOutput, Vendor};
+use crate::process::Ended;
+use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
@@ -9,7 +11,6 @@ use std::fmt;
 pub struct Program {
     /// Its name on the PATH, of its process, in `use:` and in `--agent`.
     pub name: &'static str,
-    /// Who makes its models, where that is one.
     pub vendor: Option<Vendor>,
     /// Variables that it sets for whatever its agent starts.
     pub marks: &'static [Mark],
@@ -85,7 +86,6 @@ impl Programs {
         own.chain(COMMON.iter().map(|mark| (mark, None)))
     }
 
-    /// The marks among variables.
     pub fn marked(
         self,
         variables: &[(OsString, OsString)],
@@ -118,7 +118,6 @@ impl Mark {
         Self { name, value: None }
     }
 
-    /// Whether a variable is this mark.
     pub fn is(&self, name: &OsStr, value: &OsStr) -> bool {
         name == self.name && self.value.is_none_or(|only| value == only)
     }
@@ -136,7 +135,6 @@ pub struct Hook {
     pub program: &'static Facts,
     /// What people call the event, for help.
     pub title: &'static str,
-    /// The event, as the program calls it.
     pub event: &'static str,
     /// The variable in which the program names its project, wherever the agent has gone meanwhile.
     pub project_variable: Option<&'static str>,
@@ -161,7 +159,6 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// How a settings file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// JSON, and what the program allows beside it.
@@ -194,9 +191,7 @@ pub struct ServerEntry {
     pub path: &'static [&'static str],
     /// What a new file has beside the entry.
     pub new_file: Option<&'static str>,
-    /// In which words the server is described.
     pub form: ServerForm,
-    /// What a person does next.
     pub next: &'static str,
 }
 
@@ -207,4 +202,86 @@ pub enum ServerForm {
     CommandAndArgs,
     /// `command` is all of it.
     LocalCommand,
+}
+
+/// What is particular about a program that works: it writes files and runs commands in its folder without asking, with the
+/// user's own settings, instructions and environment. Reviews use the judging form instead.
+pub struct Working {
+    /// Its arguments; the prompt is its standard input.
+    pub args: &'static [&'static str],
+    /// The argument that chooses its model, to be followed by the name in the same word or in the next.
+    pub model: ModelArgument,
+    pub last: &'static [&'static str],
+    /// What existing configurations say on their own and we say ourselves.
+    pub own: &'static [&'static str],
+    pub set: &'static [(&'static str, &'static str)],
+    /// What it said last, and what it cost.
+    pub parse_output: fn(&Ended) -> ParsedOutput,
+    /// What a line of its output says to people who watch.
+    pub live: fn(&Value) -> Option<String>,
+}
+
+/// How a model is named on a command line.
+#[derive(Clone, Copy, Debug)]
+pub enum ModelArgument {
+    /// `--model=NAME`: in one word, so that no name is taken for an option.
+    Joined(&'static str),
+    /// `-m NAME`.
+    Next(&'static str),
+}
+
+impl Working {
+    /// The whole command line but the program, with whatever the user adds.
+    pub fn line(&self, model: Option<&str>, more: &[String]) -> Vec<OsString> {
+        let mut line: Vec<OsString> = self.args.iter().map(OsString::from).collect();
+        match (model, self.model) {
+            (Some(name), ModelArgument::Joined(flag)) => line.push(format!("{flag}{name}").into()),
+            (Some(name), ModelArgument::Next(flag)) => line.extend([flag.into(), name.into()]),
+            (None, _) => {}
+        }
+        line.extend(more.iter().map(OsString::from));
+        line.extend(self.last.iter().map(OsString::from));
+        line
+    }
+}
+
+/// A tool with the one argument that tells most.
+pub(super) fn used(tool: &str, input: &Value) -> String {
+    let telling = ["command", "file_path", "filePath", "path", "pattern", "url"];
+    let argument = telling.iter().find_map(|name| input[*name].as_str());
+    format!("→ {tool} {}", argument.unwrap_or_default()).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::{Facts, claude, codex, gemini, opencode};
+    use serde_json::json;
+
+    fn words(facts: &Facts, model: Option<&str>) -> String {
+        let line = facts.working.line(model, &["--more".to_owned()]);
+        line.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_model_stands_before_what_the_user_adds_and_the_prompt_is_never_an_argument() {
+        assert!(words(&claude::FACTS, Some("opus")).ends_with("NotebookEdit --model=opus --more"));
+        assert!(words(&codex::FACTS, Some("o3")).ends_with("-s workspace-write -m o3 --more -"));
+        assert_eq!(words(&gemini::FACTS, None), "--output-format json --approval-mode yolo --more");
+        assert_eq!(words(&opencode::FACTS, Some("a/b")), "run --format json -m a/b --more");
+    }
+
+    #[test]
+    fn people_who_watch_see_words_and_tools() {
+        let claude = json!({ "type": "assistant", "message": { "content": [
+            { "type": "text", "text": "I look." },
+            { "type": "tool_use", "name": "Bash", "input": { "command": "ls" } },
+        ] } });
+        assert_eq!((claude::FACTS.working.live)(&claude).as_deref(), Some("I look.\n→ Bash ls"));
+        let codex =
+            json!({ "type": "item.started", "item": { "type": "command_execution", "command": "ls" } });
+        assert_eq!((codex::FACTS.working.live)(&codex).as_deref(), Some("$ ls"));
+        let opencode = json!({ "type": "text", "part": { "text": "hello" } });
+        assert_eq!((opencode::FACTS.working.live)(&opencode).as_deref(), Some("hello"));
+        assert_eq!((claude::FACTS.working.live)(&json!({ "type": "system" })), None);
+    }
 }

@@ -65,7 +65,6 @@ pub(crate) fn kind_in(table: &[(&str, Kind)], text: &str) -> Option<Kind> {
     table.iter().find(|(words, _)| text.contains(words)).map(|(_, kind)| *kind)
 }
 
-/// What came back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedOutput {
     /// What it said, still to be held against the question.
@@ -124,7 +123,6 @@ pub enum Kind {
     ReplyTooLong,
     /// It went back and forth too often.
     TurnsUsedUp,
-    /// It has spent what it may spend.
     BudgetUsedUp,
     TimedOut,
     /// It ended without a word, or by a signal.
@@ -158,7 +156,6 @@ impl Problem {
         Self { kind, quoted: text::cut(&line, QUOTED_BYTES).to_owned() }
     }
 
-    /// The reason for "no verdict".
     pub fn why(&self) -> NoVerdict {
         match self.kind {
             Kind::TimedOut => NoVerdict::Timeout,
@@ -184,7 +181,6 @@ impl Problem {
         )
     }
 
-    /// What happened and what to do, in words.
     pub fn words(&self, asked: &ProgramName<'_>) -> String {
         let words = match self.kind {
             Kind::NotInstalled => "{name} is not installed, or not on the PATH; see {install}",
@@ -217,10 +213,8 @@ impl Problem {
     }
 }
 
-/// How messages name a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramName<'a> {
-    /// Its name, as it stands in a sentence.
     pub name: &'a str,
     pub install: &'a str,
     pub sign_in: &'a str,

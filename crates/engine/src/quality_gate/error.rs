@@ -53,7 +53,6 @@ pub enum QualityGateError {
     Changed(#[from] Changed),
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The files could not be looked at.
     #[error("could not look at the files: {0}")]
     Files(#[from] io::Error),
     #[error("{0}")]
@@ -113,7 +112,6 @@ impl fmt::Display for Unfinished {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", text::visible_line(target_file.as_ref().unwrap_or(review_run_each)))]
 pub struct Unanswered {
-    /// The review's `run_each`.
     pub review_run_each: String,
     /// The file, where files are reviewed one by one.
     pub target_file: Option<String>,

@@ -9,16 +9,7 @@
 //! otherwise it lists their paths, and the reviewer reads them. If a file changes meanwhile, there is no verdict.
 
 mod error;
-mod result;
 mod step;
-
-pub use crate::reviewer::{Asked, CliError, CliQuestion, ReviewerCli};
-pub use countersign_core::answer::Ruling as CriterionResult;
-pub use countersign_core::policy::DEFAULT_MAX_INLINE_FILES;
-pub use countersign_core::submission::OutputKind;
-pub use error::{QualityGateError, Unanswered, Unfinished};
-pub use result::{QualityGateResult, ReviewResult};
-pub use step::{OutputValue, STEP, StepReview, StepWork};
 
 use crate::config::DEFAULT_BYTES;
 use crate::engine::{Bounds, Engine, EngineError, Judge, Panel, Panelist, Planner, Request, section};
@@ -27,6 +18,7 @@ use crate::process::GuardProgram;
 use crate::reviewer::{EndsWith, Library};
 use crate::workspace;
 use countersign_core::answer;
+use countersign_core::answer::{Answer, NO_CRITERIA};
 use countersign_core::cost::Budget;
 use countersign_core::ids::Subject;
 use countersign_core::judge::RoundEnd;
@@ -37,6 +29,7 @@ use countersign_core::redact::Redaction;
 use countersign_core::review::Round;
 use countersign_core::rule::Rule;
 use countersign_core::submission::Submission;
+use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
@@ -44,13 +37,20 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+pub use crate::reviewer::{Asked, CliError, CliQuestion, ReviewerCli};
+pub use countersign_core::answer::Reply as QualityGateResult;
+pub use countersign_core::answer::Ruling as CriterionResult;
+pub use countersign_core::policy::DEFAULT_MAX_INLINE_FILES;
+pub use countersign_core::submission::OutputKind;
+pub use error::{QualityGateError, Unanswered, Unfinished};
+pub use step::{OutputValue, STEP, StepReview, StepWork};
+
 /// Up to this much text goes into one question; it is the configuration's default for a prompt.
 pub const MAX_PROMPT_BYTES: u64 = DEFAULT_BYTES as u64;
 
 /// The schema every reply is asked for in.
 pub static QUALITY_GATE_RESPONSE_SCHEMA: LazyLock<Value> = LazyLock::new(prompt::response_schema);
 
-/// The schema every reply is asked for in.
 pub fn quality_gate_response_schema() -> &'static Value {
     &QUALITY_GATE_RESPONSE_SCHEMA
 }
@@ -91,7 +91,7 @@ impl QualityGate {
         additional_review_guidance: Option<&str>,
     ) -> Result<QualityGateResult, QualityGateError> {
         if quality_criteria.is_empty() {
-            return Ok(result::no_criteria());
+            return Ok(no_criteria());
         }
         let review = StepReview {
             run_each: STEP.to_owned(),
@@ -183,7 +183,7 @@ impl QualityGate {
         };
         let mut ended = vec![];
         for rule in rules.iter().filter(|rule| rule.criteria.is_empty()) {
-            let passed = |target| (rule.name.clone(), target, Ok(result::no_criteria()));
+            let passed = |target| (rule.name.clone(), target, Ok(no_criteria()));
             ended.extend(targets_of(rule, &gathered)?.into_iter().map(passed));
         }
         if let Some(prepared) = prepared {
@@ -246,7 +246,7 @@ fn evaluated(rules: &[Rule], round: &Round) -> Vec<Evaluated> {
     let of_assignment = |assignment: &plan::Assignment| {
         let rule = rules.get(assignment.rule).map(|rule| rule.name.clone()).unwrap_or_default();
         let result = match round.answer_to(assignment) {
-            Some((_, given)) if holds => Ok(result::verdict_of(given.answer.clone())),
+            Some((_, given)) if holds => Ok(verdict_of(given.answer.clone())),
             _ => Err(QualityGateError::of(round.failure_of(assignment), assignment.files.len())),
         };
         (rule, assignment.target.clone(), result)
@@ -277,4 +277,34 @@ fn failed_verdicts(ended: Vec<Evaluated>) -> Result<Vec<ReviewResult>, QualityGa
     }
     verdicts.retain(|verdict| !verdict.passed);
     Ok(verdicts)
+}
+
+/// The verdict of a review without criteria.
+fn no_criteria() -> QualityGateResult {
+    QualityGateResult { passed: true, feedback: NO_CRITERIA.to_owned(), criteria_results: vec![] }
+}
+
+/// The verdict of a valid answer: its rulings decide, not its overall result.
+fn verdict_of(answer: Answer) -> QualityGateResult {
+    QualityGateResult { passed: !answer.fails(), feedback: answer.feedback, criteria_results: answer.rulings }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReviewResult {
+    /// The review's `run_each`.
+    pub review_run_each: String,
+    /// The file, where the files of a `files` output are reviewed one by one.
+    pub target_file: Option<String>,
+    pub passed: bool,
+    /// What there is to say about the whole.
+    pub feedback: String,
+    /// The rulings by criterion; empty where a failing reply gave none.
+    pub criteria_results: Vec<CriterionResult>,
+}
+
+impl ReviewResult {
+    fn new(review_run_each: String, target_file: Option<String>, result: QualityGateResult) -> Self {
+        let QualityGateResult { passed, feedback, criteria_results } = result;
+        Self { review_run_each, target_file, passed, feedback, criteria_results }
+    }
 }

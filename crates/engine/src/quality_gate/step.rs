@@ -13,7 +13,6 @@ use std::path::{Component, Path};
 /// The `run_each` of a review that looks at all outputs together.
 pub const STEP: &str = "step";
 
-/// What was handed in for an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputValue {
     File(String),

@@ -11,10 +11,8 @@ use countersign_core::submission::{Form, Material};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a question asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// A ruling on each criterion.
     Rulings,
     /// Something else, in this shape.
     Consultation(Shape),
@@ -32,7 +30,6 @@ pub struct Brief {
     pub criteria: Vec<Criterion>,
     /// The system prompt, with the defect of the first reply where this is the second try.
     pub system_prompt: String,
-    /// The outputs and notes.
     pub payload: String,
     pub files: Vec<Material>,
     pub shown: Vec<Shown>,
@@ -108,7 +105,6 @@ impl Failed {
 /// What came back from a reviewer: a checked answer, or its unchecked words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told<T = Answer> {
-    /// What it is, or why there is none.
     pub result: Result<T, Failed>,
     /// The reply as it came, for the ledger.
     pub reply: Option<String>,

@@ -23,14 +23,11 @@ pub trait Files: Send + Sync {
     fn body(&self, file: &Material) -> Result<Body, Failed>;
     fn exists(&self, path: &str) -> bool;
     /// Holds files to what was gathered while a command reads them by their paths; an error if they are others now.
-    fn hold(&self, files: &[Material]) -> Result<Box<dyn Held>, Failed>;
+    fn hold(&self, files: &[Material]) -> Result<LetGo, Failed>;
 }
 
-/// Files that a command is reading.
-pub trait Held: Send {
-    /// An error if a file was another at any moment since it is held.
-    fn let_go(self: Box<Self>) -> Result<(), Failed>;
-}
+/// Ends a hold: an error if a file was another at any moment since it was held.
+pub type LetGo = Box<dyn FnOnce() -> Result<(), Failed> + Send>;
 
 pub async fn rule_by_checks(
     guard: &GuardProgram,
@@ -63,9 +60,9 @@ async fn on_held_files(
     run: impl Future<Output = Result<Ruling, Failed>>,
 ) -> Result<Ruling, Failed> {
     let all = brief.files.clone();
-    let held = blocking(move || files.hold(&all)).await?;
+    let let_go = blocking(move || files.hold(&all)).await?;
     let ruling = run.await?;
-    blocking(move || held.let_go()).await?;
+    blocking(let_go).await?;
     Ok(ruling)
 }
 

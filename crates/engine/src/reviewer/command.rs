@@ -20,7 +20,6 @@ const STDERR_TAIL_BYTES: usize = 2 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     pub argv: Vec<String>,
-    /// Passed on in the brief.
     pub model: Option<String>,
 }
 

@@ -15,7 +15,6 @@ use std::time::Duration;
 /// Longer error messages are cut, with a note: they come from a program.
 const MAX_MESSAGE_BYTES: usize = 2 * 1024;
 
-/// One question, with everything it is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct CliQuestion<'a> {
     /// The reviewer's role, the criteria, the author's notes and the guidance.

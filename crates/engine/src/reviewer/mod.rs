@@ -12,7 +12,7 @@ pub mod service;
 
 pub use agent::Agent;
 pub use brief::{Asks, Brief, Failed, Told};
-pub use checking::{Files, Held, rule_by_checks};
+pub use checking::{Files, LetGo, rule_by_checks};
 pub use command::Command;
 pub use library::{Asked, CliError, CliQuestion, EndsWith, Library, ReviewerCli};
 pub use marked::Marked;

@@ -17,7 +17,6 @@ pub struct Recording {
     pub consults: Vec<Consult>,
 }
 
-/// The reply to a consultation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Consult {

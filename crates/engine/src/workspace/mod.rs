@@ -4,12 +4,10 @@
 //! prompt, not by the project, and what was hashed is what is sent.
 
 mod change;
-mod copy;
 mod gather;
 mod held;
 mod path;
 mod read;
-mod walk;
 #[cfg(target_os = "linux")]
 mod watch;
 mod write;
@@ -18,10 +16,8 @@ pub use change::{
     Change, ChangeError, ChangeLimits, ChangeWanted, ChangedFile, FileKind, Shape, change, fingerprint,
     summary,
 };
-pub use copy::{Copied, copy_into};
 pub use gather::gather;
 pub use held::{HeldFiles, Kept};
-pub use path::{PathProblem, Root, require_file};
-pub use read::{Changed, read_body, read_body_now, read_notes};
-pub use walk::{Found, walk};
+pub use path::{Found, PathProblem, Root, require_file, walk};
+pub use read::{Changed, Copied, copy_into, read_body, read_body_now, read_notes};
 pub use write::{UNFINISHED, write_atomically};

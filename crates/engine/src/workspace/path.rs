@@ -1,5 +1,6 @@
-//! Paths that stay inside the project root, and given texts that are read like files.
+//! Paths that stay inside the project root, the files of a folder, and given texts that are read like files.
 
+use ignore::WalkBuilder;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Seek, Write};
@@ -15,7 +16,6 @@ pub struct Root {
     given: Arc<BTreeMap<String, String>>,
 }
 
-/// Why a path is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum PathProblem {
     /// It leads out of the project: the path as given, and the root.
@@ -26,7 +26,6 @@ pub enum PathProblem {
     /// It is something that cannot be judged, such as a directory.
     #[error("`{0}` is {1}, not a file")]
     NotAFile(String, &'static str),
-    /// Its name is not text.
     #[error("`{0}` has a name that is not valid UTF-8")]
     NotText(String),
     #[error("`{0}` could not be read: {1}")]
@@ -55,7 +54,6 @@ impl Root {
         self.given.contains_key(path)
     }
 
-    /// The absolute path of a project path.
     pub fn join(&self, path: &str) -> PathBuf {
         self.path.join(path)
     }
@@ -162,6 +160,52 @@ fn kind(metadata: &Metadata) -> &'static str {
         () if kind.is_block_device() || kind.is_char_device() => "a device",
         () => "something special",
     }
+}
+
+/// Files of a folder, and what had to be left out.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Paths relative to the root, sorted.
+    pub files: Vec<String>,
+    /// What was left out, with the reason in words. Never silent.
+    pub left_out: Vec<String>,
+}
+
+/// Lists the files below a folder of the project. Ignored and hidden files are not the work.
+pub fn walk(root: &Root, folder: &str) -> Result<Found, PathProblem> {
+    let mut found = Found::default();
+    let start = root.join(folder);
+    let walker = WalkBuilder::new(&start).require_git(false).follow_links(false).build();
+    for entry in walker {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {
+                take(root, entry.path(), &mut found)?;
+            }
+            Ok(_) => {}
+            Err(error) => found.left_out.push(error.to_string()),
+        }
+    }
+    found.files.sort();
+    Ok(found)
+}
+
+fn take(root: &Root, path: &Path, found: &mut Found) -> Result<(), PathProblem> {
+    let relative = match root.relative(root.path(), path) {
+        Ok(relative) => relative,
+        Err(problem) => {
+            found.left_out.push(problem.to_string());
+            return Ok(());
+        }
+    };
+    match require_file(root, &relative) {
+        Ok(()) => found.files.push(relative),
+        // A link to a folder of the project is walked by that folder's own name.
+        Err(PathProblem::NotAFile(_, "a directory")) => {}
+        // Work that cannot be read must not pass unread.
+        Err(problem @ PathProblem::Unreadable { .. }) => return Err(problem),
+        Err(problem) => found.left_out.push(problem.to_string()),
+    }
+    Ok(())
 }
 
 #[cfg(test)]

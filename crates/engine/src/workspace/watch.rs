@@ -132,8 +132,7 @@ impl<'a> Paths<'a> {
         self.follow(&parent.join(name)).map(drop)
     }
 
-    /// Follows a path step by step, as the kernel does, and watches each step before it is taken. Returns the real path, as
-    /// far as it exists.
+    /// Follows a path step by step, as the kernel does; watches each step first. The real path, as far as it exists.
     fn follow(&mut self, path: &Path) -> io::Result<PathBuf> {
         let mut here = PathBuf::from("/");
         let mut steps: VecDeque<OsString> = steps(path).collect();

@@ -8,8 +8,7 @@ use std::path::Path;
 /// How the name of a file begins that was not finished, because its writer was killed.
 pub const UNFINISHED: &str = ".countersign-part-";
 
-/// Writes a file so that every reader sees the old text or the new one, and it stays after a loss of power. Who may
-/// read and write it stays as it was.
+/// Writes a file: every reader sees the old text or the new one, also after a loss of power. Its permissions stay.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;

@@ -12,7 +12,6 @@ const MAX_QUOTED_CHARS: usize = 60;
 /// Of more names than this, the others are neither compared nor listed.
 const MAX_KNOWN: usize = 40;
 
-/// One problem, where it is, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// A short stable word for programs.
@@ -49,8 +48,7 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column: message`, and the hint on a line of its own. The message of a file that cannot be read names the
-/// file itself.
+/// `file:line:column: message`, then the hint on its own line. The message of an unreadable file names the file itself.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place, .. } = self;

@@ -1,9 +1,11 @@
-//! Collects what is wrong with one file while its meaning is worked out.
+//! A file as far as it can be read, and what is wrong with it while its meaning is worked out.
 
 use super::at::At;
+use super::decode::{Fault, decode};
 use super::diagnostic::{Diagnostic, MAX_PROBLEMS, did_you_mean, quoted};
-use super::fault::Fault;
-use super::source::{Place, Source};
+use super::source::{FileBytes, Place, Source};
+use super::tree::{self, Value};
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
@@ -12,7 +14,6 @@ use std::sync::Arc;
 /// A longer name does not fit a line of a report.
 const MAX_NAME_CHARS: usize = 200;
 
-/// The problems of one file.
 pub struct ProblemList {
     source: Arc<Source>,
     pub problems: Vec<Diagnostic>,
@@ -46,8 +47,7 @@ impl ProblemList {
         self.problems.push(Diagnostic::new(code, self.place(span), message).with_hint(hint));
     }
 
-    /// Reports a name that is none of those known, with the one that is meant or all of them. `are_known` is
-    /// what they are.
+    /// Reports an unknown name, with the one that is meant or all known ones; `are_known` is what they are.
     pub fn report_unknown(
         &mut self,
         code: &'static str,
@@ -131,4 +131,28 @@ impl ProblemList {
 pub struct Named {
     pub name: String,
     pub span: Range<usize>,
+}
+
+/// A file that is YAML, with everything that is wrong with it so far.
+pub struct Document<T> {
+    pub sink: ProblemList,
+    /// Where it begins, for what is missing.
+    pub start: Range<usize>,
+    pub is_empty: bool,
+    /// What it says; nothing where it is empty or something else altogether, which is reported already.
+    pub value: Option<T>,
+}
+
+/// Reads a file. One that is not YAML has one problem and is no document.
+pub fn read<T: DeserializeOwned>(file: &FileBytes) -> Result<Document<T>, Diagnostic> {
+    let source = Source::read(file)?;
+    let root = tree::parse(&source)?;
+    let mut sink = ProblemList::new(&source);
+    let start = root.span.start..root.span.start;
+    if matches!(root.value, Value::Null) {
+        return Ok(Document { sink, start, is_empty: true, value: None });
+    }
+    let (value, faults) = decode::<T>(&root, source.text());
+    sink.faults(faults);
+    Ok(Document { sink, start, is_empty: false, value })
 }

@@ -9,7 +9,6 @@ use countersign_core::ids::{CallId, ReviewId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row};
 
-/// How many calls one statement begins.
 const CHUNK_CALLS: usize = 100;
 
 fn word(state: CallState) -> &'static str {

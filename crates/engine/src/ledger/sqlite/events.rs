@@ -8,9 +8,7 @@ use countersign_core::ids::ReviewId;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row};
 
-/// How many events one statement writes.
 const CHUNK_EVENTS: usize = 100;
-/// How many keys one statement asks for.
 const CHUNK_KEYS: usize = 500;
 
 /// A query for the columns of a [`Line`]; `p` is the event before `e`.

@@ -66,8 +66,7 @@ pub fn is_alive(dir: &Path, id: &str) -> bool {
             fs::remove_file(&path).ok();
             false
         }
-        // Where the lock cannot be asked for, waiting for a dead process is better than doing the work of a living one
-        // twice.
+        // If the lock cannot be asked for: better wait for a dead process than do the work of a living one twice.
         Ok((Err(TryLockError::WouldBlock | TryLockError::Error(_)), _)) => true,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }

@@ -1,23 +1,14 @@
 //! The store in one SQLite file that several processes may use at once: connections, transactions, locks.
 
 mod calls;
-mod error;
 mod events;
 mod lease;
 mod open;
-mod poll;
 mod reviews;
 mod schema;
 
-pub(super) use error::explain;
-pub(super) use lease::{Lease, is_alive, process_of};
-pub use open::LEDGER_FILE;
-pub(super) use open::{file, ignore_by_git, make_folder};
-pub use schema::FORMAT;
-
 use super::{LedgerError, Result};
-use open::{Access, BUSY_SECONDS};
-use poll::Poller;
+use open::{Access, BUSY_SECONDS, identity, options};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqlitePoolOptions, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row as _, SqliteConnection, SqlitePool};
@@ -25,6 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+use tokio::task::JoinHandle;
+
+pub(super) use lease::{Lease, is_alive, process_of};
+pub use open::LEDGER_FILE;
+pub(super) use open::{explain, file, ignore_by_git, make_folder};
+pub use schema::FORMAT;
 
 const MAX_READERS: u32 = 4;
 
@@ -196,8 +193,47 @@ fn number(row: &SqliteRow, column: &str) -> Result<u64> {
     u64::try_from(value).map_err(|_| LedgerError::Corrupt(format!("{column} is {value}")))
 }
 
-/// The end of the range of all texts that begin like this. A range instead of LIKE: it has no wildcards, and the index is
-/// used.
+/// The end of the range of all texts that begin like this. Unlike LIKE, it has no wildcards and uses the index.
 fn range_end(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
+}
+
+const POLL_MS: u64 = 100;
+
+/// Looks for changes by other processes for as long as there is a watcher.
+pub(super) struct Poller(JoinHandle<()>);
+
+impl Poller {
+    async fn start(
+        dir: &Path,
+        access: Access,
+        file: Option<(u64, u64)>,
+        changes: watch::Sender<u64>,
+    ) -> Result<Self> {
+        // A connection of its own: the number that is polled changes when *another* connection writes.
+        let mut connection = options(dir, access).connect().await?;
+        let mut seen = data_version(&mut connection).await?;
+        let dir = dir.to_owned();
+        Ok(Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(POLL_MS)).await;
+                let now = data_version(&mut connection).await.ok();
+                // A removed or renamed file is not written any more, so its version does not change.
+                if now != Some(seen) || identity(&dir) != file {
+                    seen = now.unwrap_or(seen);
+                    changes.send_modify(|count| *count += 1);
+                }
+            }
+        })))
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn data_version(connection: &mut SqliteConnection) -> Result<i64> {
+    Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(connection).await?)
 }

@@ -1,14 +1,15 @@
-//! Opening the file: who may write, how connections are made, and how a new ledger comes to be.
+//! Opening the file: who may write, how connections are made, how a new ledger comes to be, and what SQLite reports as
+//! errors of the ledger.
 
 use super::super::{LedgerError, Result};
 use super::schema::{self, Found};
+use libsqlite3_sys as sqlite;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 /// How long a connection waits for another process.
 pub(super) const BUSY_SECONDS: u64 = 10;
@@ -91,8 +92,7 @@ pub(super) fn readable(dir: &Path) -> bool {
     rustix::fs::access(file(dir), Mode::READ_OK) != Err(rustix::io::Errno::ACCESS)
 }
 
-/// Even reading a WAL database writes beside it. Where that is not possible and there is no WAL to read, the file is read
-/// as immutable.
+/// Reading a WAL database writes beside it. Where that is not possible and there is no WAL, it is read as immutable.
 pub(super) fn access(dir: &Path) -> Access {
     use rustix::fs::Access as Mode;
     let writable = |path: &Path| rustix::fs::access(path, Mode::WRITE_OK).is_ok();
@@ -125,6 +125,60 @@ async fn use_wal(connection: &mut SqliteConnection) -> Result<()> {
                 }
                 other => return Err(other),
             },
+        }
+    }
+}
+
+/// Below this much free space a failed write is put down to a full disk.
+const FULL_BELOW_BYTES: u64 = 256 * 1024;
+
+/// What SQLite reports where a file cannot grow.
+const WRITES: [i32; 3] =
+    [sqlite::SQLITE_IOERR_WRITE, sqlite::SQLITE_IOERR_TRUNCATE, sqlite::SQLITE_IOERR_SHMSIZE];
+
+/// Looks at the disk where SQLite does not say enough: it reports a file it has no room or no handle for
+/// as one that cannot be opened, read or written.
+pub fn explain(error: LedgerError, dir: &Path) -> LedgerError {
+    match error {
+        LedgerError::Other(_) | LedgerError::WriteFailed(_) if is_full(dir) => LedgerError::DiskFull,
+        LedgerError::ReadOnly(_) if !readable(dir) => LedgerError::Unreadable("permission denied".to_owned()),
+        LedgerError::ReadOnly(_) if access(dir) == Access::Write && is_full(dir) => LedgerError::DiskFull,
+        LedgerError::ReadOnly(words) if access(dir) == Access::Write => LedgerError::Other(words),
+        other => other,
+    }
+}
+
+fn is_full(dir: &Path) -> bool {
+    let Ok(room) = rustix::fs::statvfs(dir) else { return false };
+    let no_files_left = room.f_files > 0 && room.f_favail == 0;
+    no_files_left || room.f_bavail.saturating_mul(room.f_frsize) < FULL_BELOW_BYTES
+}
+
+impl From<sqlx::Error> for LedgerError {
+    fn from(error: sqlx::Error) -> Self {
+        let database = match error {
+            sqlx::Error::Database(database) => database,
+            sqlx::Error::Io(error) => return error.into(),
+            sqlx::Error::PoolTimedOut => return Self::Busy,
+            // A text in a column of numbers: the file was edited.
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+                return Self::Corrupt(error.to_string());
+            }
+            other => return Self::Other(other.to_string()),
+        };
+        let words = database.message().to_owned();
+        if database.is_unique_violation() {
+            return Self::Conflict;
+        }
+        // The low byte is the kind of failure, the rest its circumstances.
+        let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(sqlite::SQLITE_ERROR);
+        match code & 0xff {
+            sqlite::SQLITE_BUSY | sqlite::SQLITE_LOCKED => Self::Busy,
+            sqlite::SQLITE_CORRUPT | sqlite::SQLITE_NOTADB => Self::Corrupt(words),
+            sqlite::SQLITE_FULL => Self::DiskFull,
+            sqlite::SQLITE_READONLY | sqlite::SQLITE_PERM | sqlite::SQLITE_CANTOPEN => Self::ReadOnly(words),
+            _ if WRITES.contains(&code) => Self::WriteFailed(format!("{words}, SQLite code {code}")),
+            _ => Self::Other(format!("{words} (SQLite code {code})")),
         }
     }
 }

@@ -116,15 +116,12 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Found> 
 /// Makes the tables, or what an older ledger lacks, unless another process was faster.
 pub(super) async fn complete(connection: &mut SqliteConnection) -> Result<()> {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    match inspect(connection).await? {
-        Found::Ledger => {}
-        Found::Older => {
-            sqlx::raw_sql(UPGRADE).execute(&mut *connection).await?;
-        }
-        Found::Empty => {
-            sqlx::raw_sql(TABLES).execute(&mut *connection).await?;
-        }
-    }
+    let missing = match inspect(connection).await? {
+        Found::Ledger => "",
+        Found::Older => UPGRADE,
+        Found::Empty => TABLES,
+    };
+    sqlx::raw_sql(missing).execute(&mut *connection).await?;
     sqlx::raw_sql("COMMIT").execute(connection).await?;
     Ok(())
 }

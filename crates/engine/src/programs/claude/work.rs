@@ -2,7 +2,7 @@
 
 use crate::process::{Ended, How};
 use crate::programs;
-use crate::programs::working::used;
+use crate::programs::program::used;
 use crate::programs::{Kind, ModelArgument, ParsedOutput, Problem, Said, Working};
 use serde_json::Value;
 

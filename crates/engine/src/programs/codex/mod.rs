@@ -2,13 +2,13 @@
 
 mod call;
 mod parse_output;
-mod settings;
-mod work;
 
+use super::program::used;
 use super::{
-    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, Program, ProgramName, ServerEntry,
-    ServerForm, Vendor,
+    Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, ProgramName,
+    ServerEntry, ServerForm, Vendor, Working,
 };
+use serde_json::Value;
 
 pub static FACTS: Facts = Facts {
     name: "codex",
@@ -44,7 +44,7 @@ pub static FACTS: Facts = Facts {
         folder: ".codex",
         file: "auth.json",
     },
-    working: work::WORKING,
+    working: WORKING,
     reports_cost: false,
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
@@ -88,3 +88,23 @@ pub static PROGRAM: Program = Program {
                silently",
     }),
 };
+
+const WORKING: Working = Working {
+    args: &["exec", "--json", "--color", "never", "--skip-git-repo-check", "-s", "workspace-write"],
+    model: ModelArgument::Next("-m"),
+    last: &["-"],
+    own: &["exec"],
+    set: &[],
+    parse_output: parse_output::parse_output,
+    live,
+};
+
+fn live(event: &Value) -> Option<String> {
+    let item = &event["item"];
+    match (event["type"].as_str()?, item["type"].as_str()?) {
+        ("item.completed", "agent_message") => item["text"].as_str().map(str::to_owned),
+        ("item.started", "command_execution") => Some(format!("$ {}", item["command"].as_str()?)),
+        ("item.completed", "file_change") => Some(used("file_change", &item["changes"][0])),
+        _ => None,
+    }
+}

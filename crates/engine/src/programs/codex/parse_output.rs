@@ -34,7 +34,6 @@ struct Report {
     turns_begun: usize,
     turns_completed: usize,
     failure: Option<String>,
-    /// The last trouble on the way.
     trouble: Option<String>,
     /// A reply broke off, or there was one.
     spent: bool,
@@ -98,10 +97,8 @@ impl Report {
             return Err(ended_early(code, stderr));
         }
         if self.garbled {
-            return Err(Problem::new(
-                Kind::Garbled,
-                "the output of `codex` has a line that is not a valid event",
-            ));
+            let words = "the output of `codex` has a line that is not a valid event";
+            return Err(Problem::new(Kind::Garbled, words));
         }
         if (self.turns_begun, self.turns_completed) != (1, 1) {
             let (begun, completed) = (self.turns_begun, self.turns_completed);

@@ -3,7 +3,6 @@
 mod call;
 mod parse_output;
 mod record;
-mod settings;
 
 use super::{
     Credentials, Dialect, Facts, FileFormat, HOOK_SECONDS, Hook, Mark, ModelArgument, Program, ProgramName,

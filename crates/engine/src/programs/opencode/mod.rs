@@ -2,9 +2,13 @@
 
 mod call;
 mod parse_output;
-mod work;
 
-use super::{Credentials, Dialect, Facts, FileFormat, Mark, Program, ProgramName, ServerEntry, ServerForm};
+use super::program::used;
+use super::{
+    Credentials, Dialect, Facts, FileFormat, Mark, ModelArgument, Program, ProgramName, ServerEntry,
+    ServerForm, Working,
+};
+use serde_json::Value;
 
 pub static FACTS: Facts = Facts {
     name: "opencode",
@@ -43,7 +47,7 @@ pub static FACTS: Facts = Facts {
         folder: ".local/share",
         file: "opencode/auth.json",
     },
-    working: work::WORKING,
+    working: WORKING,
     reports_cost: true,
     prepare: call::prepare,
     parse_output: parse_output::parse_output,
@@ -74,3 +78,22 @@ pub static PROGRAM: Program = Program {
     }),
     hook: None,
 };
+
+const WORKING: Working = Working {
+    args: &["run", "--format", "json"],
+    model: ModelArgument::Next("-m"),
+    last: &[],
+    own: &["run"],
+    set: &[],
+    parse_output: parse_output::parse_output,
+    live,
+};
+
+fn live(event: &Value) -> Option<String> {
+    let part = &event["part"];
+    match event["type"].as_str()? {
+        "text" => part["text"].as_str().map(str::to_owned),
+        "tool_use" => Some(used(part["tool"].as_str()?, &part["state"]["input"])),
+        _ => None,
+    }
+}

@@ -25,10 +25,8 @@ fn read(code: i32, events: &[Value], log: &str) -> Result<Said, Problem> {
     }
     if code != 0 {
         let words = logged(log).unwrap_or_else(|| log.to_owned());
-        return Err(Problem::new(
-            kind_in_words(&words).unwrap_or(Kind::Crashed),
-            &format!("exit code {code} {words}"),
-        ));
+        let kind = kind_in_words(&words).unwrap_or(Kind::Crashed);
+        return Err(Problem::new(kind, &format!("exit code {code} {words}")));
     }
     let Some(end) = of(events, "step_finish").next_back() else {
         return Err(Problem::new(Kind::Garbled, "`opencode` ended without a result"));

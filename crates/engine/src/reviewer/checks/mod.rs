@@ -4,16 +4,13 @@
 //! What cannot be judged is a defect, never a pass: a binary file, a text beyond [`MAX_TEXT_BYTES`], a check that cannot
 //! work.
 
-mod conflicts;
 mod defect;
 mod headings;
-mod lines;
 mod links;
 mod pattern;
 mod placeholders;
 mod quote;
 mod syntax;
-mod target;
 
 pub use defect::{Defect, MAX_DEFECTS, feedback};
 
@@ -45,7 +42,7 @@ pub fn look(check: &Check, file: &Subject<'_>, links: &dyn Fn(&str) -> bool) -> 
     };
     match check {
         Check::NotEmpty => not_empty(file),
-        Check::NoConflictMarkers => text(&conflicts::look),
+        Check::NoConflictMarkers => text(&placeholders::look_for_conflicts),
         Check::NoPlaceholders => text(&placeholders::look),
         Check::ValidJson => text(&syntax::json),
         Check::ValidYaml => text(&syntax::yaml),

@@ -1,8 +1,7 @@
 //! Regular expressions that must, or must not, be found. `^` and `$` are at lines.
 
 use super::defect::{Defect, Found};
-use super::lines::Lines;
-use super::quote::quote;
+use super::quote::{Lines, quote};
 use regex::{Captures, Regex, RegexBuilder};
 
 /// Memory of a compiled expression; it also bounds the time per byte of a hostile text.

@@ -1,8 +1,7 @@
 //! Whether a text is valid JSON, YAML or TOML. In all three a key twice in an object is refused.
 
 use super::defect::Defect;
-use super::lines::Lines;
-use super::quote::reason;
+use super::quote::{Lines, reason};
 use countersign_core::strict_json;
 use serde::de::IgnoredAny;
 

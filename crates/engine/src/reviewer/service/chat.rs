@@ -1,8 +1,8 @@
 //! OpenAI-compatible chat completions: the body of a question and the parsing of its stream. Pure.
 
 use super::Question;
+use super::exchange::{StreamReply, broken_off};
 use super::refusal;
-use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes.
+//! One question and its reply over HTTP: sent, sent again where that may help, and read as it comes. Also the probe,
+//! whether a service is there and takes its key, without a question that costs anything.
 
 use super::sse::{Events, Unreadable};
-use super::stream::{self, StreamReply};
 use super::{Api, Key, Question, Service, chat, messages, refusal};
 use crate::http::retry::{self, Failed, GivenUp};
 use crate::http::{Place, chain, client, secret};
-use crate::programs::{Kind, ParsedOutput, Problem, Said};
+use crate::programs::{Kind, ParsedOutput, Problem, Said, Usage};
 use crate::reviewer::Brief;
 use crate::reviewer::brief::NOT_UTF_8;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
@@ -160,7 +160,7 @@ impl Exchange<'_> {
                 Unreadable::NotText => Problem::new(Kind::Garbled, NOT_UTF_8),
             })?;
             for data in whole {
-                if stream::take(reply, &self.hide(&data))? {
+                if take(reply, &self.hide(&data))? {
                     let _ = timeout(LAST_BYTES, response.chunk()).await;
                     return Ok(());
                 }
@@ -245,4 +245,82 @@ fn too_long(limit: usize) -> Problem {
 
 fn failed(problem: Problem) -> ParsedOutput {
     ParsedOutput { said: Err(problem), usage: None }
+}
+
+pub trait StreamReply: Send {
+    fn event(&mut self, event: &Value) -> Result<(), Problem>;
+
+    /// Whether the last event was one that ends a reply.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn bytes(&self) -> usize;
+
+    /// What it comes to, now that the stream has ended.
+    fn said(&self) -> Result<String, Problem>;
+
+    /// What it cost, as far as is known.
+    fn usage(&self) -> Option<Usage>;
+}
+
+/// Takes the data of an event. True where it ends the stream.
+pub fn take(reading: &mut dyn StreamReply, data: &str) -> Result<bool, Problem> {
+    // This is how chat completions end, and no event.
+    if data.trim() == "[DONE]" {
+        return Ok(true);
+    }
+    match serde_json::from_str::<Value>(data) {
+        Ok(event) if event.is_object() => {
+            reading.event(&event)?;
+            Ok(reading.is_over())
+        }
+        _ => {
+            let words = format!("an event of its stream is not a JSON object: {data}");
+            Err(Problem::new(Kind::Connection, &words))
+        }
+    }
+}
+
+pub fn broken_off() -> Problem {
+    Problem::new(Kind::Connection, "its reply ended early")
+}
+
+/// How long it may take to say so.
+const LIMIT: Duration = Duration::from_secs(3);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probed {
+    /// It is there, and lists its models.
+    Ready,
+    /// It is there and says something else; many servers list nothing.
+    Reached(u16),
+    /// It does not take the key, or wants one.
+    NoEntry(String),
+    Unusable(String),
+}
+
+impl Service {
+    /// Asks for the list of models, which is free.
+    pub async fn probe(&self) -> Probed {
+        self.try_probe().await.unwrap_or_else(Probed::Unusable)
+    }
+
+    async fn try_probe(&self) -> Result<Probed, String> {
+        let (place, key) = self.place_and_key()?;
+        let request = client(&place)?.get(format!("{}/models", self.base_url));
+        let request = signed(request, self.api, key)?;
+        let words = |kind, said: &str| place.words(&Problem::new(kind, said), key.is_some());
+        let response = match tokio::time::timeout(LIMIT, request.send()).await {
+            Err(_) => {
+                return Err(words(Kind::NotStarted, &format!("no answer within {} s", LIMIT.as_secs())));
+            }
+            Ok(response) => response.map_err(|error| words(Kind::NotStarted, &chain(&error)))?,
+        };
+        Ok(match response.status().as_u16() {
+            401 | 403 => Probed::NoEntry(words(Kind::NotSignedIn, "")),
+            200..300 => Probed::Ready,
+            status => Probed::Reached(status),
+        })
+    }
 }

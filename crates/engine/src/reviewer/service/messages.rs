@@ -2,8 +2,8 @@
 //! the model must use, which works with every server of this API; a server that ignores tools answers with a text.
 
 use super::Question;
+use super::exchange::{StreamReply, broken_off};
 use super::refusal;
-use super::stream::{StreamReply, broken_off};
 use crate::programs::{Kind, Problem, Usage, stop};
 use serde_json::{Value, json};
 

@@ -4,12 +4,9 @@
 mod chat;
 mod exchange;
 mod messages;
-mod place;
-mod probe;
 mod refusal;
 mod schema;
 mod sse;
-mod stream;
 
 use super::agent::told;
 use super::{Asks, Brief, Failed, Told};
@@ -22,7 +19,7 @@ use std::fmt;
 use tokio_util::sync::CancellationToken;
 
 pub use crate::programs::Api;
-pub use probe::Probed;
+pub use exchange::Probed;
 
 /// What stands for the key wherever a service repeats it.
 const KEY_MARK: &str = "(the key)";
@@ -49,7 +46,6 @@ impl Key {
         Self(key.into())
     }
 
-    /// A text without it.
     fn hide_in(&self, text: &str) -> String {
         if self.0.len() < SECRET_BYTES { text.to_owned() } else { text.replace(&self.0, KEY_MARK) }
     }
@@ -61,7 +57,6 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What is particular about a question.
 struct Question<'a> {
     model: &'a str,
     system_prompt: &'a str,

@@ -1,7 +1,7 @@
 //! What streams mean, however they are cut; and a service that falls silent.
 
+use super::exchange::{StreamReply, take};
 use super::sse::Events;
-use super::stream::{StreamReply, take};
 use super::*;
 use countersign_core::ids::CallId;
 use countersign_core::plan::Target;

@@ -25,7 +25,6 @@ pub struct ChangeWanted {
     pub keeps_tree: bool,
 }
 
-/// Why there is no change to judge.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     #[error("nothing has changed since {}", base.as_deref().unwrap_or("the beginning"))]
@@ -163,8 +162,7 @@ fn paths(wanted: &ChangeWanted) -> Vec<String> {
     [".".to_owned()].into_iter().chain(left_out).collect()
 }
 
-/// The same pattern without a literal beginning: git refuses an ignored path that is named literally, also to leave it
-/// out.
+/// The pattern without a literal beginning: git refuses an ignored path that is named literally, also to leave it out.
 fn as_pattern(pattern: &str) -> String {
     match pattern.chars().next() {
         Some(first) if first.is_ascii_alphanumeric() || matches!(first, '.' | '_') => {

@@ -3,8 +3,7 @@
 //! the same order. Names in patches are quoted, and every line of contents has a sign in front, so nothing that
 //! is judged can begin a line with `diff --git`. If the two lists do not match, there is no change to judge.
 
-use super::ChangeLimits;
-use super::file::{ChangedFile, FileKind, Shape};
+use super::{ChangeLimits, ChangedFile, FileKind, Shape};
 use countersign_core::digest::{Digest, Parts};
 
 const HEADER: &[u8] = b"diff --git ";
@@ -28,7 +27,6 @@ struct Patch {
     kept: Vec<u8>,
     bytes: u64,
     hasher: blake3::Hasher,
-    /// Where the first hunk begins.
     first_hunk: Option<usize>,
     in_hunk: bool,
     has_zero: bool,
@@ -157,8 +155,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The files, if everything is there and belongs together, and the digest of their list. Without patches,
-    /// `patches` is false.
+    /// The files and the digest of their list, if everything belongs together; `patches` is false where there are none.
     pub fn finish(mut self, patches: bool) -> Result<(Vec<ChangedFile>, Digest), Defect> {
         let rest = std::mem::take(&mut self.rest);
         if self.in_patches {
