@@ -4,8 +4,7 @@ use countersign_engine::yaml::{MAX_FILE_BYTES, read_bounded};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The text of a file, or a message that follows its name. Links may not lead out of the folder: otherwise a job could
-/// show the agent any file of the user.
+/// The text of a file, or a message that follows its name. A link out of the folder could show any file of the user.
 pub(super) fn text(folder: &Path, path: &Path) -> Result<String, String> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => "does not exist".to_owned(),

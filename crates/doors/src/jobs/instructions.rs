@@ -39,7 +39,6 @@ pub fn write(path: &Path, document: &str, review: &ReviewId) -> io::Result<()> {
     workspace::write_atomically(path, &format!("{document}\n(review {review})\n"))
 }
 
-/// The review of the instructions in a file.
 pub fn review_at(path: &Path) -> Option<ReviewId> {
     // Checked first: opening a pipe would wait.
     let size = std::fs::symlink_metadata(path).ok().filter(|found| found.is_file())?.len();

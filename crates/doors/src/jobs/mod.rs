@@ -1,5 +1,4 @@
-//! The jobs door: agents work through a job step by step, and each step is judged before the next begins. The MCP
-//! tools that call it are in the countersign crate.
+//! The jobs door: agents work through a job step by step, and each step is judged before the next begins.
 
 pub mod answer;
 mod call;

@@ -28,10 +28,8 @@ pub enum QrError {
     File(#[from] FileError),
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The ledger failed after the file was written.
     #[error("the state file is written, but the ledger has no record of it: {0}")]
     Ledger(#[from] LedgerError),
-    /// The ledger failed before the file was written.
     #[error("nothing was changed: {0}")]
     Unread(LedgerError),
     #[error("the phase already has {}", counted(*.0, "item", "items"))]
@@ -40,7 +38,6 @@ pub enum QrError {
     PeopleOnly(&'static str),
 }
 
-/// One phase in one state directory.
 pub struct Qr {
     pub dir: StateDir,
     pub phase: Phase,
@@ -56,7 +53,6 @@ impl Qr {
         self.subject([]).as_str().to_owned()
     }
 
-    /// The subject of this phase, or of a part of it.
     pub(super) fn subject<const N: usize>(&self, parts: [&str; N]) -> Subject {
         let dir = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
         let dir = dir.to_string_lossy();
@@ -90,7 +86,6 @@ impl Qr {
         Ok(state)
     }
 
-    /// Whether an actor may replace the items.
     pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
         match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
             true => Ok(()),
@@ -233,8 +228,7 @@ impl Qr {
         .await
     }
 
-    /// Begins the phase again; true if there was a state to remove. After a failure only people may: otherwise a loop
-    /// could give itself new rounds for ever.
+    /// Begins the phase again; true if there was a state. After a failure only people may, so that no loop is endless.
     pub async fn reset(&self, by: &Actor) -> Result<bool, QrError> {
         let locked = self.dir.lock(self.phase)?;
         let untouched = match locked.read() {
@@ -288,7 +282,6 @@ impl Qr {
     }
 }
 
-/// Whether nothing has failed or been accepted yet.
 fn is_untouched(state: &State) -> bool {
     state.iteration == 1 && state.items.iter().all(|item| item.fail_count == 0 && !item.accepted)
 }

@@ -6,7 +6,6 @@ mod door;
 mod file;
 pub mod given;
 mod item;
-mod loop_state;
 mod material;
 mod modules;
 mod next;
@@ -26,13 +25,13 @@ pub mod words;
 pub use door::{Qr, QrError};
 pub use file::{FileError, Loaded, StateDir, read_state};
 pub use item::{Item, Status};
-pub use loop_state::LoopState;
 pub use material::Materials;
 pub use modules::{FOLDER as MODULES_FOLDER, Modules};
 pub use next::{Here, shell_word};
 pub use on_record::OnRecord;
 pub use phase::Phase;
 pub use state::State;
+pub use transition::LoopState;
 
 /// The first part of the subjects of this door.
 pub const DOOR: &str = "qr";

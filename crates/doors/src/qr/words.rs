@@ -3,11 +3,10 @@
 pub mod reconciliation;
 
 use super::item::{Item, Status};
-use super::loop_state::LoopState;
 use super::next::{Here, why_stopped};
 use super::phase::Phase;
 use super::state::State;
-use super::transition::{Fixed, gate};
+use super::transition::{Fixed, LoopState, gate};
 use countersign_core::policy::{GateEnd, GatePolicy, GateResult};
 use countersign_core::text;
 use std::borrow::Cow;
@@ -26,7 +25,6 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// A text of several lines, all but the first indented.
 fn indented(text: &str) -> String {
     let lines = text.trim().lines().map(|line| match line.trim_end() {
         "" => Cow::Borrowed(""),
@@ -109,7 +107,6 @@ fn list(title: &str, state: &State, ids: &[&str], words: impl Fn(&Item) -> Strin
     items.fold(format!("{title}\n"), |out, item| out + &format!("- {}: {}\n", item.id, words(item)))
 }
 
-/// The answer of the gate: its status, waived and accepted items, and the next step.
 pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
     format!(
@@ -129,7 +126,6 @@ pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
     format!("Status: FAIL ({missing})\n\n{next}\n")
 }
 
-/// The failed items that block in this round.
 pub fn blocking_failures<'s>(state: &'s State, policy: &GatePolicy) -> Vec<&'s Item> {
     let by_id = state.by_id();
     gate(state, policy).failed.iter().filter_map(|id| by_id.get(id).copied()).collect()
@@ -140,7 +136,6 @@ pub fn fix_of(item: &Item) -> String {
     format!("{}\nAfter the fix, this must be true: {}", finding(item).trim(), item.check.trim())
 }
 
-/// The fixes of the blocking failures, each by `fix`.
 pub fn fix_guidance(
     state: &State,
     policy: &GatePolicy,
@@ -168,7 +163,6 @@ fn fixing_next(failed: &[&Item], state: &State, policy: &GatePolicy, here: &Here
     format!("{none}{next}\n")
 }
 
-/// The answer to the executor of a failed phase: the counts, and every blocking failure in full.
 pub fn execute_failed(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let failed = blocking_failures(state, policy);
     let (pass, fail) = (state.count(Status::Pass), state.count(Status::Fail));

@@ -13,8 +13,7 @@ pub(super) enum Advanced {
 }
 
 impl Repo {
-    /// Moves the main branch from `main_was` to a merge commit, and leaves the place. In the project's worktree the files are the judged ones already, so
-    /// none is touched.
+    /// Moves the main branch from `main_was` to a merge commit, and leaves the place. The project's worktree has its files.
     pub(super) async fn advance(
         &self,
         place: &Place,
@@ -77,8 +76,7 @@ impl Repo {
         done.is_ok()
     }
 
-    /// Checks the main branch out after a merge, and removes the branch or worktree of the task. Safe to repeat after a
-    /// crash.
+    /// Checks the main branch out, and removes the branch or worktree of the task. Safe to repeat after a crash.
     pub(super) async fn return_to_main(&self, place: &Place) -> Result<(), RepoError> {
         match place {
             Place::Branch { branch } => {

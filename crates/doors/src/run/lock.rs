@@ -17,12 +17,10 @@ const POLL: Duration = Duration::from_millis(10);
 pub struct Holder {
     pub pid: u32,
     pub command: String,
-    /// The local time of the lock.
     pub since: String,
     pub host: String,
 }
 
-/// The lock of a run, held until it is dropped.
 #[derive(Debug)]
 pub struct RunLock {
     file: File,

@@ -1,5 +1,4 @@
-//! Recovery before a run: merges that were not recorded, statuses that a person edited, unfinished files and unused
-//! worktrees.
+//! Recovery before a run: unrecorded merges, statuses that a person edited, unfinished files and unused worktrees.
 
 use super::checkpoint::Checkpoint;
 use super::run::{Run, RunError};

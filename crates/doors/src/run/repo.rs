@@ -223,8 +223,7 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages are those of the task and of
-    /// the merge.
+    /// Makes the merge commit of a judged tree and its base, on no branch yet. The messages: of the task, of the merge.
     pub(super) async fn join(
         &self,
         place: &Place,

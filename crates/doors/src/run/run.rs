@@ -67,7 +67,6 @@ pub enum Said<T> {
     Interrupted,
 }
 
-/// A judged change that waits for a person's decision.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     pub shown: &'a Shown,
@@ -79,7 +78,6 @@ pub struct Question<'a> {
 
 pub type PersonError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The answer of a person, with the review after the decision.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Said<Box<Stored>>, PersonError>> + Send + 'a>>;
 
 pub trait HumanGate: Send + Sync {

@@ -7,7 +7,7 @@ use super::repo::Place;
 use super::run::{Run, RunError};
 use super::state::{ErrorCode, Summary, TaskState};
 use super::task::TaskEnd;
-use super::tasks::{self, Status, Task, TaskList};
+use super::tasks::{Status, Task, TaskList};
 use countersign_core::outcome::{Outcome, Stop};
 use countersign_core::progress::ProgressEvent;
 use countersign_core::text::counted;
@@ -33,7 +33,6 @@ pub struct Results {
     pub stopped: Option<String>,
 }
 
-/// A selected task that did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     pub why: String,
@@ -42,7 +41,6 @@ pub struct Left {
 }
 
 impl Results {
-    /// The worst outcome of all tasks.
     pub fn outcome(&self) -> Outcome {
         let ends = self.ends.values().map(TaskEnd::outcome);
         let left = self.left.values().map(|left| left.outcome);
@@ -154,10 +152,9 @@ impl Run {
             Some(summary) if summary.state == TaskState::Failed => named,
             _ => true,
         };
-        let mut ready = tasks::ready(list, None);
+        let mut ready = list.ready();
         if named {
-            let waits =
-                |task: &&Task| task.status == Status::Blocked && tasks::waits_for(list, task).is_empty();
+            let waits = |task: &&Task| task.status == Status::Blocked && list.waits_for(task).is_empty();
             ready.extend(list.tasks().iter().filter(waits));
         }
         let meant = |task: &&Task| is_selected(task, which) && !begun.contains(&task.id);
@@ -264,7 +261,7 @@ impl Run {
                     ),
                     outcome: Outcome::Stopped(Stop::Rejected),
                 },
-                None => left(task, &tasks::waits_for(&list, task), results.stopped.as_deref()),
+                None => left(task, &list.waits_for(task), results.stopped.as_deref()),
             };
             results.left.insert(task.id.clone(), left);
         }
@@ -298,7 +295,7 @@ pub(super) fn is_rejected(known: &Summary) -> bool {
 fn is_selected(task: &Task, which: &Selection) -> bool {
     match which {
         Selection::All | Selection::Next => true,
-        Selection::Milestone(wanted) => tasks::in_milestone(task, wanted),
+        Selection::Milestone(wanted) => task.in_milestone(wanted),
         Selection::These(ids) => ids.contains(&task.id),
     }
 }

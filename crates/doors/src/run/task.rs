@@ -21,7 +21,6 @@ use std::time::Instant;
 pub enum TaskEnd {
     /// It is merged, or left uncommitted in the files.
     Done {
-        /// The commit on the main branch.
         commit: Option<String>,
         review: String,
         review_id: Option<ReviewId>,
@@ -49,7 +48,6 @@ impl TaskEnd {
     }
 }
 
-/// A task at work: its checkpoint, and the log of the current attempt.
 pub(super) struct TaskRun<'r> {
     pub run: &'r Run,
     pub task: &'r Task,

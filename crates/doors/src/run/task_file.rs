@@ -102,8 +102,7 @@ fn editable(path: &Path) -> Result<String, TaskFileError> {
     String::from_utf8(file.bytes).map_err(|error| unusable(unreadable(path, &error.to_string())))
 }
 
-/// Replaces the list and adds a line to the history, such as `2026-02-23T10:15:00 | TASK-001 | status -> done`; nothing
-/// where the text stays the same.
+/// Replaces the list, if it changed, and adds a line to the history: `2026-02-23T10:15:00 | TASK-001 | status -> done`.
 fn replace(layout: &Layout, text: &str, edited: &str, line: [&str; 3]) -> Result<(), TaskFileError> {
     if edited == text {
         return Ok(());

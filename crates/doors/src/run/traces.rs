@@ -5,7 +5,6 @@ use countersign_core::markdown::{self, Line, heading};
 use std::path::Path;
 
 const PASSAGE_BYTES: usize = 4 * 1024;
-/// Larger files are not searched.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The passages of these ids; `[ID]` for one that is not found.

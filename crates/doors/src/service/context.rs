@@ -46,7 +46,6 @@ pub struct CommandEnv<'a> {
 }
 
 impl Known {
-    /// Runs the commands that the configuration asks for.
     pub async fn gather(
         settings: &ServiceConfig,
         session_log: Option<String>,
@@ -87,7 +86,6 @@ impl Known {
 }
 
 impl CommandEnv<'_> {
-    /// The end of a command's output, and how it ended.
     async fn run(
         &self,
         what: &str,

@@ -26,7 +26,6 @@ const MINIMAL: &str = "a job has `name`, `version`, `summary`, \
 pub struct Reading {
     pub job: Arc<Job>,
     pub warnings: Vec<Diagnostic>,
-    /// Where the job's name is written.
     pub name: Place,
 }
 
@@ -118,7 +117,6 @@ impl Reader<'_> {
         self.warnings.push(Diagnostic::new(code, self.sink.place(span), message).with_hint(hint));
     }
 
-    /// A required text that is not empty.
     pub fn text(&mut self, field: Option<&At<String>>, key: &str, owner: Owner<'_>) -> Option<String> {
         let (text, span) = self.sink.required(field, key, owner)?;
         if text.trim().is_empty() {

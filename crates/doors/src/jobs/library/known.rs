@@ -12,8 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Clocks of file systems are coarse: a file that was written just before it was read may be written again with the
-/// same stamp.
+/// Clocks of file systems are coarse: a file may be written again, after it was read, with the same stamp.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 
 const NOT_READ: &str = "a job is a text file with this name, in its own folder";
@@ -64,7 +63,6 @@ impl Known {
     }
 }
 
-/// Metadata that differs when a file changed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,

@@ -19,7 +19,6 @@ pub const JOBS_FOLDER: &str = ".deepwork/jobs";
 pub const FOLDERS_VARIABLE: &str = "DEEPWORK_ADDITIONAL_JOBS_FOLDERS";
 const FILE_NAME: &str = "job.yml";
 
-/// The folders of such a variable.
 pub fn folders_of(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
@@ -32,9 +31,7 @@ pub struct Library {
 
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// The valid jobs, by name.
     pub jobs: Vec<Arc<Job>>,
-    /// The invalid jobs, by name.
     pub errors: Vec<Unreadable>,
     pub warnings: Vec<Diagnostic>,
 }

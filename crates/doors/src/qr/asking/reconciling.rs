@@ -75,7 +75,6 @@ impl Asking<'_> {
         Ok(files.into_iter().map(|file| (file.path, file.text)).collect())
     }
 
-    /// Asks about each milestone, one after the other.
     pub async fn reconcile(
         &self,
         plan: &Materials,

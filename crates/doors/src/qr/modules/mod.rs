@@ -1,5 +1,4 @@
-//! The modules: what a phase looks at, as data. Six are built in; a project overrides them by name or adds its own.
-//! How their files are read is in `written`.
+//! The modules: what a phase looks at. Six are built in; a project overrides them by name or adds its own.
 
 mod written;
 
@@ -99,7 +98,6 @@ impl Modules {
     }
 }
 
-/// The module files of a folder, in order; none where there is no folder.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

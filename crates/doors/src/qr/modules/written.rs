@@ -120,7 +120,6 @@ fn each(sink: &mut ProblemList, given: &Given<String>) -> Option<Option<plan::Ki
     kind.map(Some)
 }
 
-/// A required text that is not empty and within bounds.
 fn text(
     sink: &mut ProblemList,
     field: Option<&At<String>>,

@@ -3,7 +3,6 @@
 use super::{Kind, Part, is_id};
 use countersign_core::markdown::{self, Line, entry, heading};
 
-/// A heading or a list entry, which may begin a part.
 struct Start {
     /// From 0.
     line: usize,

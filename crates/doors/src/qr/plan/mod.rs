@@ -22,7 +22,6 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [Self; 3] = [Self::Milestone, Self::CodeIntent, Self::CodeChange];
 
-    /// The name that scopes use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Milestone => "milestone",
@@ -48,7 +47,6 @@ pub struct Part {
     /// Letters, digits, `.`, `_` and `-`.
     pub id: String,
     pub file: String,
-    /// The first and the last line, where they are known.
     pub lines: Option<(u32, u32)>,
     pub text: String,
 }
@@ -60,7 +58,6 @@ impl Part {
         self.id.eq_ignore_ascii_case(name) || self.kind == Kind::Milestone && number == Some(name)
     }
 
-    /// The file name under which the part is shown alone.
     pub fn name(&self) -> String {
         format!("{} ({} {})", self.file, self.kind, self.id)
     }
@@ -73,7 +70,6 @@ impl Part {
     }
 }
 
-/// The parts of all plans, in the order of their files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     pub parts: Vec<Part>,
@@ -96,7 +92,6 @@ impl Plan {
         self.parts.iter().filter(move |part| part.kind == kind)
     }
 
-    /// The part with this name, or a message about the name.
     pub fn find(&self, kind: Kind, name: &str) -> Result<&Part, String> {
         let meant: Vec<&Part> = self.of(kind).filter(|part| part.is_called(name)).collect();
         let words = match meant.as_slice() {

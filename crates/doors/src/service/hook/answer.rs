@@ -19,7 +19,6 @@ pub enum Say {
     HoldAndTell(String, String),
 }
 
-/// The state of a review at a stop.
 pub struct Stands<'a> {
     pub review: &'a Review,
     pub outcome: Outcome,
@@ -29,8 +28,7 @@ pub struct Stands<'a> {
 }
 
 impl Stands<'_> {
-    /// The answer. An agent is held only where that is counted: a failing round is an attempt, a round without a verdict
-    /// one of three.
+    /// An agent is held only where that is counted: a failing round is an attempt, a round without a verdict one of three.
     pub fn say(&self) -> Say {
         let Self { review, outcome, .. } = self;
         match outcome {
@@ -63,7 +61,6 @@ impl Say {
         }
     }
 
-    /// The text on standard output.
     pub fn output(&self, hook: Hook) -> String {
         let object: Value = match self {
             Self::Go => return String::new(),

@@ -13,7 +13,6 @@ pub use read::{Plan, PlanTask, Reading, parse};
 
 use countersign_core::answer::ReviewResult;
 
-/// The default plan of a project.
 pub const FILE: &str = "PLAN.md";
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 const MAX_WRITTEN_ISSUES: usize = 20;
