@@ -87,12 +87,9 @@ impl Qr {
     }
 
     pub fn may_begin_again(&self, known: &State, asks: Option<&Actor>) -> Result<(), QrError> {
-        match asks.is_some_and(Actor::may_decide) || is_untouched(known) {
-            true => Ok(()),
-            false => {
-                Err(QrError::PeopleOnly("an item failed in this phase: only a person may replace the items"))
-            }
-        }
+        let may = asks.is_some_and(Actor::may_decide) || is_untouched(known);
+        let refused = "an item failed in this phase: only a person may replace the items";
+        may.then_some(()).ok_or(QrError::PeopleOnly(refused))
     }
 
     /// Records a ruling, of a review or of the caller. `digest` is that of the file the ruling is about.

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 pub(super) enum Advanced {
     Yes,
-    /// Another process moved the main branch.
     Moved,
     /// Uncommitted files are in the way, with the message of git: nothing changed.
     Refused(String),

@@ -30,7 +30,6 @@ const OUTPUT_BYTES: usize = 16 * 1024;
 
 pub(super) enum Halt {
     Failed(Box<Failure>),
-    /// A person has to decide first.
     Awaits(ReviewId),
     /// The run stops; the checkpoint stays.
     Stopped,
@@ -83,7 +82,6 @@ impl Failure {
 }
 
 impl TaskRun<'_> {
-    /// Runs the stages from the checkpoint on, up to the merge.
     pub(super) async fn attempt(&mut self) -> Result<Ready, Halt> {
         if self.checkpoint.stage == Stage::Agent {
             self.agent().await?;

@@ -73,7 +73,8 @@ impl Run {
     /// The change of a task as it is now; none where it is empty.
     pub(super) async fn change(&self, checkpoint: &Checkpoint) -> Result<Option<Change>, RunError> {
         let folder = self.repo.folder(&checkpoint.place);
-        let root = Root::new(folder).map_err(RunError::folder(folder))?;
+        let unusable = RunError::io(format!("the folder `{}` cannot be used", folder.display()));
+        let root = Root::new(folder).map_err(unusable)?;
         let wanted = ChangeWanted {
             base: Some(checkpoint.base.clone()),
             left_out: self.left_out(),

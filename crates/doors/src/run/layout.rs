@@ -32,7 +32,7 @@ impl Layout {
         self.root.join("spec")
     }
 
-    fn named(&self, before: &str, after: &str) -> PathBuf {
+    pub(super) fn named(&self, before: &str, after: &str) -> PathBuf {
         self.spec().join(format!("{before}{}{after}", self.prefix))
     }
 
@@ -47,14 +47,6 @@ impl Layout {
 
     pub fn subject(&self, task: &str) -> Subject {
         Subject::new(super::DOOR, [self.tasks_name().as_str(), task])
-    }
-
-    pub(super) fn requirements(&self) -> PathBuf {
-        self.named("", "requirements.md")
-    }
-
-    pub(super) fn design(&self) -> PathBuf {
-        self.named("", "design.md")
     }
 
     pub fn state_db(&self) -> PathBuf {

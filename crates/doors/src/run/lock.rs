@@ -72,7 +72,6 @@ impl Drop for RunLock {
     }
 }
 
-/// Whether the holder is a process of this machine that has ended.
 fn is_gone(words: &str, host: &str) -> bool {
     let of = |name: &str| words.split(", ").find_map(|part| part.strip_prefix(name));
     let pid = of("pid: ").and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);

@@ -73,7 +73,6 @@ impl Run {
         }
     }
 
-    /// Removes worktrees that no checkpoint names.
     async fn sweep_worktrees(&self, list: &TaskList) -> Result<(), RunError> {
         let mut needed = vec![];
         for task in list.tasks() {

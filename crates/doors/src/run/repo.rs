@@ -71,7 +71,6 @@ pub enum RepoError {
     NotOnMain(String, String),
 }
 
-/// The commits of the main branch and of a place before a merge.
 pub(super) struct Tips {
     pub main: String,
     head: Head,

@@ -49,7 +49,6 @@ impl Results {
 }
 
 impl Run {
-    /// The order in which tasks would run, for `--dry-run`.
     pub async fn order(&self, which: &Selection) -> Result<Vec<Task>, RunError> {
         let mut list = self.tasks.read()?;
         let known = self.summaries().await?;
@@ -241,7 +240,6 @@ impl Run {
         (!on).then(|| format!("{task} failed"))
     }
 
-    /// Adds the selected tasks that did not run, each with its reason.
     async fn add_left(&self, which: &Selection, results: &mut Results) -> Result<(), RunError> {
         if *which == Selection::Next && !results.ends.is_empty() {
             return Ok(());

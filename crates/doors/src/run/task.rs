@@ -130,7 +130,6 @@ impl Run {
         Ok(())
     }
 
-    /// Commits unmerged work to its branch, so that other tasks can go on.
     pub(super) async fn shelve(
         &self,
         task: &Task,

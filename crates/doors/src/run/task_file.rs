@@ -11,7 +11,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The list of tasks, which one task writes at a time.
 pub struct TaskFile {
     layout: Layout,
     writing: Mutex<()>,
@@ -20,7 +19,6 @@ pub struct TaskFile {
 /// Why the list cannot be used. The file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskFileError {
-    /// It cannot be read, or has mistakes.
     #[error("{0}")]
     Mistakes(Problems),
     /// It cannot be read while it is to be changed.

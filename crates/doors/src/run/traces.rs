@@ -12,7 +12,7 @@ pub(super) fn passages(layout: &Layout, traces: &[String]) -> String {
     if traces.is_empty() {
         return String::new();
     }
-    let files = [layout.requirements(), layout.design()].map(|file| read(&file));
+    let files = ["requirements.md", "design.md"].map(|name| read(&layout.named("", name)));
     let found = |name: &String| files.iter().find_map(|text| passage(text, name));
     let passages: Vec<String> = traces
         .iter()

@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 const TEST_SECONDS: u64 = 120;
 const LINT_SECONDS: u64 = 60;
-/// The most of the end of a session log.
 pub const SESSION_LOG_BYTES: u64 = 30 * 1024;
 const OUTPUT_BYTES: usize = 1900;
 

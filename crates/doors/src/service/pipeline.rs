@@ -325,7 +325,6 @@ fn together(review: &Review) -> Option<Reviewed> {
     })
 }
 
-/// The conclusion from the findings of rules.
 fn by_findings(review: &Review) -> Reviewed {
     let findings = review.findings();
     let issues = |finding: &Finding| -> Vec<String> {

@@ -37,7 +37,6 @@ impl TaskStatus {
         }
     }
 
-    /// The status of a word, in any case.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(word.trim()))
     }

@@ -15,9 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const MAX_ID_BYTES: usize = 64;
-/// The longest title, scope or acceptance of a task that is added.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// The most tasks added by command that are listed.
 const MAX_LISTED: u32 = 1000;
 
 const STREAMS: &str = "task/";

@@ -185,8 +185,9 @@ impl Jobs {
     }
 
     fn request(&self, work: &Work<'_>) -> Request {
-        let names: Vec<_> = work.step.outputs.iter().map(|output| output.name.as_str()).collect();
-        let index = |name: &str| names.iter().position(|known| *known == name).unwrap_or_default();
+        let outputs = &work.step.outputs;
+        let index = |name: &str| outputs.iter().position(|known| known.name == name).unwrap_or_default();
+        let output = |output: &StepOutput| Output { name: output.name.clone(), kind: output.kind };
         let files = work.outputs.iter().flat_map(|(name, files)| {
             let output = index(name);
             files.iter().map(move |file| (file.clone(), output))
@@ -195,7 +196,7 @@ impl Jobs {
             subject: subject(work.session_id, work.frame.number, &work.step.id),
             rules: work.step.rules(),
             policy: self.options.policy.clone(),
-            outputs: work.step.engine_outputs(),
+            outputs: outputs.iter().map(output).collect(),
             files: files.collect(),
             change: None,
             notes: work.notes.clone(),

@@ -16,7 +16,7 @@ pub use read::{Reading, read};
 
 use countersign_core::criterion::Criterion;
 use countersign_core::rule::{Rule, Scope};
-use countersign_core::submission::{Output, OutputKind};
+use countersign_core::submission::OutputKind;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -96,10 +96,6 @@ impl Job {
 }
 
 impl Step {
-    pub fn engine_outputs(&self) -> Vec<Output> {
-        self.outputs.iter().map(|output| Output { name: output.name.clone(), kind: output.kind }).collect()
-    }
-
     /// Its reviews as rules. Two reviews may look at the same thing, so each name begins with a number.
     pub fn rules(&self) -> Vec<Rule> {
         let rule = |(i, review): (usize, &StepReview)| Rule {

@@ -6,7 +6,6 @@ use countersign_engine::yaml::{At, MAX_PROBLEMS, Named, ProblemList, quoted};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A longer cycle is not listed in full.
 const MAX_NAMED: usize = 12;
 
 /// The ids of all steps, also of invalid ones.

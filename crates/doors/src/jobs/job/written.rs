@@ -69,7 +69,6 @@ pub(super) struct WrittenReview {
     pub additional_review_guidance: Given<String>,
 }
 
-/// Something asked of the user, or a file of another step.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[serde(expecting = "a mapping with `name` and `description`, or with `file` and `from_step`")]

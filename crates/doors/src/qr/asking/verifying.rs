@@ -39,7 +39,6 @@ pub struct Unruled {
 pub struct Verified {
     pub state: State,
     pub items: usize,
-    /// The items without a ruling; they are unchanged.
     pub unruled: Vec<Unruled>,
 }
 

@@ -27,7 +27,6 @@ pub enum When {
     Reconciliation,
 }
 
-/// A check that items are made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub check: String,

@@ -7,7 +7,6 @@ use countersign_core::text::cut_noted;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-/// The most bytes of findings that are kept, with the note on what is missing.
 pub(super) const MAX_FINDINGS_BYTES: usize = 2048;
 /// The most bytes of an agent's reply that are kept; its log has all of it.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;

@@ -13,7 +13,6 @@ pub struct Summary {
     pub task_id: String,
     pub state: TaskState,
     pub attempts: u64,
-    /// Their cost, where any of them reported one.
     pub cost_usd: Option<f64>,
     pub error_code: Option<ErrorCode>,
     pub review_status: Option<ReviewStatus>,

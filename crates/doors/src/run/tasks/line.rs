@@ -56,7 +56,6 @@ pub(super) struct Meta {
     pub sign: Option<Range<usize>>,
     /// Empty where there is none.
     pub status: Range<usize>,
-    /// The text after `Est:`.
     pub estimate: Option<Range<usize>>,
 }
 

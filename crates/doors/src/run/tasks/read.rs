@@ -88,7 +88,6 @@ impl Reader<'_> {
         self.warnings.push(warning);
     }
 
-    /// The task of a section; none where its meta line is missing or wrong, which is reported.
     fn task(&mut self, section: &Section) -> Option<Task> {
         let (priority, status, estimate) = self.meta(section)?;
         let traces = section.traces.iter().map(|span| self.text(span).to_owned());

@@ -19,7 +19,6 @@ pub(super) struct Section {
     pub traces: Vec<Range<usize>>,
     pub depends_on: Vec<Range<usize>>,
     pub blocks: Vec<Range<usize>>,
-    /// Lists with text and without ids.
     pub no_ids: Vec<Range<usize>>,
     pub description: String,
 }

@@ -13,8 +13,9 @@ pub(super) struct TaskLine {
 
 pub(super) enum Heading {
     /// `### Phase N: Title`.
-    Phase { number: Range<usize> },
-    /// A phase in another form.
+    Phase {
+        number: Range<usize>,
+    },
     AlmostPhase,
     /// It ends a phase.
     Other,

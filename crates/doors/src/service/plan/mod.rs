@@ -18,7 +18,6 @@ pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 const MAX_WRITTEN_ISSUES: usize = 20;
 const MAX_ISSUE_BYTES: usize = 500;
 
-/// The last review of a task, as it is written under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewBlock {
     /// The number of failed reviews, from 1.
