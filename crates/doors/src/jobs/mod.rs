@@ -4,7 +4,6 @@ pub mod answer;
 mod call;
 mod door;
 mod feedback;
-mod folder;
 mod hand_in;
 mod instructions;
 mod job;

@@ -5,8 +5,7 @@
 
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
-use super::note::{Note, passed_digests};
-use super::on_record::OnRecord;
+use super::on_record::{Note, OnRecord, passed_digests};
 use super::phase::Phase;
 use super::state::State;
 use super::transition::{self, Fixed, Refused, Ruling, Touched};

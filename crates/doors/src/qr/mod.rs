@@ -9,7 +9,6 @@ mod item;
 mod material;
 mod modules;
 mod next;
-mod note;
 mod on_record;
 mod ordered;
 mod phase;

@@ -1,7 +1,6 @@
 //! A job as it was read last, and the stamps of its files.
 
 use super::FILE_NAME;
-use crate::jobs::folder;
 use crate::jobs::job::{self, Reading};
 use countersign_engine::yaml::{Problems, read_file};
 use std::cell::RefCell;
@@ -52,7 +51,7 @@ impl Known {
             let path = dir.join(relative);
             let stamp = Stamp::of(&path);
             files.borrow_mut().entry(path).or_insert(stamp);
-            folder::text(dir, relative)
+            super::text(dir, relative)
         };
         let reading = read_file(&path)
             .map_err(|problem| Problems::from(problem.with_hint(NOT_READ)))

@@ -5,7 +5,9 @@ mod known;
 mod tests;
 
 use super::job::Job;
-use countersign_engine::yaml::{Diagnostic, Place, Problems, Source, quoted, unreadable};
+use countersign_engine::yaml::{
+    Diagnostic, MAX_FILE_BYTES, Place, Problems, Source, quoted, read_bounded, unreadable,
+};
 use known::Known;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -95,6 +97,23 @@ fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// The text of a file, or a message that follows its name. A link out of the folder could show any file of the user.
+pub(super) fn text(folder: &Path, path: &Path) -> Result<String, String> {
+    let unreadable = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound => "does not exist".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    };
+    let real = folder.join(path).canonicalize().map_err(unreadable)?;
+    if !real.starts_with(folder.canonicalize().map_err(unreadable)?) {
+        return Err("is outside the job's folder".to_owned());
+    }
+    let bytes = read_bounded(&real).map_err(unreadable)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("is larger than {MAX_FILE_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
 impl Listing {
