@@ -7,8 +7,7 @@ enum Visit {
     Done,
 }
 
-/// The circles, each once and at most so many, as indexes. `dependencies` has the indexes that each one depends on; the
-/// last of a circle depends on its first.
+/// The circles, each once and at most `most`, as indexes. The last of a circle depends on its first.
 pub(crate) fn circles(dependencies: &[Vec<usize>], most: usize) -> Vec<Vec<usize>> {
     let mut circles = Vec::new();
     let mut visits = vec![Visit::No; dependencies.len()];

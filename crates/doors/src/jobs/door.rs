@@ -1,8 +1,5 @@
-//! The tools of the jobs door, on an engine and its ledger.
-//!
-//! A verdict and the advance that follows it are two transactions, because the process that performs a round need not
-//! be the one that advances. The second is idempotent: a call after a crash finds the verdict recorded and advances
-//! once.
+//! The tools of the jobs door, on an engine and its ledger. A verdict and the advance after it are two transactions, as
+//! another process may perform the round. The second is idempotent: a call after a crash advances once.
 
 mod judging;
 mod sessions;
@@ -58,8 +55,7 @@ pub struct Options {
     pub one_client: bool,
 }
 
-/// The policy of steps: that of the project, but agents may override unless the configuration forbids it, as this
-/// dialect always allowed.
+/// The policy of steps: that of the project, but agents may override unless the configuration forbids it.
 pub fn policy(config: &Config, max_attempts: Option<u32>) -> Policy {
     let attempts = max_attempts.map_or(config.policy.attempts, Attempts::AtMost);
     Policy { overrides: config.overrides().unwrap_or(Overrides::Allow), attempts, ..config.policy.clone() }
@@ -109,7 +105,7 @@ impl Memory {
 
 /// Waits for reviewers on behalf of a call, as long as its client does, and reports progress to it.
 pub trait Waiting: Send + Sync {
-    /// The review after this round; none where it takes longer than the client waits. The round then goes on: it is paid for.
+    /// The review after this round; none where the client does not wait so long. The round goes on: it is paid for.
     fn wait<'a>(
         &'a self,
         engine: &'a Engine,

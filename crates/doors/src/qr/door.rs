@@ -1,7 +1,5 @@
-//! Every change of a phase's state: in the file under its lock, then in the ledger.
-//!
-//! The file owns items, statuses and the round; the ledger owns who ruled, what was accepted, and the content that
-//! passed. A file that was changed by other programs is used as it is, and the ledger records that.
+//! Every change of a phase's state: in the file under its lock, then in the ledger. The file owns items, statuses and
+//! the round; the ledger who ruled, what was accepted, and the content that passed. It also records changes by others.
 
 use super::file::{FileError, Loaded, Locked, StateDir};
 use super::item::{Item, Status};
@@ -58,8 +56,7 @@ impl Qr {
         Subject::new(super::DOOR, [&*dir, self.phase.name()].into_iter().chain(parts))
     }
 
-    /// Takes items: once a phase, unless `again` names who replaces them. The round stays then. After a failure only
-    /// people may replace items: otherwise an agent could get rid of the failed ones.
+    /// Takes items: once a phase, unless `again` names who replaces them. After a failure only people may replace them.
     pub async fn decompose(
         &self,
         items: Vec<Item>,
@@ -184,8 +181,7 @@ impl Qr {
         changed
     }
 
-    /// The record of a state, and reasons to doubt the state. Where there are any, file and ledger are read again
-    /// under the lock: another process may have written one of them just then.
+    /// The record of a state, and reasons to doubt it, checked again under the lock: another process may just write.
     pub async fn on_record(&self, loaded: &Loaded) -> Result<(OnRecord, Vec<String>), QrError> {
         let (on, doubts) = self.compare(loaded).await?;
         if doubts.is_empty() || !self.dir.has_lock(self.phase) {

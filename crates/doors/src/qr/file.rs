@@ -1,7 +1,5 @@
-//! The state files of a folder on the disk: read at any time, written under a lock.
-//!
-//! The lock is a file beside the state file. Locking the state file itself would lock what the next writer
-//! replaces, and two writers could both hold a lock.
+//! The state files of a folder on the disk: read at any time, written under a lock. The lock is a file beside the state
+//! file: the next writer replaces the state file itself, and two writers could both hold a lock of it.
 
 use super::phase::{Phase, file_name};
 use super::state::{HINT, State};

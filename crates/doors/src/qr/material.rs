@@ -1,4 +1,4 @@
-//! The material of a phase, and which of it a scope shows: all, one part of a plan, or one file; nothing is an error. Pure.
+//! The material of a phase, and which of it a scope shows: all, a part of a plan, or a file; nothing is an error. Pure.
 
 use super::item::Item;
 use super::plan::{Kind, Part, Plan};

@@ -1,5 +1,4 @@
-//! The qr door: a review in many small items, verified one by one. The state of a phase is one JSON file, which
-//! several processes write under a lock. The commands of the door are use cases of the app crate.
+//! The qr door: a review in many small items, verified one by one. The state of a phase is one JSON file with a lock.
 
 pub mod asking;
 mod door;

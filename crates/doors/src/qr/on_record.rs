@@ -1,7 +1,5 @@
-//! The notes of a phase in the ledger: who did what, on which content; and what they say about the state file.
-//!
-//! The gate goes by the file alone. These facts are shown beside it, so that a claim or an edit does not look like a
-//! review.
+//! The notes of a phase in the ledger: who did what, on which content. The gate goes by the state file alone; these
+//! facts are shown beside it, so that a claim or an edit does not look like a review.
 
 use super::item::{Item, Status};
 use super::state::State;

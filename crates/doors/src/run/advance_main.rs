@@ -54,8 +54,7 @@ impl Repo {
         Ok(Advanced::Yes)
     }
 
-    /// Moves the main branch, checks it out and deletes the branch of the task, in one process. False where that did not
-    /// work or was not completed: git before 2.46 cannot do it.
+    /// Moves and checks out the main branch and deletes the task's, in one process. False where git (before 2.46) did not.
     async fn advance_at_once(&self, branch: &str, commit: &str, main_was: &str) -> bool {
         if self.lacks_symref_update.load(Ordering::Relaxed) {
             return false;

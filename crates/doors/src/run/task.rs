@@ -1,5 +1,4 @@
-//! One task: attempts until it is merged, fails for good, waits for a person, or the run stops. The steps of an attempt
-//! are in `attempt`, the merge is in `merging`; whether a failed attempt is followed by another is decided here.
+//! One task: attempts until it is merged, fails for good, waits for a person, or the run stops.
 
 use super::attempt::{Failure, Halt, Retry};
 use super::checkpoint::{Checkpoint, ReviewRecord};

@@ -1,5 +1,4 @@
-//! `tasks.md` on the disk. It is read anew each time, because people edit it during a run, replaced as a whole, and every
-//! change of a status is a line in the history.
+//! `tasks.md` on the disk: read anew each time, because people edit it during a run. The history has all changes.
 
 use super::layout::Layout;
 use super::tasks::{self, EditError, MAX_TASKS_BYTES, Reading, Status, TaskList};

@@ -1,7 +1,5 @@
-//! The review of a task: its context is gathered, the change is judged, and the task gets its new status.
-//!
-//! The verdict is in the ledger first, then the event, then the plan. An error on the way is an event too, and leaves a
-//! task that can be reviewed again.
+//! The review of a task. The verdict is in the ledger first, then the event, then the plan. An error on the way is an
+//! event too, and leaves a task that can be reviewed again.
 
 use super::context::{CommandEnv, Known};
 use super::decided::after_decision;

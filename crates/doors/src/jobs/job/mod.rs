@@ -1,7 +1,5 @@
-//! A job: steps with outputs and reviews, and workflows through them.
-//!
-//! `written` has the types of the file; `read`, `step`, `order` and `workflow` turn them into a job and report all
-//! mistakes; `warnings` reports what is valid and will not work well.
+//! A job: steps with outputs and reviews, and workflows through them. `written` has the types of the file; the others
+//! turn them into a job and report all mistakes, and `warnings` what is valid and will not work well.
 
 mod order;
 mod read;

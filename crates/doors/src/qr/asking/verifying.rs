@@ -1,5 +1,4 @@
-//! Verifying: each item is a review of its own. Items about everything go one after the other, the rest in parallel.
-//! Each ruling is in the file before the next one is awaited.
+//! Verifying: each item is a review of its own, in parallel unless it is about everything. Each ruling is saved at once.
 
 use super::artifacts::OUTSIDE;
 use super::{AskError, Asking, read};

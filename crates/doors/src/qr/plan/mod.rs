@@ -1,8 +1,5 @@
-//! The parts of plan files: milestones, code intents and code changes.
-//!
-//! Plans come from people and programs, in Markdown or as JSON, and no schema checks them. So reading is liberal: text
-//! that is no part of a plan is ignored. Resolving a name is strict: an unknown or ambiguous name is an error that
-//! lists the parts. Pure.
+//! The parts of plan files: milestones, code intents and code changes. No schema checks plans, so reading is liberal:
+//! text that is no part is ignored. Names are strict: an unknown or ambiguous one is an error. Pure.
 
 mod json;
 mod markdown;

@@ -1,5 +1,5 @@
-//! Reads the settings of a run from YAML, and reports every mistake at its place: `spec-runner.config.yaml`, `executor:`
-//! of the older file, and `run:` of `countersign.yml`. An empty value means the default, as it always has in these files.
+//! Reads the settings of a run from YAML, and reports every mistake at its place: `spec-runner.config.yaml`,
+//! `executor:` of the older file, and `run:` of `countersign.yml`. An empty value means the default, as it always has.
 
 use super::{Commands, Loaded, OnFailure, ReviewPolicy, RunConfig};
 use crate::run::layout::{BadPrefix, Layout};

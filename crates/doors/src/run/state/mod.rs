@@ -1,5 +1,4 @@
-//! The state database of a run: the state of each task, and all its attempts. Files of any age can be read and get the
-//! missing columns when first written to; attempts are only ever added.
+//! The state database of a run: tasks and all their attempts. A file of any age is read; the first write adds columns.
 
 mod attempt;
 mod codes;
@@ -22,8 +21,7 @@ use sqlx::{Connection, SqliteConnection};
 use std::path::PathBuf;
 use tokio::sync::Mutex;
 
-/// The summaries of all tasks, read-only: from the database, or from the oldest form where there is none. None where
-/// nothing ever ran.
+/// The summaries of all tasks, read-only, from the database or the oldest form. None where nothing ever ran.
 pub async fn look(layout: &Layout, of: Of) -> Result<Option<Vec<Summary>>, StateError> {
     match State::open_existing(layout).await? {
         Some(state) => {
@@ -63,8 +61,7 @@ impl State {
         Ok(Self { path, columns, connection: Mutex::new(connection) })
     }
 
-    /// Marks a task as running. The row of the attempt is written when it ends; a task that is running while the lock is
-    /// free was interrupted.
+    /// Marks a task as running. A task that is running while the lock is free was interrupted.
     pub async fn begin_attempt(&self, task: &str, at: &str) -> Result<(), StateError> {
         const SQL: &str = "INSERT INTO tasks (task_id, status, started_at) VALUES ($1, 'running', $2)
             ON CONFLICT (task_id) DO UPDATE SET status = 'running', started_at = $2, completed_at = NULL";

@@ -74,8 +74,7 @@ impl Say {
     }
 }
 
-/// The answer where the hook itself failed, the `tries`-th time in a row, or without a count where none can be kept. Like
-/// a missing verdict it holds the agent at most twice.
+/// The answer where the hook itself failed, `tries` times in a row, if counted. It holds the agent at most twice.
 pub fn failed(why: &str, what_to_do: Option<&str>, tries: Option<u32>) -> Say {
     let told = words::failed(why, what_to_do);
     match tries {

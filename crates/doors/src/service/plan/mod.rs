@@ -1,6 +1,5 @@
-//! The format of `PLAN.md`: phases with tasks, their statuses and last reviews. It reads no files.
-//!
-//! A file in which no phase has a task is no plan: it has no tasks and no mistakes.
+//! The format of `PLAN.md`: phases with tasks, their statuses and last reviews. It reads no files. A file in which no
+//! phase has a task is no plan: it has no tasks and no mistakes.
 
 mod edit;
 mod line;
