@@ -72,14 +72,14 @@ fn status_line(state: &State, gated: &GateResult<'_>, policy: &GatePolicy) -> St
 
 pub fn verification_complete(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!(
-        "VERIFICATION COMPLETE\n\n{}\nItems: {}\n{}{}\n{}\n",
-        status_line(state, &gated, policy),
-        counts(state),
-        failed_list(state, &gated),
-        passed_over(state, &gated),
-        here.after_gate(state, &gated, policy)
-    )
+    let (status, failed) = (status_line(state, &gated, policy), failed_list(state, &gated));
+    let ending = ending(state, &gated, policy, here);
+    format!("VERIFICATION COMPLETE\n\n{status}\nItems: {}\n{failed}{ending}", counts(state))
+}
+
+/// The items that do not keep the gate from passing, and the next step.
+fn ending(state: &State, gated: &GateResult<'_>, policy: &GatePolicy, here: &Here) -> String {
+    format!("{}\n{}\n", passed_over(state, gated), here.after_gate(state, gated, policy))
 }
 
 fn failed_list(state: &State, gated: &GateResult<'_>) -> String {
@@ -109,12 +109,7 @@ fn list(title: &str, state: &State, ids: &[&str], words: impl Fn(&Item) -> Strin
 
 pub fn gate_answer(state: &State, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!(
-        "{}\n{}\n{}\n",
-        status_line(state, &gated, policy),
-        passed_over(state, &gated),
-        here.after_gate(state, &gated, policy)
-    )
+    format!("{}\n{}", status_line(state, &gated, policy), ending(state, &gated, policy, here))
 }
 
 pub fn gate_without_file(here: &Here, is_dir: bool, next: &str) -> String {
@@ -196,7 +191,7 @@ pub fn fixes_applied(state: &State, fixed: &Fixed, policy: &GatePolicy, here: &H
 
 pub fn accepted(state: &State, id: &str, policy: &GatePolicy, here: &Here) -> String {
     let gated = gate(state, policy);
-    format!("Accepted: {id}\n{}\n{}\n", passed_over(state, &gated), here.after_gate(state, &gated, policy))
+    format!("Accepted: {id}\n{}", ending(state, &gated, policy, here))
 }
 
 /// The overview of a phase; `by_word` are the items that passed without a review, and who said so.

@@ -1,5 +1,5 @@
-//! The git repository of a run: branches and worktrees of tasks, and their commits. A commit has exactly the judged tree:
-//! a file written after the verdict does not get in, and hooks that would change it do not run.
+//! The git repository of a run: branches and worktrees of tasks, and their commits. A commit has exactly the judged
+//! tree: a file written after the verdict does not get in, and hooks that would change it do not run.
 
 use countersign_engine::git::{Git, GitError};
 use countersign_engine::workspace::{self, ChangeError, ChangeWanted, Root};

@@ -77,9 +77,7 @@ impl Run {
         let mut begun: HashSet<String> = HashSet::new();
         let mut failures = 0;
         loop {
-            if results.stopped.is_none() {
-                results.stopped = self.stop_reason();
-            }
+            results.stopped = results.stopped.take().or_else(|| self.stop_reason());
             if results.stopped.is_none() {
                 self.begin(which, at_once, &mut begun, &mut running).await?;
             }

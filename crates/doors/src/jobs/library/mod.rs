@@ -88,13 +88,9 @@ impl Library {
 
 /// The names in a folder, without hidden ones.
 fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") {
-            names.push(name);
-        }
-    }
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>()?;
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
     names.sort();
     Ok(names)
 }

@@ -1,4 +1,4 @@
-//! Verifying: each item is a review of its own, in parallel unless it is about everything. Each ruling is saved at once.
+//! Verifying: each item is a review of its own, in parallel unless it is about everything. Rulings are saved at once.
 
 use super::artifacts::OUTSIDE;
 use super::{AskError, Asking, read};

@@ -103,14 +103,12 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
         Err(error) => return Err(unreadable(folder, &error.to_string()).into()),
     };
-    let mut paths = vec![];
-    for entry in entries {
-        let path = entry.map_err(|error| unreadable(folder, &error.to_string()))?.path();
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = paths.map_err(|error| unreadable(folder, &error.to_string()))?;
+    paths.retain(|path| {
         let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") {
-            paths.push(path);
-        }
-    }
+        !hidden && path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml")
+    });
     paths.sort();
     if paths.len() > FILES_MAX {
         return Err(unreadable(folder, &format!("it has more than {FILES_MAX} modules")).into());
